@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "camrec",
+    products: [
+        .executable(name: "camrec", targets: ["camrec"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    ],
+    targets: [
+        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
+        .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(name: "CYUV", linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg")]),
+        .target(name: "Bitstream"),
+        .target(name: "Capture", dependencies: ["CV4L2"]),
+        .target(
+            name: "Encoder",
+            dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+        .target(name: "Output", dependencies: ["Bitstream"]),
+        .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
+        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder"]),
+        .executableTarget(
+            name: "camrec",
+            dependencies: [
+                "Recorder", "Diagnostics",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
+        .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
+        .testTarget(name: "EncoderTests", dependencies: ["Encoder"]),
+        .testTarget(name: "OutputTests", dependencies: ["Output"]),
+        .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
