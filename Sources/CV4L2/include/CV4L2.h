@@ -1,0 +1,105 @@
+// The parts of V4L2 that Swift cannot import by itself: function-like macros as constants, and system
+// calls that return -errno, because ARC traffic may overwrite errno before Swift reads it.
+#ifndef CV4L2_H
+#define CV4L2_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libv4l-plugin.h>
+#include <libv4lconvert.h>
+#include <linux/videodev2.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    CV4L2_FORMAT_NV12 = V4L2_PIX_FMT_NV12,
+    CV4L2_FORMAT_NV21 = V4L2_PIX_FMT_NV21,
+    CV4L2_FORMAT_NV12M = V4L2_PIX_FMT_NV12M,
+    CV4L2_FORMAT_NV21M = V4L2_PIX_FMT_NV21M,
+    CV4L2_FORMAT_YUV420 = V4L2_PIX_FMT_YUV420,
+    CV4L2_FORMAT_YVU420 = V4L2_PIX_FMT_YVU420,
+    CV4L2_FORMAT_YUV420M = V4L2_PIX_FMT_YUV420M,
+    CV4L2_FORMAT_YVU420M = V4L2_PIX_FMT_YVU420M,
+    CV4L2_FORMAT_YUV422P = V4L2_PIX_FMT_YUV422P,
+    CV4L2_FORMAT_YUYV = V4L2_PIX_FMT_YUYV,
+    CV4L2_FORMAT_UYVY = V4L2_PIX_FMT_UYVY,
+    CV4L2_FORMAT_YVYU = V4L2_PIX_FMT_YVYU,
+    CV4L2_FORMAT_RGB24 = V4L2_PIX_FMT_RGB24,
+    CV4L2_FORMAT_BGR24 = V4L2_PIX_FMT_BGR24,
+    CV4L2_FORMAT_RGB32 = V4L2_PIX_FMT_RGB32,
+    CV4L2_FORMAT_BGR32 = V4L2_PIX_FMT_BGR32,
+    CV4L2_FORMAT_XRGB32 = V4L2_PIX_FMT_XRGB32,
+    CV4L2_FORMAT_ARGB32 = V4L2_PIX_FMT_ARGB32,
+    CV4L2_FORMAT_XBGR32 = V4L2_PIX_FMT_XBGR32,
+    CV4L2_FORMAT_ABGR32 = V4L2_PIX_FMT_ABGR32,
+    CV4L2_FORMAT_RGBX32 = V4L2_PIX_FMT_RGBX32,
+    CV4L2_FORMAT_RGBA32 = V4L2_PIX_FMT_RGBA32,
+    CV4L2_FORMAT_BGRX32 = V4L2_PIX_FMT_BGRX32,
+    CV4L2_FORMAT_BGRA32 = V4L2_PIX_FMT_BGRA32,
+    CV4L2_FORMAT_GREY = V4L2_PIX_FMT_GREY,
+    CV4L2_FORMAT_MJPEG = V4L2_PIX_FMT_MJPEG,
+    CV4L2_FORMAT_JPEG = V4L2_PIX_FMT_JPEG,
+    CV4L2_FORMAT_H264 = V4L2_PIX_FMT_H264,
+};
+
+static const unsigned long CV4L2_QUERYCAP = VIDIOC_QUERYCAP;
+static const unsigned long CV4L2_ENUM_FMT = VIDIOC_ENUM_FMT;
+static const unsigned long CV4L2_ENUM_FRAMESIZES = VIDIOC_ENUM_FRAMESIZES;
+static const unsigned long CV4L2_ENUM_FRAMEINTERVALS = VIDIOC_ENUM_FRAMEINTERVALS;
+static const unsigned long CV4L2_G_FMT = VIDIOC_G_FMT;
+static const unsigned long CV4L2_S_FMT = VIDIOC_S_FMT;
+static const unsigned long CV4L2_TRY_FMT = VIDIOC_TRY_FMT;
+static const unsigned long CV4L2_G_PARM = VIDIOC_G_PARM;
+static const unsigned long CV4L2_S_PARM = VIDIOC_S_PARM;
+static const unsigned long CV4L2_REQBUFS = VIDIOC_REQBUFS;
+static const unsigned long CV4L2_QUERYBUF = VIDIOC_QUERYBUF;
+static const unsigned long CV4L2_QBUF = VIDIOC_QBUF;
+static const unsigned long CV4L2_DQBUF = VIDIOC_DQBUF;
+static const unsigned long CV4L2_STREAMON = VIDIOC_STREAMON;
+static const unsigned long CV4L2_STREAMOFF = VIDIOC_STREAMOFF;
+
+static inline int cv4l2_open(const char *path, int flags) {
+    int descriptor = open(path, flags | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argument) {
+    int result;
+    do {
+        result = ioctl(descriptor, request, argument);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : result;
+}
+
+static inline int cv4l2_poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
+    int result = poll(descriptors, count, milliseconds);
+    return result < 0 ? -errno : result;
+}
+
+static inline int cv4l2_eventfd(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+// The mapping's address goes to *address.
+static inline int cv4l2_mmap(int descriptor, size_t length, off_t offset, void **address) {
+    void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+    if (mapped == MAP_FAILED) return -errno;
+    *address = mapped;
+    return 0;
+}
+
+// Bytes read, 0 at the end of the file, or -errno.
+static inline ssize_t cv4l2_read(int descriptor, void *bytes, size_t count) {
+    ssize_t result;
+    do {
+        result = read(descriptor, bytes, count);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : result;
+}
+
+#endif

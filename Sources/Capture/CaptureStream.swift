@@ -1,0 +1,52 @@
+/// A running source of pictures: a camera, a file, the test pattern.
+///
+/// One thread, the capture thread, calls `nextBuffer` and `stop`; `interrupt` may come from any thread.
+public protocol CaptureStream: AnyObject {
+    /// What was granted, for every picture of the stream.
+    var format: PictureFormat { get }
+
+    /// How many buffers the pool has. A reader that keeps more than `bufferCount - 2` of them starves the
+    /// source.
+    var bufferCount: Int { get }
+
+    /// Pictures come at their own pace and are lost when nobody takes them. Otherwise the source waits.
+    var isLive: Bool { get }
+
+    /// What the driver lost so far.
+    var losses: CaptureLosses { get }
+
+    /// Waits for the next picture.
+    func nextBuffer() throws(CaptureError) -> NextBuffer
+
+    /// Ends a wait in `nextBuffer`, which then returns `.interrupted`, now and ever after.
+    var interrupter: CaptureInterrupter { get }
+
+    /// Ends streaming. Buffers still held stay readable.
+    func stop()
+}
+
+/// What `CaptureStream.nextBuffer` came back with.
+public enum NextBuffer: ~Copyable, Sendable {
+    case buffer(PixelBuffer)
+    /// A file ended.
+    case end
+    /// `CaptureInterrupter.interrupt` was called.
+    case interrupted
+}
+
+/// Ends a stream's wait, from any thread.
+public struct CaptureInterrupter: Sendable {
+    let pool: PixelBufferPool
+
+    public func interrupt() { pool.interrupt() }
+}
+
+/// Frames that never became a picture. `captured + droppedByDriver + corrupt` is what the camera numbered.
+public struct CaptureLosses: Sendable, Hashable {
+    /// Gaps in the sequence numbers.
+    public var droppedByDriver = 0
+    /// Flagged as damaged by the driver (V4L2_BUF_FLAG_ERROR), or shorter than a picture.
+    public var corrupt = 0
+
+    public init() {}
+}

@@ -1,0 +1,69 @@
+/// Frames a second as an exact fraction, always above zero.
+public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Frames in `denominator` seconds, 1 … 2³¹−1.
+    public let numerator: Int
+    /// Seconds, 1 … 2³¹−1.
+    public let denominator: Int
+
+    /// Nil where either part is not positive or too large: drivers do answer 0/0 (uvcvideo with a broken
+    /// descriptor), and a rate made of that would divide by zero later.
+    public init?(_ numerator: Int, _ denominator: Int = 1) {
+        guard numerator > 0, denominator > 0 else { return nil }
+        let divisor = Self.greatestCommonDivisor(numerator, denominator)
+        guard numerator / divisor <= Int(Int32.max), denominator / divisor <= Int(Int32.max) else {
+            return nil
+        }
+        self.numerator = numerator / divisor
+        self.denominator = denominator / divisor
+    }
+
+    /// Reads `30`, `29.97` or `30000/1001`; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
+            self.init(numerator, denominator)
+        } else if parts.count == 1, let value = Double(text), value.isFinite, value > 0, value <= 1_000_000 {
+            let thousandths = (value * 1000).rounded()
+            // 23.976, 29.97 and 59.94 stand for n × 1000/1001 everywhere in video.
+            let ntsc = (value * 1.001).rounded()
+            if abs(ntsc / 1.001 - value) < 0.005, value.rounded() != value {
+                self.init(Int(ntsc) * 1000, 1001)
+            } else {
+                self.init(Int(thousandths), 1000)
+            }
+        } else {
+            return nil
+        }
+    }
+
+    /// Frames a second.
+    public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
+
+    /// Nanoseconds from one frame to the next, rounded down, at least 1.
+    public var frameDuration: Int64 { max(1, 1_000_000_000 * Int64(denominator) / Int64(numerator)) }
+
+    /// The time of frame `index` counted from frame 0, in nanoseconds, without accumulated rounding.
+    public func time(ofFrame index: Int) -> Int64 {
+        let (seconds, frames) = (index * denominator).quotientAndRemainder(dividingBy: numerator)
+        return Int64(seconds) * 1_000_000_000 + Int64(frames) * 1_000_000_000 / Int64(numerator)
+    }
+
+    public static func < (left: FrameRate, right: FrameRate) -> Bool {
+        left.numerator * right.denominator < right.numerator * left.denominator
+    }
+
+    /// `30`, `29.97`.
+    public var description: String {
+        if denominator == 1 { return "\(numerator)" }
+        let hundredths = Int((framesPerSecond * 100).rounded())
+        let (whole, fraction) = hundredths.quotientAndRemainder(dividingBy: 100)
+        return fraction % 10 == 0
+            ? "\(whole).\(fraction / 10)" : "\(whole).\(fraction < 10 ? "0" : "")\(fraction)"
+    }
+
+    private static func greatestCommonDivisor(_ first: Int, _ second: Int) -> Int {
+        var (a, b) = (first, second)
+        while b != 0 { (a, b) = (b, a % b) }
+        return a
+    }
+}

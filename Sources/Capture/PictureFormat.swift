@@ -1,0 +1,94 @@
+/// Everything that stays the same from one picture of a stream to the next: what the driver granted.
+public final class PictureFormat: Sendable {
+    /// One plane of samples. A 4:2:0 picture in a single memory plane has two or three of them.
+    public struct Plane: Sendable, Hashable {
+        /// Which of the buffer's memory planes it lies in.
+        public let memoryPlane: Int
+        /// Bytes from that memory plane's first picture byte.
+        public let offset: Int
+        /// Bytes from one row to the next.
+        public let stride: Int
+        /// Bytes of a row that are picture.
+        public let rowBytes: Int
+        /// Rows.
+        public let rows: Int
+
+        /// Bytes from the first row's first to the last row's last.
+        public var length: Int { rows == 0 ? 0 : stride * (rows - 1) + rowBytes }
+    }
+
+    public let pixelFormat: PixelFormat
+    public let size: PictureSize
+    public let frameRate: FrameRate
+    public let color: ColorEncoding
+    /// Fields of two moments are woven into one picture, or come one after the other.
+    public let isInterlaced: Bool
+    /// Empty for compressed and vendor formats.
+    public let planes: [Plane]
+    /// Bytes that a whole picture takes in each memory plane: for raw formats what a buffer must hold to
+    /// be complete, for others 1.
+    public let minimumLengths: [Int]
+
+    /// - Parameter strides: what the driver gave as `bytesperline` for each memory plane. Nil means rows
+    ///   without padding; a driver's 0 (compressed formats) is taken as that too.
+    /// - Returns: nil where a stride is shorter than a row.
+    public init?(
+        _ pixelFormat: PixelFormat, size: PictureSize, frameRate: FrameRate, color: ColorEncoding,
+        isInterlaced: Bool = false, strides: [Int]? = nil
+    ) {
+        self.pixelFormat = pixelFormat
+        self.size = size
+        self.frameRate = frameRate
+        self.color = color
+        self.isInterlaced = isInterlaced
+        guard let planes = Self.planes(of: pixelFormat, size: size, strides: strides) else { return nil }
+        self.planes = planes
+        var lengths = Array(repeating: 1, count: pixelFormat.memoryPlaneCount)
+        for plane in planes {
+            lengths[plane.memoryPlane] = max(lengths[plane.memoryPlane], plane.offset + plane.length)
+        }
+        minimumLengths = lengths
+    }
+
+    private static func planes(of format: PixelFormat, size: PictureSize, strides: [Int]?) -> [Plane]? {
+        let (width, height) = (size.width, size.height)
+        /// Offsets follow from the stride, not from the row: that is how drivers lay out padded planes.
+        func stack(_ rows: [(bytes: Int, count: Int, strideDivisor: Int)]) -> [Plane]? {
+            var planes: [Plane] = []
+            var offset = 0
+            for (index, row) in rows.enumerated() {
+                let separate = format.memoryPlaneCount > 1
+                let memoryPlane = separate ? index : 0
+                var stride = row.bytes
+                if let strides, memoryPlane < strides.count, strides[memoryPlane] > 0 {
+                    stride = separate ? strides[memoryPlane] : strides[0] / row.strideDivisor
+                }
+                guard stride >= row.bytes, stride <= 16 * PictureSize.maximumSide else { return nil }
+                planes.append(
+                    Plane(
+                        memoryPlane: memoryPlane, offset: separate ? 0 : offset, stride: stride,
+                        rowBytes: row.bytes, rows: row.count))
+                offset += stride * row.count
+            }
+            return planes
+        }
+        let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
+        switch format.arrangement {
+        case .semiPlanar420:
+            return stack([(width, height, 1), (2 * halfWidth, halfHeight, 1)])
+        case .planar(let horizontal, let vertical, _):
+            let chroma = (
+                (width + horizontal - 1) / horizontal, (height + vertical - 1) / vertical, horizontal
+            )
+            return stack([(width, height, 1), chroma, chroma])
+        case .packed422:
+            return stack([(4 * halfWidth, height, 1)])
+        case .rgb(let bytesPerPixel, _, _, _):
+            return stack([(bytesPerPixel * width, height, 1)])
+        case .grey:
+            return stack([(width, height, 1)])
+        case .jpeg, .h264, .vendor:
+            return []
+        }
+    }
+}

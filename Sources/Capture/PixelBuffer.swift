@@ -1,0 +1,57 @@
+/// One buffer of a stream's pool, held by us: a picture, or the compressed form of one.
+///
+/// Whoever owns it may read it from any thread. When its life ends its index is posted to the pool's
+/// mailbox and the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
+public struct PixelBuffer: ~Copyable, Sendable {
+    /// The most memory planes of a format that camrec reads.
+    public static let maximumMemoryPlanes = 3
+
+    private let pool: PixelBufferPool
+    private let index: Int
+    private let payloads: InlineArray<3, Payload>
+
+    /// Where in a memory plane the driver put the picture (`data_offset` and `bytesused`).
+    struct Payload: Sendable {
+        var offset = 0
+        var length = 0
+    }
+
+    public let format: PictureFormat
+    /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
+    public let sequence: UInt32
+    /// When the picture was taken, nanoseconds of CLOCK_MONOTONIC (start of exposure on uvcvideo).
+    public let timestamp: Int64
+
+    /// The caller has checked that each payload lies within the pool's memory and holds at least the
+    /// format's `minimumLengths`.
+    init(
+        pool: PixelBufferPool, index: Int, payloads: InlineArray<3, Payload>, format: PictureFormat,
+        sequence: UInt32, timestamp: Int64
+    ) {
+        self.pool = pool
+        self.index = index
+        self.payloads = payloads
+        self.format = format
+        self.sequence = sequence
+        self.timestamp = timestamp
+    }
+
+    /// The samples of plane `number` of `format.planes`. Valid as long as the buffer lives.
+    public func plane(_ number: Int) -> UnsafeRawBufferPointer {
+        let plane = format.planes[number]
+        let start = payloads[plane.memoryPlane].offset + plane.offset
+        return UnsafeRawBufferPointer(
+            rebasing: pool.memory(ofBuffer: index, plane: plane.memoryPlane)[start..<start + plane.length])
+    }
+
+    /// The bytes the driver filled in the first memory plane: a compressed or vendor format's picture.
+    /// Valid as long as the buffer lives.
+    public var payload: UnsafeRawBufferPointer {
+        let payload = payloads[0]
+        return UnsafeRawBufferPointer(
+            rebasing: pool.memory(ofBuffer: index, plane: 0)[payload.offset..<payload.offset + payload.length]
+        )
+    }
+
+    deinit { pool.giveBack(index) }
+}

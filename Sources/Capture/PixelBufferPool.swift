@@ -1,0 +1,89 @@
+import CV4L2
+import Glibc
+import Synchronization
+
+/// The memory of a stream's buffers and the mailbox through which ended `PixelBuffer`s come back.
+///
+/// Every stream makes its own pool. A buffer that outlives its stream posts into a pool that nobody
+/// reads any more, so it can never be queued into the device's next life; its memory stays mapped until
+/// the last such buffer is gone.
+public final class PixelBufferPool: Sendable {
+    /// VIDEO_MAX_FRAME: what V4L2 hands out at most, and the bits of the mailbox.
+    public static let maximumCount = 32
+
+    /// How a buffer's memory was obtained, and so how it is released.
+    enum Backing { case mapped, allocated }
+
+    private let backing: Backing
+    /// The memory planes of buffer i are at i × planesPerBuffer.
+    private nonisolated(unsafe) let memory: [UnsafeMutableRawBufferPointer]
+    private let planesPerBuffer: Int
+    private let returned = Atomic<UInt32>(0)
+    private let interrupted = Atomic<Bool>(false)
+    /// An eventfd: readable when a buffer came back or the stream was interrupted.
+    let wakeDescriptor: Int32
+
+    /// Takes over the memory. `planes` holds `planesPerBuffer` entries a buffer, at most `maximumCount`
+    /// buffers.
+    init(backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int) throws(CaptureError)
+    {
+        self.backing = backing
+        memory = planes
+        self.planesPerBuffer = planesPerBuffer
+        wakeDescriptor = cv4l2_eventfd()
+        guard wakeDescriptor >= 0 else {
+            throw CaptureError(
+                .systemCallFailed("eventfd", errno: -wakeDescriptor), device: "the buffer pool")
+        }
+    }
+
+    /// A pool of ordinary memory, for sources that are no device.
+    static func allocated(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
+        let planes = (0..<count).map { _ in
+            UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 64)
+        }
+        return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: 1)
+    }
+
+    deinit {
+        for plane in memory {
+            switch backing {
+            case .mapped: munmap(plane.baseAddress, plane.count)
+            case .allocated: plane.deallocate()
+            }
+        }
+        close(wakeDescriptor)
+    }
+
+    var count: Int { memory.count / planesPerBuffer }
+
+    func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {
+        memory[index * planesPerBuffer + plane]
+    }
+
+    /// From any thread: the buffer is free again.
+    func giveBack(_ index: Int) {
+        returned.bitwiseOr(1 << UInt32(index), ordering: .releasing)
+        wake()
+    }
+
+    /// The capture thread takes the indices that came back, as bits, and clears the wake-up.
+    func takeReturned() -> UInt32 {
+        var count: UInt64 = 0
+        _ = read(wakeDescriptor, &count, 8)
+        return returned.exchange(0, ordering: .acquiring)
+    }
+
+    /// From any thread: ends a wait for the next buffer.
+    func interrupt() {
+        interrupted.store(true, ordering: .releasing)
+        wake()
+    }
+
+    var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = write(wakeDescriptor, &one, 8)
+    }
+}

@@ -1,0 +1,144 @@
+import CV4L2
+
+/// How a picture lies in memory: a V4L2 FourCC (`<linux/videodev2.h>`), known to camrec or not.
+public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The FourCC, its first character in the lowest byte.
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Reads a FourCC (`YUYV`, case-sensitive as V4L2's are) or a common name (`nv12`, `yuyv422`, `mjpeg`).
+    public init?(_ text: String) {
+        if let alias = Self.aliases[text.lowercased()] {
+            self = alias
+        } else if (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
+            let padded = Array(text.utf8) + Array(repeating: 0x20, count: 4 - text.utf8.count)
+            rawValue = padded.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        } else {
+            return nil
+        }
+    }
+
+    public static let nv12 = PixelFormat(CV4L2_FORMAT_NV12)
+    public static let nv21 = PixelFormat(CV4L2_FORMAT_NV21)
+    public static let nv12MultiPlanar = PixelFormat(CV4L2_FORMAT_NV12M)
+    public static let nv21MultiPlanar = PixelFormat(CV4L2_FORMAT_NV21M)
+    public static let yuv420 = PixelFormat(CV4L2_FORMAT_YUV420)
+    public static let yvu420 = PixelFormat(CV4L2_FORMAT_YVU420)
+    public static let yuv420MultiPlanar = PixelFormat(CV4L2_FORMAT_YUV420M)
+    public static let yvu420MultiPlanar = PixelFormat(CV4L2_FORMAT_YVU420M)
+    public static let yuv422Planar = PixelFormat(CV4L2_FORMAT_YUV422P)
+    /// Planar 4:4:4 in one piece, as YUV4MPEG2 files have it. V4L2 has no FourCC for that.
+    public static let yuv444Planar = PixelFormat(rawValue: 0x5034_3434)
+    public static let yuyv = PixelFormat(CV4L2_FORMAT_YUYV)
+    public static let uyvy = PixelFormat(CV4L2_FORMAT_UYVY)
+    public static let yvyu = PixelFormat(CV4L2_FORMAT_YVYU)
+    public static let rgb24 = PixelFormat(CV4L2_FORMAT_RGB24)
+    public static let bgr24 = PixelFormat(CV4L2_FORMAT_BGR24)
+    /// Bytes B, G, R, unused.
+    public static let bgrx32 = PixelFormat(CV4L2_FORMAT_XBGR32)
+    /// Bytes unused, R, G, B.
+    public static let xrgb32 = PixelFormat(CV4L2_FORMAT_XRGB32)
+    public static let grey = PixelFormat(CV4L2_FORMAT_GREY)
+    public static let mjpeg = PixelFormat(CV4L2_FORMAT_MJPEG)
+    public static let jpeg = PixelFormat(CV4L2_FORMAT_JPEG)
+    public static let h264 = PixelFormat(CV4L2_FORMAT_H264)
+
+    /// What the bytes mean, as far as camrec converts them itself.
+    public enum Arrangement: Sendable, Hashable {
+        /// Y, then interleaved chroma, subsampled 2×2.
+        case semiPlanar420(firstChroma: Chroma)
+        /// Y, then two chroma planes, each subsampled by the given factors.
+        case planar(horizontal: Int, vertical: Int, firstChroma: Chroma)
+        /// Two pixels in four bytes.
+        case packed422(Packed422)
+        /// Three or four bytes a pixel; the offsets of red, green and blue in it.
+        case rgb(bytesPerPixel: Int, red: Int, green: Int, blue: Int)
+        /// Luma alone.
+        case grey
+        /// A JPEG picture in each buffer.
+        case jpeg
+        /// An H.264 access unit in each buffer.
+        case h264
+        /// Left to libv4lconvert.
+        case vendor
+    }
+
+    public enum Chroma: Sendable, Hashable { case cb, cr }
+
+    public enum Packed422: Sendable, Hashable { case yuyv, uyvy, yvyu }
+
+    public var arrangement: Arrangement {
+        switch self {
+        case .nv12, .nv12MultiPlanar: .semiPlanar420(firstChroma: .cb)
+        case .nv21, .nv21MultiPlanar: .semiPlanar420(firstChroma: .cr)
+        case .yuv420, .yuv420MultiPlanar: .planar(horizontal: 2, vertical: 2, firstChroma: .cb)
+        case .yvu420, .yvu420MultiPlanar: .planar(horizontal: 2, vertical: 2, firstChroma: .cr)
+        case .yuv422Planar: .planar(horizontal: 2, vertical: 1, firstChroma: .cb)
+        case .yuv444Planar: .planar(horizontal: 1, vertical: 1, firstChroma: .cb)
+        case .yuyv: .packed422(.yuyv)
+        case .uyvy: .packed422(.uyvy)
+        case .yvyu: .packed422(.yvyu)
+        case .rgb24: .rgb(bytesPerPixel: 3, red: 0, green: 1, blue: 2)
+        case .bgr24: .rgb(bytesPerPixel: 3, red: 2, green: 1, blue: 0)
+        case .grey: .grey
+        case .mjpeg, .jpeg: .jpeg
+        case .h264: .h264
+        default: Self.rgb32Arrangement(of: rawValue) ?? .vendor
+        }
+    }
+
+    /// The orders of red, green and blue in four bytes, as the kernel documents them for each FourCC.
+    private static func rgb32Arrangement(of fourCC: UInt32) -> Arrangement? {
+        switch Int(fourCC) {
+        case Int(CV4L2_FORMAT_BGR32), Int(CV4L2_FORMAT_XBGR32), Int(CV4L2_FORMAT_ABGR32):
+            .rgb(bytesPerPixel: 4, red: 2, green: 1, blue: 0)
+        case Int(CV4L2_FORMAT_RGB32), Int(CV4L2_FORMAT_XRGB32), Int(CV4L2_FORMAT_ARGB32):
+            .rgb(bytesPerPixel: 4, red: 1, green: 2, blue: 3)
+        case Int(CV4L2_FORMAT_RGBX32), Int(CV4L2_FORMAT_RGBA32):
+            .rgb(bytesPerPixel: 4, red: 0, green: 1, blue: 2)
+        case Int(CV4L2_FORMAT_BGRX32), Int(CV4L2_FORMAT_BGRA32):
+            .rgb(bytesPerPixel: 4, red: 3, green: 2, blue: 1)
+        default: nil
+        }
+    }
+
+    /// Whether each buffer's length varies with its content.
+    public var isCompressed: Bool {
+        switch arrangement {
+        case .jpeg, .h264: true
+        default: false
+        }
+    }
+
+    /// Memory planes (V4L2's `num_planes`) that the format is spread over.
+    public var memoryPlaneCount: Int {
+        switch self {
+        case .nv12MultiPlanar, .nv21MultiPlanar: 2
+        case .yuv420MultiPlanar, .yvu420MultiPlanar: 3
+        default: 1
+        }
+    }
+
+    /// The FourCC's four characters, trailing spaces removed.
+    public var description: String {
+        var text = ""
+        for shift in stride(from: UInt32(0), through: 24, by: 8) {
+            let byte = UInt8(truncatingIfNeeded: rawValue >> shift)
+            text.unicodeScalars.append((0x20...0x7e).contains(byte) ? Unicode.Scalar(byte) : "?")
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private init(_ fourCC: some BinaryInteger) { rawValue = UInt32(truncatingIfNeeded: fourCC) }
+
+    private static let aliases: [String: PixelFormat] = [
+        "nv12": .nv12, "nv21": .nv21, "yu12": .yuv420, "i420": .yuv420, "yuv420p": .yuv420, "yv12": .yvu420,
+        "yuv422p": .yuv422Planar, "yuv444p": .yuv444Planar,
+        "yuyv": .yuyv, "yuyv422": .yuyv, "yuy2": .yuyv, "uyvy": .uyvy, "uyvy422": .uyvy, "yvyu": .yvyu,
+        "yvyu422": .yvyu, "rgb24": .rgb24, "rgb3": .rgb24, "bgr24": .bgr24, "bgr3": .bgr24,
+        "bgr0": .bgrx32, "bgrx": .bgrx32, "0rgb": .xrgb32, "xrgb": .xrgb32,
+        "grey": .grey, "gray": .grey, "mjpeg": .mjpeg, "mjpg": .mjpeg, "jpeg": .jpeg, "h264": .h264,
+    ]
+}

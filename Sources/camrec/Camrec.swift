@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct Camrec: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "camrec")
+}
