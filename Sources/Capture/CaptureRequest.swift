@@ -1,0 +1,16 @@
+/// What is asked of a source; nil leaves the choice to it.
+public struct CaptureRequest: Sendable, Hashable {
+    /// The picture's size. A camera grants the nearest it has.
+    public var size: PictureSize?
+    /// The rate. A camera grants the nearest it has.
+    public var frameRate: FrameRate?
+    /// The pixel format, which is then a condition, not a wish.
+    public var pixelFormat: PixelFormat?
+
+    /// Asks for nothing in particular.
+    public init(size: PictureSize? = nil, frameRate: FrameRate? = nil, pixelFormat: PixelFormat? = nil) {
+        self.size = size
+        self.frameRate = frameRate
+        self.pixelFormat = pixelFormat
+    }
+}

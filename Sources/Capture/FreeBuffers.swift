@@ -1,0 +1,34 @@
+import CV4L2
+
+/// The buffers of a pool of ordinary memory that nobody holds: what the driver's queue is to a camera.
+/// Used by the capture thread only.
+struct FreeBuffers {
+    let pool: PixelBufferPool
+    private var free: UInt32
+
+    init(pool: PixelBufferPool) {
+        self.pool = pool
+        free = UInt32((UInt64(1) << UInt64(pool.count)) - 1)
+    }
+
+    /// A free buffer's index, which leaves the set; nil where all are held.
+    mutating func take() -> Int? {
+        if free == 0 { collect() }
+        guard free != 0 else { return nil }
+        let index = free.trailingZeroBitCount
+        free &= free - 1
+        return index
+    }
+
+    /// Takes what came back out of the mailbox.
+    mutating func collect() { free |= pool.takeReturned() }
+
+    /// Puts back a buffer that `take` gave and that was not used.
+    mutating func putBack(_ index: Int) { free |= 1 << UInt32(index) }
+
+    /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
+    func wait(until deadline: Int64?) {
+        var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
+        _ = cv4l2_poll(&descriptor, 1, MonotonicTime.pollTimeout(until: deadline))
+    }
+}

@@ -1,0 +1,90 @@
+/// A camera for machines without one: a moving pattern with the frame's number in it, at any size, rate
+/// and uncompressed format.
+public final class TestSource: CaptureStream {
+    public let format: PictureFormat
+    public let isLive: Bool
+    public var bufferCount: Int { pool.count }
+    public private(set) var losses = CaptureLosses()
+    public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
+
+    private let pool: PixelBufferPool
+    private var buffers: FreeBuffers
+    private let pattern: TestPattern
+    /// The frame whose pattern a buffer still holds.
+    private var drawn: [UInt32?]
+    private var nextFrame = 0
+    private var start: Int64?
+
+    /// The name that selects it in place of a device's path.
+    public static let name = "test"
+
+    /// - Parameter paced: frames come in real time, and are lost when nobody takes them, as from a camera;
+    ///   else one comes whenever a buffer is free.
+    public init(_ request: CaptureRequest, paced: Bool) throws(CaptureError) {
+        let size = request.size ?? PictureSize(1280, 720)!
+        let pixelFormat = request.pixelFormat ?? .nv12
+        let rate = request.frameRate ?? FrameRate(30)!
+        let color = ColorEncoding(
+            range: .limited, matrix: size.height >= 720 ? .bt709 : .bt601)
+        guard TestPattern.canDraw(pixelFormat),
+            let format = PictureFormat(pixelFormat, size: size, frameRate: rate, color: color)
+        else {
+            throw CaptureError(
+                .unsupported("the test source has no \(pixelFormat); it draws every uncompressed format, "
+                    + "such as nv12, yuyv or rgb24"),
+                device: Self.name)
+        }
+        self.format = format
+        isLive = paced
+        pool = try .allocated(count: paced ? 6 : 3, length: format.minimumLengths[0])
+        buffers = FreeBuffers(pool: pool)
+        pattern = TestPattern(format: format)
+        drawn = Array(repeating: nil, count: pool.count)
+    }
+
+    public func nextBuffer() throws(CaptureError) -> NextBuffer {
+        if isLive { waitForNextFrame() }
+        while !pool.isInterrupted {
+            if let index = buffers.take() { return .buffer(draw(into: index)) }
+            if isLive {
+                skipFrame()
+            } else {
+                buffers.wait(until: nil)
+            }
+        }
+        return .interrupted
+    }
+
+    public func stop() {}
+
+    private func waitForNextFrame() {
+        let start = self.start ?? MonotonicTime.now()
+        self.start = start
+        let due = start + format.frameRate.time(ofFrame: nextFrame)
+        while MonotonicTime.now() < due, !pool.isInterrupted {
+            // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
+            buffers.collect()
+            buffers.wait(until: due)
+        }
+    }
+
+    /// All buffers are held at the moment of this frame: it is lost, as a camera would lose it.
+    private func skipFrame() {
+        losses.droppedByDriver += 1
+        nextFrame += 1
+        waitForNextFrame()
+    }
+
+    private func draw(into index: Int) -> PixelBuffer {
+        let sequence = UInt32(truncatingIfNeeded: nextFrame)
+        pattern.draw(frame: sequence, over: drawn[index], into: pool.memory(ofBuffer: index, plane: 0))
+        drawn[index] = sequence
+        let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        nextFrame += 1
+        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
+        payloads[0].length = format.minimumLengths[0]
+        return PixelBuffer(
+            pool: pool, index: index, payloads: payloads, format: format, sequence: sequence,
+            timestamp: timestamp)
+    }
+}
