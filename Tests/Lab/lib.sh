@@ -67,14 +67,42 @@ says() { # NAME PATTERN: the last run's standard error has PATTERN
     if grep -qE -- "$2" "$work/stderr"; then pass "$1"; else fail "$1" "standard error has no '$2': $(tail -n 3 "$work/stderr")"; fi
 }
 
-# ffmpeg's decoder has nothing to say about FILE.
-decodes_silently() { # FILE
+decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     local said
     said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
         echo "ffmpeg failed: $said"
         return 1
     }
     [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
+
+# What ffprobe reads from FILE's sequence parameter set.
+has_properties() { # FILE KEY=VALUE...
+    local found wanted
+    found=$(ffprobe -v error -f h264 -show_streams "$1")
+    shift
+    for wanted in "$@"; do
+        grep -qxF -- "$wanted" <<<"$found" || {
+            echo "$(grep -E "^${wanted%%=*}=" <<<"$found" || echo "no ${wanted%%=*}") in place of $wanted"
+            return 1
+        }
+    done
+}
+
+# A field of FILE's parameter sets or slice headers, by the standard's name for it, as libavcodec reads them.
+has_syntax() { # FILE FIELD VALUE
+    local found
+    found=$(ffmpeg -nostdin -v info -f h264 -i "$1" -c copy -bsf:v trace_headers -f null - 2>&1 | awk -v field="$2" '$(NF - 3) == field {print $NF; exit}')
+    [ "$found" = "$3" ] || { echo "$2 is '$found' in place of $3"; return 1; }
+}
+
+stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
+pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
+report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
+
+# The shape that camrec promises, and a decoder that has nothing to say.
+is_sound() { # FILE OPTIONS...
+    stream "$@" && decodes_silently "$1"
 }
 
 summary() { # the last line of every run; status 1 where something failed
