@@ -1,5 +1,5 @@
 # Sourced by the lab's scripts: where things are, and how a check is counted.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # what is set here is used there
 
 LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
@@ -8,13 +8,14 @@ CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
 # The distribution's Python: numpy comes with it, and the guest sees it too.
 PYTHON=/usr/bin/python3
 # One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has one of its own.
-if [ -z "${LAB_TALLY-}" ]; then LAB_TALLY=$(mktemp); fi
+alone=
+if [ -z "${LAB_TALLY-}" ]; then LAB_TALLY=$(mktemp) alone=yes; fi
 export LAB LAB_CACHE CAMREC PYTHON LAB_TALLY
 
 count() { # OUTCOME NAME [REASON]
     local reason=${3-}
     printf '%s\t%s\t%s\n' "$1" "$2" "${reason//[$'\n\t']/ }" >>"$LAB_TALLY"
-    printf '%-4s  %s%s\n' "${1^^}" "$2" "${reason:+: $reason}"
+    printf "%-4s  %s%s\n" "${1^^}" "$2" "${reason:+: $reason}"
 }
 pass() { count pass "$1"; }
 fail() { count fail "$1" "$2"; }
@@ -29,7 +30,7 @@ check() { # NAME COMMAND...: passes where the command exits 0; what it said is t
 
 # Runs camrec and keeps what it said in $work/stdout and $work/stderr. A limit, because a hang is a failure too.
 work=${work:-$(mktemp -d)}
-launcher=()
+launcher=() # a command that camrec is run by
 camrec() {
     local status=0
     timeout --kill-after=5 "${limit:-120}" "${launcher[@]}" "$CAMREC" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
@@ -121,4 +122,10 @@ summary() { # the last line of every run; status 1 where something failed
     echo
     echo "${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped"
     [ "${counts[1]}" = 0 ]
+}
+
+finish() { # the last command of a script: whatever ends before it has failed
+    cd /
+    rm -rf "$work"
+    if [ -n "$alone" ]; then summary; fi
 }

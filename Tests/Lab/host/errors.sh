@@ -123,10 +123,25 @@ check "SIGINT stops cleanly" stops_cleanly INT
 check "SIGTERM stops cleanly" stops_cleanly TERM
 
 # On a terminal there is a progress line, the encoder and a summary; --quiet silences it.
-terminal() { script -qec "$CAMREC --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite $* $work/tty.h264" /dev/null </dev/null; }
-check "terminal: progress, encoder and summary" bash -c "$(declare -f terminal); terminal | grep -aqE 'libx264' "
-quiet_terminal() { local said; said=$(terminal --quiet) && [ -z "$said" ] || { echo "said: $said"; return 1; }; }
-check "terminal: --quiet says nothing" quiet_terminal
-check "--version" bash -c '"$CAMREC" --version | grep -qE "[0-9]+\.[0-9]+"'
+on_terminal() { script -qec "'$CAMREC' --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite $* '$work/tty.h264'" /dev/null </dev/null; }
+on_terminal_says() { # PATTERN ARGUMENTS...
+    local said pattern=$1
+    shift
+    said=$(on_terminal "$@")
+    grep -aqE -- "$pattern" <<<"$said" || { echo "no '$pattern' in: $said"; return 1; }
+}
+on_terminal_is_silent() { # ARGUMENTS...
+    local said
+    said=$(on_terminal "$@")
+    [ -z "$said" ] || { echo "said: $said"; return 1; }
+}
+check "terminal: the encoder chosen" on_terminal_says 'libx264'
+check "terminal: the summary" on_terminal_says '50 frames'
+check "terminal: --quiet says nothing" on_terminal_is_silent --quiet
+
+prints_version() { "$CAMREC" --version | grep -qE '^(camrec )?[0-9]+\.[0-9]+'; }
+lists_json() { "$CAMREC" devices --json | "$PYTHON" -m json.tool >/dev/null; }
+check "--version" prints_version
 check "camrec devices" "$CAMREC" devices
-check "camrec devices --json is JSON" bash -c '"$CAMREC" devices --json | "$PYTHON" -m json.tool'
+check "camrec devices --json is JSON" lists_json
+finish

@@ -85,3 +85,4 @@ done
 start=$(date +%s%N)
 records "software: real time" --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite out.h264 &&
     check "software: 50 frames at 25 a second take 1.9 s or more" test $((($(date +%s%N) - start) / 1000000)) -ge 1900
+finish
