@@ -1,6 +1,7 @@
 #!/bin/bash
 # In the guest: vivid's cameras through both drivers, the formats bit for bit, and what goes wrong with cameras.
 set -euo pipefail
+# shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
 # The program, and the driver shim, where an ordinary user can read them.
@@ -26,7 +27,7 @@ for driver in radeonsi iHD; do
         skip "vivid, $driver" "no emulated GPU; see Tests/Lab/gpu/fetch"
         continue
     fi
-    launcher=("$LAB/gpu/run" $driver)
+    launcher=("$LAB/gpu/run" "$driver")
     if records "vivid, $driver: 200 frames of YUYV 640x480" --device "$single" --size 640x480 --format YUYV --fps 25 --frames 200 --encoder vaapi \
         --report "$RESULTS/$driver.json" "$work/$driver.h264"; then
         mv "$work/$driver.h264" "$RESULTS/"

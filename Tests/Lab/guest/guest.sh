@@ -1,5 +1,6 @@
 # Sourced by the scripts that run in the guest: cameras, and checks that are left for the host.
 # shellcheck shell=bash
+# shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 : "${RESULTS:?this script runs in the guest: Tests/Lab/guest/run SCRIPT}"
 work=/run/lab # memory, not the shared folder

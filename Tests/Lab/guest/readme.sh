@@ -2,6 +2,7 @@
 # In the guest, with a camera at /dev/video0 and an emulated GPU: every command that README.md shows.
 # Blocks of the language sh hold them, one a line. Those of scripts/ are run on the host, by scripts/test.
 set -euo pipefail
+# shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 repository=$(cd "$LAB/../.." && pwd)
 modprobe vivid n_devs=1 node_types=0x1 input_types=0x0

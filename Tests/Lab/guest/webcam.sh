@@ -1,6 +1,7 @@
 #!/bin/bash
 # In the guest: a USB webcam through the real uvcvideo driver (../webcam), and a camera that encodes H.264 (v4l2loopback).
 set -euo pipefail
+# shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
 camera=$LAB_CACHE/webcam

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Errors and their exit codes that need no camera, and the clean stop.
 set -euo pipefail
+# shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 cd "$work"
 quick=(--encoder software --no-pace)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The software encoder and the built-in sources: what a machine without camera and GPU can do.
 set -euo pipefail
+# shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 cd "$work"
 

@@ -2,6 +2,7 @@
 # The hardware path beneath one real driver on the emulated GPU.
 # usage: vaapi.sh radeonsi|iHD
 set -euo pipefail
+# shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 driver=${1:?usage: vaapi.sh radeonsi|iHD}
 
@@ -31,7 +32,7 @@ if records "$driver: 200 frames of the test source" --device test --size 640x480
 fi
 records "$driver: chosen by itself" --device test --size 640x480 --frames 30 --no-pace --overwrite --verbose out.h264 &&
     says "$driver: says that it chose $entry_point" "\b$entry_point\b"
-refuses "$driver: --low-power "$wrong_low_power" is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
+refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
 
 # Lossless: what the driver's surface was given is what the file's picture is.
 lossless() { # NAME FILE.y4m TOLERANCE
