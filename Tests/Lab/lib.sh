@@ -14,7 +14,9 @@ export LAB LAB_CACHE CAMREC PYTHON LAB_TALLY
 
 count() { # OUTCOME NAME [REASON]
     local reason=${3-}
-    printf '%s\t%s\t%s\n' "$1" "$2" "${reason//[$'\n\t']/ }" >>"$LAB_TALLY"
+    reason=${reason//[$'\n\t']/ }
+    reason=${reason:0:400}
+    printf '%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$LAB_TALLY"
     printf "%-4s  %s%s\n" "${1^^}" "$2" "${reason:+: $reason}"
 }
 pass() { count pass "$1"; }

@@ -90,8 +90,9 @@ if [ "$(id -u)" = 0 ]; then
     # The program and its folder may be closed to others: a copy that is not.
     chmod 755 . && cp "$CAMREC" camrec.copy && chmod 755 camrec.copy
     chmod 700 closed
-    CAMREC=$work/camrec.copy launcher=(setpriv --reuid=65534 --regid=65534 --clear-groups) \
-        refuses "output: an unwritable folder" 73 'closed.*[Pp]ermission denied' "${small[@]}" --frames 1 "$work/closed/out.h264"
+    launcher=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    CAMREC=$work/camrec.copy refuses "output: an unwritable folder" 73 'closed.*[Pp]ermission denied' "${small[@]}" --frames 1 "$work/closed/out.h264"
+    launcher=()
 else
     skip "write: a full disk" "needs root for a mount"
     skip "output: an unwritable folder" "needs root to become another user"
@@ -108,7 +109,7 @@ stops_cleanly() { # SIGNAL
         [ -z "$(find stop -size +8k)" ] || break
         sleep 0.1
     done
-    kill "-$1" $pid
+    kill "-$1" $pid || { echo "it ended by itself: $(cat stderr)"; return 1; }
     for _ in $(seq 100); do
         kill -0 $pid 2>/dev/null || break
         sleep 0.1
