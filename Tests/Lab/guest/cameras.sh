@@ -1,0 +1,179 @@
+#!/bin/bash
+# In the guest: vivid's cameras through both drivers, the formats bit for bit, and what goes wrong with cameras.
+set -euo pipefail
+# shellcheck source=guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+cd "$work"
+# The program, and the driver shim, where an ordinary user can read them.
+cp "$CAMREC" /run/camrec && chmod 755 /run/camrec && CAMREC=/run/camrec
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+
+# Nothing there yet.
+refuses "no camera" 66 'no camera.*--device test' --frames 1 out.h264
+refuses "no render node" 69 'render node|/dev/dri' --device test --frames 1 --encoder vaapi out.h264
+records "no render node: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
+    says "no render node: says why" 'render node|/dev/dri|VAAPI'
+
+modprobe vivid n_devs=2 node_types=0x20001,0x1 input_types=0x0,0x0 multiplanar=1,2
+modprobe vgem
+udevadm settle
+single=$(vivid_node 000-vid-cap)
+metadata=$(vivid_node 000-meta-cap)
+multi=$(vivid_node 001-vid-cap)
+
+# The recording that all of this is for, on each driver.
+for driver in radeonsi iHD; do
+    if ! "$LAB/gpu/run" $driver true 2>/dev/null; then
+        skip "vivid, $driver" "no emulated GPU; see Tests/Lab/gpu/fetch"
+        continue
+    fi
+    launcher=("$LAB/gpu/run" "$driver")
+    if records "vivid, $driver: 200 frames of YUYV 640x480" --device "$single" --size 640x480 --format YUYV --fps 25 --frames 200 --encoder vaapi \
+        --report "$RESULTS/$driver.json" "$work/$driver.h264"; then
+        mv "$work/$driver.h264" "$RESULTS/"
+        on_host check "vivid, $driver: 200 access units, IDR at 0, 25, 50 …" is_sound $driver.h264 --frames 200 --keyframe-interval 25
+        on_host check "vivid, $driver: captured and dropped are what the camera numbered" report $driver.json 'frames.written == 200' \
+            'device.format == "YUYV"' 'frames.captured + frames.droppedByDriver == frames.numbered'
+    fi
+    launcher=()
+done
+
+# What the camera delivers, read by v4l2-ctl; what camrec recorded of it; compared on the host.
+launcher=("$LAB/gpu/run" iHD)
+lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
+    local node=$1 format=$2 size=$3 pattern=$4 name="$2 $3" file="$2-$3"
+    shift 4
+    still_picture "$node" "$pattern"
+    v4l2-ctl -d "$node" --set-fmt-video=width="${size%x*}",height="${size#*x}",pixelformat="$format" \
+        --stream-mmap=4 --stream-count=1 --stream-to="$RESULTS/$file.raw" >/dev/null 2>&1
+    records "lossless: $name" --device "$node" --size "$size" --format "$format" --fps 25 --frames 5 --encoder vaapi "$work/$file.h264" || return 0
+    mv "$work/$file.h264" "$RESULTS/"
+    on_host check "lossless: $name is sound" is_sound "$file.h264" --frames 5
+    on_host check "lossless: $name as the camera delivered it" pictures equal "$file.h264" "$file.raw" --format "$format" --size "$size" --still "$@"
+}
+# One-pixel checkers tell whether chroma is the mean of two rows; squares tell places and colours.
+squares=4 checkers=14
+if "$LAB/gpu/run" iHD true 2>/dev/null; then
+    for format in YUYV UYVY YVYU; do lossless "$single" $format 640x480 $checkers; done
+    lossless "$single" YUYV 640x360 $squares
+    for format in NV12 NV21 YU12 YV12; do lossless "$single" $format 320x180 $squares; done
+    for format in RGB3 BGR3 XR24 BX24; do lossless "$single" $format 320x180 $squares --tolerance 1; done
+    lossless "$multi" NM12 320x180 $squares
+    lossless "$multi" YM12 320x180 $squares
+    lossless "$multi" YUYV 320x180 $checkers
+
+    # A driver that pads its lines: what v4l2-ctl writes has the padding too.
+    gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
+    for format in YUYV:704 NV12:384; do
+        name=${format%:*} stride=${format#*:}
+        still_picture "$single" $checkers
+        v4l2-ctl -d "$single" --set-fmt-video=width=320,height=180,pixelformat="$name" --stream-mmap=4 --stream-count=1 \
+            --stream-to="$RESULTS/padded-$name.raw" >/dev/null 2>&1
+        LD_PRELOAD=$work/driver.so DRIVER_STRIDE=64 records "padded stride: $name" --device "$single" --size 320x180 --format "$name" --fps 25 --frames 5 \
+            --encoder vaapi --report "$RESULTS/padded-$name.json" "$work/padded.h264" || continue
+        mv "$work/padded.h264" "$RESULTS/padded-$name.h264"
+        on_host check "padded stride: $name as the camera delivered it" pictures equal "padded-$name.h264" "padded-$name.raw" --format "$name" --size 320x180 --still
+        on_host check "padded stride: $name was padded" report "padded-$name.json" "device.stride == $stride"
+    done
+else
+    skip "lossless" "no emulated GPU; see Tests/Lab/gpu/fetch"
+fi
+launcher=()
+v4l2-ctl -d "$single" -c osd_text_mode=0 -c test_pattern=0
+software=(--size 320x180 --format YUYV --fps 25 --encoder software --overwrite)
+
+# A format that libv4lconvert knows.
+records "vendor format: GBRG" --device "$single" --size 320x180 --format GBRG --fps 25 --frames 10 --encoder software --overwrite "$RESULTS/bayer.h264" &&
+    on_host check "vendor format: GBRG is sound" is_sound bayer.h264 --frames 10
+
+# The default camera is the first that captures pictures, and auto finds a format.
+records "the default camera" --frames 10 --encoder software --report "$work/default.json" --overwrite out.h264 &&
+    check "the default camera is $single" grep -q "$single" default.json
+records "the by-path link" --device /dev/v4l/by-path/platform-vivid.0-video-index0 --frames 10 --encoder software --overwrite out.h264 || true
+
+refuses "metadata node" 66 "$metadata.*metadata" --device "$metadata" --frames 1 --overwrite out.h264
+
+# Busy: another program streams.
+v4l2-ctl -d "$single" --stream-mmap=4 >/dev/null 2>&1 &
+holder=$!
+await 10 sh -c "v4l2-ctl -d $single --set-fmt-video=width=640,height=480 2>&1 | grep -q busy"
+refuses "busy camera: names the program and its process" 75 "$single is in use by v4l2-ctl \(pid $holder\)" --device "$single" --frames 1 --overwrite out.h264
+kill $holder
+wait $holder || true
+
+# Permissions, as an ordinary user.
+chmod 755 "$work"
+mkdir -m 777 -p open
+launcher=("${as_nobody[@]}")
+refuses "no permission for the camera" 77 "$single: permission denied.*video" --device "$single" --frames 1 "$work/open/a.h264"
+refuses "no permission for the render node" 77 '/dev/dri/renderD128: permission denied.*render' --device test --frames 1 --encoder vaapi \
+    --render-node /dev/dri/renderD128 "$work/open/a.h264"
+launcher=(setpriv --reuid=65534 --regid=65534 --groups "$(getent group video | cut -d : -f 3),$(getent group render | cut -d : -f 3)")
+records "an ordinary user in the groups video and render" --device "$single" --frames 10 --encoder software "$work/open/b.h264" || true
+launcher=()
+if cp "$LAB/../../udev/70-camrec.rules" /etc/udev/rules.d/; then
+    udevadm control --reload
+    udevadm trigger --settle --subsystem-match=video4linux --subsystem-match=drm
+    check "udev rules: the camera belongs to group video" test "$(stat -c '%G %a' "$single")" = "video 660"
+    check "udev rules: the render node belongs to group render" test "$(stat -c '%G %a' /dev/dri/renderD128)" = "render 660"
+    check "udev rules: udev has nothing to say" bash -c "! udevadm test --action=add /sys/class/video4linux/$(basename "$single") 2>&1 | grep -iE '70-camrec.rules.*(invalid|unknown|ignor)'"
+else
+    fail "udev rules" "udev/70-camrec.rules is missing"
+fi
+
+# vgem is a render node that no VA-API driver knows.
+refuses "render node without a driver" 69 '/dev/dri/renderD128' --device test --frames 1 --encoder vaapi --overwrite out.h264
+records "render node without a driver: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose --overwrite out.h264 &&
+    says "render node without a driver: says why" '/dev/dri/renderD128'
+
+# What drivers do.
+LD_PRELOAD=$work/driver.so DRIVER_STREAMON_ERRNO=28 refuses "ENOSPC at STREAMON is USB bandwidth" 74 'USB.*bandwidth|bandwidth.*USB' \
+    --device "$single" "${software[@]}" --frames 1 out.h264
+v4l2-ctl -d "$single" -c inject_vidioc_streamon_error=1
+refuses "STREAMON fails" 74 "$single" --device "$single" "${software[@]}" --frames 1 out.h264
+
+recording() { # NAME CONTROL...: records 100 frames and sets controls of the camera when the file has begun
+    local name=$1 pid status=0
+    shift
+    rm -rf rec && mkdir rec
+    timeout 120 "$CAMREC" --device "$single" "${software[@]}" --qp 20 --frames 100 --report rec/report.json rec/out.h264 2>rec/stderr &
+    pid=$!
+    await 30 sh -c '[ -n "$(find rec -name "*h264*" -size +8k)" ]' || true
+    while [ $# -gt 0 ]; do
+        v4l2-ctl -d "$single" -c "$1" || true
+        shift
+    done
+    wait $pid || status=$?
+    rm -rf "${RESULTS:?}/$name" && cp -r rec "$RESULTS/$name"
+    return $status
+}
+if recording flagged inject_v4l2_buf_flag_error=1 inject_v4l2_buf_flag_error=1; then
+    on_host check "flagged buffers: skipped and counted" report flagged/report.json 'frames.corrupt >= 1' 'frames.written == 100'
+    on_host check "flagged buffers: the recording is sound" is_sound flagged/out.h264 --frames 100 --keyframe-interval 25
+else
+    fail "flagged buffers" "camrec did not end well: $(cat rec/stderr)"
+fi
+if recording dropped percentage_of_dropped_buffers=30; then
+    on_host check "dropped buffers: counted by their sequence" report dropped/report.json 'frames.droppedByDriver >= 5' 'frames.written == 100' \
+        'frames.captured + frames.droppedByDriver == frames.numbered'
+    on_host check "dropped buffers: the recording is sound" is_sound dropped/out.h264 --frames 100 --keyframe-interval 25
+else
+    fail "dropped buffers" "camrec did not end well: $(cat rec/stderr)"
+fi
+v4l2-ctl -d "$single" -c percentage_of_dropped_buffers=0
+v4l2-ctl -d "$single" -c wrap_sequence_number=1
+if recording wrapped brightness=128; then
+    on_host check "a sequence number that wraps is no loss" report wrapped/report.json 'frames.droppedByDriver < 1000' 'frames.written == 100'
+else
+    fail "a sequence number that wraps" "camrec did not end well: $(cat rec/stderr)"
+fi
+v4l2-ctl -d "$single" -c wrap_sequence_number=0
+
+status=0
+recording lost disconnect=1 || status=$?
+check "a camera that disconnects: exit code 74" test $status = 74
+check "a camera that disconnects: one line names it" bash -c "[ \$(wc -l <rec/stderr) = 1 ] && grep -q '$single' rec/stderr"
+on_host check "a camera that disconnects: what came before is sound" is_sound lost/out.h264
+
+await 10 v4l2-ctl -d "$single" --get-fmt-video
+records "the camera works again after all of this" --device "$single" "${software[@]}" --frames 10 out.h264 || true

@@ -1,0 +1,52 @@
+/* Loaded in front of a real V4L2 driver (LD_PRELOAD): behaviour that a driver may show and vivid shows not by itself.
+ *   DRIVER_STRIDE=N           S_FMT asks for N bytes more a line, which vivid grants
+ *   DRIVER_STREAMON_ERRNO=N   STREAMON fails with this errno: 28, ENOSPC, is what a full USB bus gives
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/videodev2.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+static unsigned setting(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
+}
+
+static unsigned bytes_per_pixel(unsigned format)
+{
+    switch (format) {
+    case V4L2_PIX_FMT_YUYV:
+    case V4L2_PIX_FMT_UYVY:
+        return 2;
+    case V4L2_PIX_FMT_RGB24:
+        return 3;
+    default: /* the luma plane of the others */
+        return 1;
+    }
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    static int (*next)(int, unsigned long, ...);
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (!next)
+        next = (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
+
+    unsigned extra = setting("DRIVER_STRIDE"), refusal = setting("DRIVER_STREAMON_ERRNO");
+    if (request == VIDIOC_S_FMT && extra) {
+        struct v4l2_format *format = argument;
+        if (format->type == V4L2_BUF_TYPE_VIDEO_CAPTURE)
+            format->fmt.pix.bytesperline = format->fmt.pix.width * bytes_per_pixel(format->fmt.pix.pixelformat) + extra;
+    }
+    if (request == VIDIOC_STREAMON && refusal) {
+        errno = (int)refusal;
+        return -1;
+    }
+    return next(fd, request, argument);
+}

@@ -1,0 +1,39 @@
+# Sourced by the scripts that run in the guest: cameras, and checks that are left for the host.
+# shellcheck shell=bash
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+: "${RESULTS:?this script runs in the guest: Tests/Lab/guest/run SCRIPT}"
+work=/run/lab # memory, not the shared folder
+mkdir -p $work
+
+on_host() { # COMMAND...: run after the guest, in $RESULTS, where decoders are not emulated
+    printf '%q ' "$@" >>"$RESULTS/on-host"
+    printf '\n' >>"$RESULTS/on-host"
+}
+
+await() { # SECONDS COMMAND...: until it succeeds
+    local tries=$(($1 * 10))
+    shift
+    while [ $((tries--)) -gt 0 ]; do
+        if "$@" >/dev/null 2>&1; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}
+
+# The node of a vivid device, by its name on the card.
+vivid_node() { # [KIND]: vid-cap, meta-cap
+    local node
+    for node in /sys/class/video4linux/video*; do
+        if grep -q "^vivid-.*${1:-vid-cap}" "$node/name"; then
+            echo "/dev/$(basename "$node")"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# A pattern that stands still: what one program reads is what any other reads later.
+still_picture() { # NODE [PATTERN]
+    v4l2-ctl -d "$1" -c horizontal_movement=3 -c vertical_movement=3 -c osd_text_mode=2 -c test_pattern="${2:-0}"
+}

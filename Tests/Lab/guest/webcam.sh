@@ -1,0 +1,128 @@
+#!/bin/bash
+# In the guest: a USB webcam through the real uvcvideo driver (../webcam), and a camera that encodes H.264 (v4l2loopback).
+set -euo pipefail
+# shellcheck source=guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+cd "$work"
+camera=$LAB_CACHE/webcam
+link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
+cam() { "$camera/uvccam" "$@"; }
+gone() { ! [ -e $link ]; }
+replug() {
+    cam unplug >/dev/null
+    await 15 gone
+    cam plug >/dev/null
+    await 15 test -e $link
+    udevadm settle
+}
+# The hardware encoder where there is one, for its recordings are lossless.
+encoder=software
+if "$LAB/gpu/run" iHD true 2>/dev/null; then launcher=("$LAB/gpu/run" iHD) encoder=vaapi; fi
+
+modprobe vhci-hcd
+modprobe uvcvideo
+"$camera/uvccam" -f "$camera/frames" >"$RESULTS/uvccam.log" 2>&1 &
+await 30 test -e $link
+udevadm settle
+
+keep() { # FILE...: from memory to the folder that outlives the guest
+    mv "$@" "$RESULTS/"
+}
+
+if records "webcam: YUYV by its by-id link" --device $link --size 320x240 --format YUYV --fps 15 --frames 60 --encoder $encoder --report yuyv.json yuyv.h264; then
+    keep yuyv.h264 yuyv.json
+    on_host check "webcam: YUYV is sound" is_sound yuyv.h264 --frames 60 --keyframe-interval 15
+    on_host check "webcam: YUYV's frame numbers are all there" pictures numbers yuyv.h264 --lost-by-report yuyv.json
+fi
+if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 --frames 60 --encoder $encoder --report mjpeg.json mjpeg.h264; then
+    keep mjpeg.h264 mjpeg.json
+    on_host check "webcam: MJPEG is sound" is_sound mjpeg.h264 --frames 60 --keyframe-interval 15
+    on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json
+    on_host check "webcam: MJPEG's full range is flagged or converted" bash -c 'ffprobe -v error -show_entries stream=color_range mjpeg.h264 | grep -qE "=(pc|tv)"'
+fi
+records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
+    on_host check "webcam: MJPEG in software is sound" is_sound soft.h264 --frames 30 --keyframe-interval 15
+metadata=$(readlink -f "${link%0}1")
+refuses "webcam: its second node is metadata" 66 'metadata' --device "$metadata" --frames 1 out.h264
+
+recording() { # NAME FORMAT FRAMES: starts in the background, returns when the file has begun
+    rm -rf "$1" && mkdir "$1"
+    timeout 120 "${launcher[@]}" "$CAMREC" --device $link --size 320x240 --format "$2" --fps 15 --frames "$3" --encoder $encoder \
+        --report "$1/report.json" "$1/out.h264" 2>"$1/stderr" &
+    recorder=$!
+    await 30 sh -c "[ -n \"\$(find $1 -name '*h264*' -size +8k)\" ]"
+}
+ended() { # NAME CODE: the recording in the background ends with CODE
+    local status=0
+    wait $recorder || status=$?
+    if [ $status = "$2" ]; then pass "$1: exit code $2"; else fail "$1: exit code $2" "it was $status: $(cat "$1/stderr")"; fi
+    rm -rf "${RESULTS:?}/$1"
+    keep "$1"
+}
+
+# uvcvideo drops frames with the error bit: a gap in the sequence.
+recording gap YUYV 60
+cam error 2
+ended gap 0
+on_host check "gap: counted as the driver's" report gap/report.json 'frames.droppedByDriver >= 2' 'frames.written == 60'
+on_host check "gap: exactly those frames are missing" pictures numbers gap/out.h264 --lost-by-report gap/report.json
+on_host check "gap: sound" is_sound gap/out.h264 --frames 60 --keyframe-interval 15
+
+# With nodrop it delivers them flagged, and short ones too.
+echo 1 >/sys/module/uvcvideo/parameters/nodrop
+replug
+recording flagged YUYV 80
+cam error 2
+sleep 1
+cam short
+ended flagged 0
+on_host check "flagged: counted as corrupt, the short one too" report flagged/report.json 'frames.corrupt == 3' 'frames.written == 80'
+on_host check "flagged: exactly those frames are missing" pictures numbers flagged/out.h264 --lost-by-report flagged/report.json
+echo 0 >/sys/module/uvcvideo/parameters/nodrop
+replug
+
+# A short or broken JPEG always arrives.
+recording broken MJPG 80
+cam short
+sleep 1
+cam corrupt
+ended broken 0
+on_host check "broken: harmless" is_sound broken/out.h264 --frames 80 --keyframe-interval 15
+on_host check "broken: the short picture is counted" report broken/report.json 'frames.corrupt >= 1'
+
+recording silent YUYV 1000
+cam freeze
+ended silent 74
+cam thaw
+on_host check "silent: one line names the camera" bash -c '[ $(wc -l <silent/stderr) = 1 ] && grep -q "video" silent/stderr'
+on_host check "silent: what came before is sound" is_sound silent/out.h264 --keyframe-interval 15
+
+replug
+recording unplugged MJPG 1000
+cam unplug
+ended unplugged 74
+on_host check "unplugged: one line names the camera" bash -c '[ $(wc -l <unplugged/stderr) = 1 ] && grep -q "video" unplugged/stderr'
+on_host check "unplugged: what came before is sound" is_sound unplugged/out.h264 --keyframe-interval 15
+cam plug
+await 15 test -e $link
+udevadm settle
+records "webcam: works after it was plugged in again" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
+cam quit
+await 15 gone
+
+# A camera that encodes by itself: its stream is passed through.
+if modprobe v4l2loopback video_nr=9 exclusive_caps=1 card_label=Encoder; then
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=15 -frames:v 600 -c:v libx264 -preset ultrafast -g 15 -bf 0 "$RESULTS/camera.h264"
+    ffmpeg -nostdin -v error -re -r 15 -f h264 -i "$RESULTS/camera.h264" -c copy -f v4l2 /dev/video9 >"$RESULTS/writer.log" 2>&1 &
+    writer=$!
+    await 30 sh -c 'v4l2-ctl -d /dev/video9 --get-fmt-video | grep -q H264'
+    launcher=()
+    if records "camera H264: passed through" --device /dev/video9 --format h264 --frames 60 --report h264.json --overwrite passed.h264; then
+        keep passed.h264 h264.json
+        on_host check "camera H264: the promised shape, and no second encoding" is_sound passed.h264 --frames 60 --slices-from camera.h264
+    fi
+    kill $writer 2>/dev/null || true
+    wait $writer || true
+else
+    skip "camera H264" "v4l2loopback was not built, see $LAB_CACHE/guest/v4l2loopback.log"
+fi

@@ -1,0 +1,149 @@
+#!/bin/bash
+# Errors and their exit codes that need no camera, and the clean stop.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+cd "$work"
+quick=(--encoder software --no-pace)
+small=(--device test --size 320x240 "${quick[@]}")
+
+# 64: usage
+refuses_usage() { # NAME ARGUMENTS...: the reason may be followed by the usage, so only its code and some words are asked for
+    local name=$1 status=0
+    shift
+    camrec "$@" || status=$?
+    if [ "$status" = 64 ] && [ -s stderr ]; then pass "$name"; else fail "$name" "exit code $status in place of 64: $(head -n 2 stderr)"; fi
+}
+refuses_usage "usage: no output"
+refuses_usage "usage: an unknown option" --no-such-option out.h264
+for bad in "--size 0x0" "--size 640" "--size 99999999x99999999" "--fps 0" "--fps nan" "--frames -1" "--frames x" "--duration 10" "--bitrate 0" \
+    "--bitrate 99999999999999999999M" "--keyframe-interval 0" "--encoder gpu" "--profile ultra" "--level 9.9" "--entropy none" "--qp 99" "--slices 0" "--color-range odd"; do
+    # shellcheck disable=SC2086 # an option and its value
+    refuses_usage "usage: $bad" "${small[@]}" $bad --frames 1 out.h264
+done
+refuses_usage "usage: recording and report both on standard output" "${small[@]}" --frames 1 --report - -
+check "usage: nothing was made" test ! -e out.h264
+
+# 65: bad input
+printf 'not a video\n' >bad.y4m
+refuses "bad input: not a y4m file" 65 'bad\.y4m' --device bad.y4m "${quick[@]}" out.h264
+: >empty.y4m
+refuses "bad input: an empty file" 65 'empty\.y4m' --device empty.y4m "${quick[@]}" out.h264
+printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m
+refuses "bad input: a size that cannot be" 65 'huge\.y4m' --device huge.y4m "${quick[@]}" out.h264
+printf 'YUV4MPEG2 W64 H64 F25:1 C420p10\nFRAME\n' >deep.y4m
+refuses "bad input: ten bits" 65 'deep\.y4m' --device deep.y4m "${quick[@]}" out.h264
+check "bad input: no file is left" test ! -e out.h264
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 20 -pix_fmt yuv420p whole.y4m
+head -c $(($(stat -c %s whole.y4m) - 50000)) whole.y4m >truncated.y4m
+refuses "bad input: a truncated y4m file" 65 'truncated\.y4m' --device truncated.y4m "${quick[@]}" out.h264
+check "bad input: recorded as far as it goes" is_sound out.h264 --frames 19
+rm -f out.h264
+
+# 66: no such device
+refuses "no device: a path that is not there" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
+refuses "no device: not a capture device" 66 '/dev/null' --device /dev/null "${quick[@]}" out.h264
+refuses "no device: a y4m file that is not there" 66 'missing\.y4m' --device missing.y4m "${quick[@]}" out.h264
+if compgen -G '/dev/video*' >/dev/null; then
+    skip "no device: no camera at all" "this machine has a camera"
+else
+    refuses "no device: no camera at all" 66 'no camera.*--device test' "${quick[@]}" --frames 1 out.h264
+fi
+
+# 69: no encoder
+refuses "no encoder: a render node that is not there" 69 '/dev/dri/renderD250' --device test --frames 1 --encoder vaapi --render-node /dev/dri/renderD250 out.h264
+if compgen -G '/dev/dri/renderD*' >/dev/null; then
+    skip "no encoder: no render node at all" "this machine has one"
+else
+    refuses "no encoder: no render node at all" 69 'render node|/dev/dri' --device test --frames 1 --encoder vaapi out.h264
+    records "no encoder: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
+        says "no encoder: says why" '(libx264|software).*(render node|/dev/dri|VAAPI)'
+    rm -f out.h264
+fi
+
+# 73: the output cannot be created
+echo precious >existing.h264
+refuses "output: an existing file is refused" 73 'existing\.h264.*--overwrite' "${small[@]}" --frames 1 existing.h264
+check "output: the existing file is untouched" grep -qx precious existing.h264
+records "output: --overwrite takes it" "${small[@]}" --frames 10 --overwrite existing.h264 && check "output: overwritten" is_sound existing.h264 --frames 10
+refuses "output: a folder that is not there" 73 'nowhere' "${small[@]}" --frames 1 nowhere/out.h264
+refuses "output: a folder in the file's place" 73 "$work" "${small[@]}" --frames 1 --overwrite "$work"
+refuses "output: a report that cannot be created" 73 'nowhere' "${small[@]}" --frames 1 --report nowhere/report.json out.h264
+
+# 74: reading or writing failed
+refuses "write: /dev/full" 74 '/dev/full.*[Nn]o space' "${small[@]}" --frames 50 --overwrite /dev/full
+closed_pipe() {
+    local status=0
+    "$CAMREC" "${small[@]}" --frames 2000 - 2>stderr | head -c 1000 >/dev/null || status=${PIPESTATUS[0]}
+    [ "$status" = 74 ] || { echo "exit code $status in place of 74: $(cat stderr)"; return 1; }
+    [ "$(wc -l <stderr)" = 1 ] || { echo "standard error: $(cat stderr)"; return 1; }
+}
+check "write: a closed pipe" closed_pipe
+
+# As an ordinary user, and on a disk of its own: both need root.
+if [ "$(id -u)" = 0 ]; then
+    mkdir -p disk closed
+    mount -t tmpfs -o size=300k none disk
+    refuses "write: a full disk" 74 '[Nn]o space' "${small[@]}" --frames 5000 --qp 5 disk/out.h264
+    check "write: what fitted is still a recording" stream <(head -c "$(stat -c %s disk/out.h264)" disk/out.h264 | "$PYTHON" -c 'import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[:d.rindex(b"\0\0\0\1")])')
+    umount disk
+    # The program and its folder may be closed to others: a copy that is not.
+    chmod 755 . && cp "$CAMREC" camrec.copy && chmod 755 camrec.copy
+    chmod 700 closed
+    launcher=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    CAMREC=$work/camrec.copy refuses "output: an unwritable folder" 73 'closed.*[Pp]ermission denied' "${small[@]}" --frames 1 "$work/closed/out.h264"
+    launcher=()
+else
+    skip "write: a full disk" "needs root for a mount"
+    skip "output: an unwritable folder" "needs root to become another user"
+fi
+
+# A clean stop: exit 0, everything that was captured is in the file.
+stops_cleanly() { # SIGNAL
+    local status=0 pid
+    rm -rf stop && mkdir stop
+    # bash lets a background job ignore SIGINT; env takes that back.
+    env --default-signal=INT,TERM "$CAMREC" --device test --size 320x240 --fps 50 --encoder software --report stop.json stop/out.h264 2>stderr &
+    pid=$!
+    for _ in $(seq 100); do
+        [ -z "$(find stop -size +8k)" ] || break
+        sleep 0.1
+    done
+    kill "-$1" $pid || { echo "it ended by itself: $(cat stderr)"; return 1; }
+    for _ in $(seq 100); do
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL $pid 2>/dev/null && { echo "still there 10 s after SIG$1"; return 1; }
+    wait $pid || status=$?
+    [ $status = 0 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    is_sound stop/out.h264 --keyframe-interval 50 &&
+        report stop.json "frames.written == $(stream stop/out.h264 | cut -d ' ' -f 1)" 'frames.captured == frames.written + frames.droppedByRecorder' &&
+        [ "$(ls stop)" = out.h264 ]
+}
+check "SIGINT stops cleanly" stops_cleanly INT
+check "SIGTERM stops cleanly" stops_cleanly TERM
+
+# On a terminal there is a progress line, the encoder and a summary; --quiet silences it.
+on_terminal() { script -qec "'$CAMREC' --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite $* '$work/tty.h264'" /dev/null </dev/null; }
+on_terminal_says() { # PATTERN ARGUMENTS...
+    local said pattern=$1
+    shift
+    said=$(on_terminal "$@")
+    grep -aqE -- "$pattern" <<<"$said" || { echo "no '$pattern' in: $said"; return 1; }
+}
+on_terminal_is_silent() { # ARGUMENTS...
+    local said
+    said=$(on_terminal "$@")
+    [ -z "$said" ] || { echo "said: $said"; return 1; }
+}
+check "terminal: the encoder chosen" on_terminal_says 'libx264'
+check "terminal: the summary" on_terminal_says '50 frames'
+check "terminal: --quiet says nothing" on_terminal_is_silent --quiet
+
+prints_version() { "$CAMREC" --version | grep -qE '^(camrec )?[0-9]+\.[0-9]+'; }
+lists_json() { "$CAMREC" devices --json | "$PYTHON" -m json.tool >/dev/null; }
+check "--version" prints_version
+check "camrec devices" "$CAMREC" devices
+check "camrec devices --json is JSON" lists_json
+finish

@@ -1,0 +1,89 @@
+#!/bin/bash
+# The software encoder and the built-in sources: what a machine without camera and GPU can do.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+cd "$work"
+
+software=(--encoder software --no-pace --overwrite)
+
+if records "software: 200 frames of the test source" --device test --size 640x480 --fps 25 --frames 200 "${software[@]}" --report report.json out.h264; then
+    check "software: IDR at 0, 25, 50 …, the promised shape" is_sound out.h264 --frames 200 --keyframe-interval 25
+    check "software: every frame's number is in its picture" pictures numbers out.h264 --block 16
+    check "software: standard error is silent where it is no terminal" test ! -s stderr
+    check "software: the report counts 200 frames" report report.json 'frames.captured == 200' 'frames.encoded == 200' \
+        'frames.written == 200' 'frames.keyframes == 8' 'frames.droppedByRecorder == 0' 'frames.corrupt == 0' "bytesWritten == $(stat -c %s out.h264)"
+fi
+
+records "software: keyframes every 7 frames" --device test --size 320x240 --frames 50 --keyframe-interval 7 "${software[@]}" out.h264 &&
+    check "software: IDR at 0, 7, 14 …" is_sound out.h264 --frames 50 --keyframe-interval 7
+records "software: keyframes every 2 s" --device test --size 320x240 --fps 10 --frames 50 --keyframe-interval 2s "${software[@]}" out.h264 &&
+    check "software: IDR at 0, 20, 40" is_sound out.h264 --frames 50 --keyframe-interval 20
+records "software: four slices on request" --device test --size 640x480 --frames 20 --slices 4 "${software[@]}" out.h264 &&
+    check "software: four slices a picture" is_sound out.h264 --frames 20 --slices 4
+records "software: 2 s by --duration" --device test --size 320x240 --fps 25 --duration 2s "${software[@]}" out.h264 &&
+    check "software: 50 frames in 2 s" is_sound out.h264 --frames 50
+
+records "software: standard output" --device test --size 320x240 --frames 30 "${software[@]}" - && mv stdout out.h264 &&
+    check "software: standard output has the promised shape" is_sound out.h264 --frames 30 --keyframe-interval 30
+records "software: the report on standard output" --device test --size 320x240 --frames 30 "${software[@]}" --report - out.h264 && mv stdout report.json &&
+    check "software: that report is JSON" report report.json 'frames.written == 30'
+
+for profile in constrained-baseline main high; do
+    declare -A name=([constrained-baseline]="Constrained Baseline" [main]=Main [high]=High)
+    records "software: profile $profile" --device test --size 320x240 --frames 20 --profile "$profile" "${software[@]}" out.h264 &&
+        check "software: profile $profile in the stream" has_properties out.h264 "profile=${name[$profile]}"
+done
+records "software: level 4.0" --device test --size 320x240 --frames 10 --level 4.0 "${software[@]}" out.h264 &&
+    check "software: level 4.0 in the stream" has_properties out.h264 level=40
+for entropy in cavlc:0 cabac:1; do
+    records "software: ${entropy%:*}" --device test --size 320x240 --frames 10 --entropy "${entropy%:*}" "${software[@]}" out.h264 &&
+        check "software: ${entropy%:*} in the stream" has_syntax out.h264 entropy_coding_mode_flag "${entropy#*:}"
+done
+records "software: B frames on request" --device test --size 320x240 --frames 60 --bframes 2 --latency quality "${software[@]}" out.h264 &&
+    check "software: B frames keep shape and count" is_sound out.h264 --frames 60 --keyframe-interval 30
+records "software: average bit rate" --device test --size 640x480 --fps 25 --frames 250 --bitrate 1M "${software[@]}" out.h264 &&
+    check "software: at most 1.25 Mbit/s on average" test "$(stat -c %s out.h264)" -le 1562500
+records "software: constant QP" --device test --size 320x240 --frames 20 --qp 30 "${software[@]}" out.h264 &&
+    check "software: constant QP is sound" is_sound out.h264 --frames 20
+
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x360:r=50 -frames:v 40 -pix_fmt yuv420p limited.y4m
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x360:r=50 -frames:v 40 -vf scale=out_range=full -pix_fmt yuvj420p full.y4m
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=1280x720:r=50 -frames:v 10 -pix_fmt yuv422p hd.y4m
+if records "software: a y4m file" --device limited.y4m --qp 10 "${software[@]}" out.h264; then
+    check "software: a y4m file keeps every frame" is_sound out.h264 --frames 40
+    check "software: a y4m file's pictures" pictures equal out.h264 limited.y4m --format y4m --psnr 40
+    check "software: limited range and 50 frames a second are flagged" has_properties out.h264 color_range=tv r_frame_rate=50/1 width=640 height=360
+fi
+records "software: a full-range y4m file" --device full.y4m "${software[@]}" out.h264 &&
+    check "software: full range is flagged" has_properties out.h264 color_range=pc
+records "software: full range made limited" --device full.y4m --qp 10 --color-range limited "${software[@]}" out.h264 &&
+    check "software: limited range is flagged after the conversion" has_properties out.h264 color_range=tv &&
+    check "software: the conversion to limited range" pictures equal out.h264 limited.y4m --format y4m --psnr 35
+if records "software: a 4:2:2 file of 720 lines" --device hd.y4m --qp 10 "${software[@]}" out.h264; then
+    check "software: 4:2:2 becomes 4:2:0" pictures equal out.h264 hd.y4m --format y4m --psnr 40
+    check "software: BT.709 is flagged" has_properties out.h264 color_space=bt709
+fi
+
+# The same picture in every format that the test source draws.
+records "software: NV12" --device test --format nv12 --size 320x240 --frames 10 --qp 10 "${software[@]}" nv12.h264 || true
+for format in nv21 yu12 yv12 yuyv uyvy yvyu; do
+    records "software: $format" --device test --format $format --size 320x240 --frames 10 --qp 10 "${software[@]}" out.h264 &&
+        check "software: $format gives NV12's pictures" pictures same out.h264 nv12.h264
+done
+for format in rgb24 bgr24 BGR4 RGB4 XR24 BX24 XB24 RX24; do
+    records "software: $format" --device test --format $format --size 320x240 --frames 10 --qp 10 "${software[@]}" out.h264 &&
+        check "software: $format gives NV12's pictures" pictures same out.h264 nv12.h264 --tolerance 8
+done
+records "software: grey" --device test --format grey --size 320x240 --frames 10 "${software[@]}" out.h264 &&
+    check "software: grey has the frames' numbers" pictures numbers out.h264 --block 16
+for size in 322x242 258x130 1918x1078; do
+    records "software: $size" --device test --size $size --frames 5 "${software[@]}" out.h264 &&
+        check "software: $size is cropped to its size" has_properties out.h264 width="${size%x*}" height="${size#*x}"
+done
+
+# Frames come in real time unless --no-pace is given. Only the lower bound: a slow machine may take longer.
+start=$(date +%s%N)
+records "software: real time" --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite out.h264 &&
+    check "software: 50 frames at 25 a second take 1.9 s or more" test $((($(date +%s%N) - start) / 1000000)) -ge 1900
+finish

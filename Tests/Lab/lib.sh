@@ -1,0 +1,133 @@
+# Sourced by the lab's scripts: where things are, and how a check is counted.
+# shellcheck shell=bash disable=SC2034 # what is set here is used there
+
+LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
+# The program under test. A run of the lab by hand may name another build.
+CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
+# The distribution's Python: numpy comes with it, and the guest sees it too.
+PYTHON=/usr/bin/python3
+# One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has one of its own.
+alone=
+if [ -z "${LAB_TALLY-}" ]; then LAB_TALLY=$(mktemp) alone=yes; fi
+export LAB LAB_CACHE CAMREC PYTHON LAB_TALLY
+
+count() { # OUTCOME NAME [REASON]
+    local reason=${3-}
+    reason=${reason//[$'\n\t']/ }
+    reason=${reason:0:400}
+    printf '%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$LAB_TALLY"
+    printf "%-4s  %s%s\n" "${1^^}" "$2" "${reason:+: $reason}"
+}
+pass() { count pass "$1"; }
+fail() { count fail "$1" "$2"; }
+skip() { count skip "$1" "$2"; }
+
+check() { # NAME COMMAND...: passes where the command exits 0; what it said is the reason otherwise
+    local name=$1 output status=0
+    shift
+    output=$("$@" 2>&1) || status=$?
+    if [ "$status" = 0 ]; then pass "$name"; else fail "$name" "status $status from $(basename "$1"): $(tail -n 4 <<<"$output")"; fi
+}
+
+# Runs camrec and keeps what it said in $work/stdout and $work/stderr. A limit, because a hang is a failure too.
+work=${work:-$(mktemp -d)}
+launcher=() # a command that camrec is run by
+camrec() {
+    local status=0
+    timeout --kill-after=5 "${limit:-120}" "${launcher[@]}" "$CAMREC" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
+    return "$status"
+}
+
+records() { # NAME ARGUMENTS...: camrec exits 0
+    local name=$1 status=0
+    shift
+    camrec "$@" || status=$?
+    if [ "$status" = 0 ]; then
+        pass "$name"
+    else
+        fail "$name" "exit code $status: $(tail -n 3 "$work/stderr")"
+        return 1
+    fi
+}
+
+refuses() { # NAME CODE PATTERN ARGUMENTS...: camrec exits with CODE after one line on standard error that has PATTERN
+    local name=$1 code=$2 pattern=$3 status=0
+    shift 3
+    camrec "$@" || status=$?
+    if [ "$status" != "$code" ]; then
+        fail "$name" "exit code $status in place of $code: $(tail -n 3 "$work/stderr")"
+    elif [ "$(wc -l <"$work/stderr")" != 1 ]; then
+        fail "$name" "$(wc -l <"$work/stderr") lines on standard error in place of one: $(head -n 4 "$work/stderr")"
+    elif ! grep -qE -- "$pattern" "$work/stderr"; then
+        fail "$name" "'$(cat "$work/stderr")' does not match '$pattern'"
+    else
+        pass "$name"
+    fi
+}
+
+says() { # NAME PATTERN: the last run's standard error has PATTERN
+    if grep -qE -- "$2" "$work/stderr"; then pass "$1"; else fail "$1" "standard error has no '$2': $(tail -n 3 "$work/stderr")"; fi
+}
+
+decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
+    local said
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
+        echo "ffmpeg failed: $said"
+        return 1
+    }
+    [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
+
+# What ffprobe reads from FILE's sequence parameter set.
+has_properties() { # FILE KEY=VALUE...
+    local found wanted
+    found=$(ffprobe -v error -f h264 -show_streams "$1")
+    shift
+    for wanted in "$@"; do
+        grep -qxF -- "$wanted" <<<"$found" || {
+            echo "$(grep -E "^${wanted%%=*}=" <<<"$found" || echo "no ${wanted%%=*}") in place of $wanted"
+            return 1
+        }
+    done
+}
+
+# A field of FILE's parameter sets or slice headers, by the standard's name for it, as libavcodec reads them.
+has_syntax() { # FILE FIELD VALUE
+    local found
+    found=$(ffmpeg -nostdin -v info -f h264 -i "$1" -c copy -bsf:v trace_headers -f null - 2>&1 | awk -v field="$2" '$(NF - 3) == field {print $NF; exit}')
+    [ "$found" = "$3" ] || { echo "$2 is '$found' in place of $3"; return 1; }
+}
+
+stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
+pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
+report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
+
+# The shape that camrec promises, and a decoder that has nothing to say.
+is_sound() { # FILE OPTIONS...
+    stream "$@" && decodes_silently "$1"
+}
+
+summary() { # the last line of every run; status 1 where something failed
+    local outcome counts=()
+    for outcome in pass fail skip; do counts+=("$(grep -c "^$outcome	" "$LAB_TALLY" || true)"); done
+    if [ "${counts[1]}" != 0 ]; then
+        echo
+        echo "Failed:"
+        awk -F '\t' '$1 == "fail" {print "  " $2 ": " $3}' "$LAB_TALLY"
+    fi
+    if [ "${counts[2]}" != 0 ]; then
+        echo
+        echo "Skipped:"
+        awk -F '\t' '$1 == "skip" {print "  " $2 ": " $3}' "$LAB_TALLY"
+    fi
+    echo
+    echo "${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped"
+    [ "${counts[1]}" = 0 ]
+}
+
+finish() { # the last command of a script: whatever ends before it has failed
+    cd /
+    rm -rf "$work"
+    if [ -n "$alone" ]; then summary; fi
+}

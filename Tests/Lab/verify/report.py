@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Checks what camrec's JSON report says.
+
+usage: report.py FILE EXPRESSION...
+
+An EXPRESSION is a comparison in Python over the report's keys, such as 'frames.captured == 200' or
+'encoder.name == "h264_vaapi"'. Prints those that do not hold and exits 1.
+"""
+import json
+import sys
+from types import SimpleNamespace
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = json.load(file, object_hook=lambda pairs: SimpleNamespace(**pairs))
+    failed = False
+    for expression in sys.argv[2:]:
+        # The expressions come from the test scripts beside this file, never from a report.
+        if not eval(expression, {"__builtins__": {"len": len, "abs": abs, "str": str}}, vars(report)):
+            print(f"not so: {expression}; the report: {report}")
+            failed = True
+    sys.exit(failed)
+
+
+main()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Checks the shape of an H.264 byte stream (ITU-T H.264, annex B) that camrec wrote.
+
+usage: stream.py FILE [--frames N] [--keyframe-interval N [--extra-keyframes]] [--slices N]
+                      [--slices-from FILE]
+
+Every NAL unit stands behind a start code of 4 bytes; each IDR picture's access unit is SPS PPS [SEI] IDR; parameter
+sets stand nowhere else; the first access unit is an IDR; there are no access unit delimiters; a picture has one slice
+unless --slices says otherwise; with --slices-from its slices are those of another stream, byte for byte. Prints one line and exits 1 where something of that does not hold.
+"""
+import argparse
+import re
+import sys
+
+SLICE, IDR, SEI, SPS, PPS, DELIMITER = 1, 5, 6, 7, 8, 9
+
+
+class Broken(Exception):
+    """The stream does not have the shape that camrec promises."""
+
+
+def nal_units(data):
+    """The NAL units of the stream, each behind a start code of exactly 4 bytes."""
+    if not data.startswith(b"\0\0\0\1"):
+        raise Broken("the file does not begin with a start code of 4 bytes")
+    starts = [m.start() for m in re.finditer(b"\0\0\1", data)]
+    for position in starts:
+        if data[position - 1:position] != b"\0":
+            raise Broken(f"a start code of 3 bytes at byte {position}")
+    ends = [s - 1 for s in starts[1:]] + [len(data)]
+    units = [data[s + 3:e] for s, e in zip(starts, ends)]
+    for position, unit in zip(starts, units):
+        if not unit:
+            raise Broken(f"an empty NAL unit at byte {position}")
+        if unit[-1] == 0:
+            raise Broken(f"zero bytes after the NAL unit at byte {position}")
+        if unit[0] & 0x80:
+            raise Broken(f"forbidden_zero_bit is set at byte {position}")
+    return units
+
+
+def kind(unit):
+    return unit[0] & 0x1F
+
+
+def starts_picture(unit):
+    """first_mb_in_slice is 0: its ue(v) is the single bit 1."""
+    return bool(unit[1] & 0x80)
+
+
+def access_units(units):
+    """Clause 7.4.1.2.3: parameter sets and SEI after a slice, or a picture's first slice, begin an access unit."""
+    result, has_slice = [], True
+    for unit in units:
+        is_slice = kind(unit) in (SLICE, IDR)
+        if has_slice and (not is_slice or starts_picture(unit)):
+            result.append([])
+            has_slice = False
+        result[-1].append(unit)
+        has_slice = has_slice or is_slice
+    return result
+
+
+def check_access_unit(index, unit, slices):
+    """Raises unless the access unit is SPS PPS [SEI] IDR or [SEI] slice; says whether it is an IDR."""
+    kinds = [kind(u) for u in unit]
+    text = "".join({SPS: "S", PPS: "P", SEI: "e", IDR: "I", SLICE: "n"}.get(k, "?") for k in kinds)
+    if DELIMITER in kinds:
+        raise Broken(f"access unit {index} has an access unit delimiter")
+    if not re.fullmatch("SPe*I+|e*n+", text):
+        raise Broken(f"access unit {index} has NAL units of the types {kinds}")
+    count = text.count("I") + text.count("n")
+    if count != slices:
+        raise Broken(f"access unit {index} has {count} slices in place of {slices}")
+    return "I" in text
+
+
+def check(data, options):
+    pictures = access_units(nal_units(data))
+    idr = [i for i, unit in enumerate(pictures) if check_access_unit(i, unit, options.slices)]
+    if not idr or idr[0] != 0:
+        raise Broken("the first access unit is not an IDR")
+    if options.frames is not None and len(pictures) != options.frames:
+        raise Broken(f"{len(pictures)} access units in place of {options.frames}")
+    if options.keyframe_interval:
+        wanted = list(range(0, len(pictures), options.keyframe_interval))
+        missing = sorted(set(wanted) - set(idr))
+        surplus = sorted(set(idr) - set(wanted))
+        if missing:
+            raise Broken(f"access units {missing[:5]} are not IDR")
+        if surplus and not options.extra_keyframes:
+            raise Broken(f"access units {surplus[:5]} are IDR out of turn")
+    if options.slices_from:
+        with open(options.slices_from, "rb") as file:
+            known = set(re.split(b"\0*\0\0\1", file.read()))
+        foreign = sum(kind(u) in (SLICE, IDR) and u not in known for unit in pictures for u in unit)
+        if foreign:
+            raise Broken(f"{foreign} slices do not come from {options.slices_from}")
+    return f"{len(pictures)} access units, {len(idr)} IDR"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("--frames", type=int)
+    parser.add_argument("--keyframe-interval", type=int)
+    parser.add_argument("--extra-keyframes", action="store_true")
+    parser.add_argument("--slices", type=int, default=1)
+    parser.add_argument("--slices-from")
+    options = parser.parse_args()
+    with open(options.file, "rb") as file:
+        data = file.read()
+    try:
+        print(check(data, options))
+    except Broken as error:
+        print(f"{options.file}: {error}")
+        sys.exit(1)
+
+
+main()

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Turns the reports of `swift test --xunit-output` into the lab's tally.
+
+usage: unit_tests.py NAME STATUS REPORT.xml...
+
+Prints a line a test: outcome, name, reason. A status other than 0 without a failed test, or no test at all, counts as
+a failure: the tests crashed, or there were none.
+"""
+import sys
+import xml.etree.ElementTree
+
+
+def main():
+    name, status, *paths = sys.argv[1:]
+    ran = failed = 0
+    for path in paths:
+        for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+            ran += 1
+            failure, skipped = case.find("failure"), case.find("skipped")
+            outcome = "fail" if failure is not None else "skip" if skipped is not None else "pass"
+            element = failure if failure is not None else skipped
+            reason = "" if element is None else element.get("message") or (element.text or "").strip() or "no reason given"
+            failed += outcome == "fail"
+            test = f"{case.get('classname')}.{case.get('name')}"
+            print(outcome, f"{name}: {test}", " ".join(reason.split()), sep="\t")
+    if ran == 0:
+        print("fail", name, "no test ran", sep="\t")
+    elif status != "0" and failed == 0:
+        print("fail", name, f"swift test ended with status {status} though no test failed", sep="\t")
+
+
+main()
