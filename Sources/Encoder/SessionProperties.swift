@@ -76,7 +76,8 @@ struct SessionProperties: Sendable {
         }
         guard min(even.width, even.height) >= limits.minimumSide else {
             throw EncoderError(
-                .unsupported("\(limits.encoder) encodes sides of \(limits.minimumSide) and more, not \(even)"))
+                .unsupported("\(limits.encoder) encodes sides of \(limits.minimumSide) and more, not \(even)")
+            )
         }
         return even
     }
@@ -87,7 +88,8 @@ struct SessionProperties: Sendable {
         if let wanted = configuration.profile {
             guard limits.profiles.contains(wanted) else {
                 let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
-                throw EncoderError(.unsupported("\(limits.encoder) has no profile \(wanted), only \(offered)"))
+                throw EncoderError(
+                    .unsupported("\(limits.encoder) has no profile \(wanted), only \(offered)"))
             }
             return wanted
         }
@@ -106,7 +108,9 @@ struct SessionProperties: Sendable {
         guard let level = configuration.level else { return nil }
         guard level.holds(size, at: rate) else {
             throw EncoderError(
-                .unsupported("level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto"))
+                .unsupported(
+                    "level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto")
+            )
         }
         return level
     }
@@ -133,7 +137,8 @@ struct SessionProperties: Sendable {
         }
         if let delay = configuration.maximumFrameDelay, delay < wanted {
             throw EncoderError(
-                .unsupported("\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
+                .unsupported(
+                    "\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
         }
         guard limits.hasBPictures else {
             notes.append("\(limits.encoder) makes no B frames; using none")

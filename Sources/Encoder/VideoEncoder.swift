@@ -57,7 +57,8 @@ public final class VideoEncoder: PictureEncoder {
         guard let packet = try session.receive() else { return nil }
         guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
             throw EncoderError(
-                .encodeFailed(encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
+                .encodeFailed(
+                    encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         return try finisher.finish(bytes, frame)

@@ -61,7 +61,9 @@ struct EncodeStage {
 
     private func isComplete(at timestamp: Int64) -> Bool {
         if let count = limits.frames, policy.frameNumber >= count { return true }
-        if let duration = limits.duration, let firstTimestamp { return timestamp - firstTimestamp >= duration }
+        if let duration = limits.duration, let firstTimestamp {
+            return timestamp - firstTimestamp >= duration
+        }
         return false
     }
 

@@ -74,7 +74,8 @@ public final class Recording {
         let capture = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
         let encode = Handover(
             EncodeStage(
-                encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval, limits: limits,
+                encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval,
+                limits: limits,
                 frames: frames, units: units, counters: counters, interrupter: interrupter, stop: stopWish))
         let write = Handover(
             WriteStage(

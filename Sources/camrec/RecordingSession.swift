@@ -150,7 +150,8 @@ struct EncoderChoice {
     }
 
     init(_ selection: EncoderSelection) {
-        self.init(name: selection.encoder.name, passedOver: selection.passedOver, notes: selection.encoder.notes)
+        self.init(
+            name: selection.encoder.name, passedOver: selection.passedOver, notes: selection.encoder.notes)
     }
 
     /// Why not the others, as the rest of a sentence.
