@@ -83,7 +83,7 @@ struct FormatNegotiation {
             format.fmt.pix_mp.height = UInt32(choice.size.height)
             format.fmt.pix_mp.pixelformat = choice.pixelFormat.rawValue
             format.fmt.pix_mp.field = V4L2_FIELD_ANY.rawValue
-            withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) {
+            _ = withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) {
                 $0.initializeMemory(as: UInt8.self, repeating: 0)
             }
         } else {

@@ -128,7 +128,7 @@ public final class Y4MSource: CaptureStream {
 
     private static func openError(_ path: String, code: Int32) -> CaptureError {
         switch code {
-        case ENOENT: CaptureError(.badFile("no such file"), device: path)
+        case ENOENT: CaptureError(.badFile("no such file; check its name"), device: path)
         case EACCES: CaptureError(.permissionDenied(group: nil), device: path)
         default: CaptureError(.systemCallFailed("open", errno: code), device: path)
         }

@@ -103,12 +103,12 @@ struct SessionProperties: Sendable {
         _ configuration: EncoderConfiguration, size: PictureSize, rate: FrameRate
     ) throws(EncoderError) -> Level? {
         guard let lowest = Level.lowest(for: size, at: rate) else {
-            throw EncoderError(.unsupported("H.264 has no level for \(size) at \(rate) frames a second"))
+            throw EncoderError(.contradiction("H.264 has no level for \(size) at \(rate) frames a second"))
         }
         guard let level = configuration.level else { return nil }
         guard level.holds(size, at: rate) else {
             throw EncoderError(
-                .unsupported(
+                .contradiction(
                     "level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto")
             )
         }
@@ -121,7 +121,7 @@ struct SessionProperties: Sendable {
         let best = profile == .constrainedBaseline ? EncoderConfiguration.EntropyMode.cavlc : .cabac
         guard let wanted = configuration.entropyMode else { return best }
         guard wanted == .cavlc || best == .cabac else {
-            throw EncoderError(.unsupported("CABAC needs profile main or high (H.264 A.2.1)"))
+            throw EncoderError(.contradiction("CABAC needs profile main or high (H.264 A.2.1)"))
         }
         return wanted
     }
@@ -133,11 +133,11 @@ struct SessionProperties: Sendable {
         let wanted = configuration.bFrames
         guard wanted > 0 else { return 0 }
         guard profile != .constrainedBaseline else {
-            throw EncoderError(.unsupported("B frames need profile main or high (H.264 A.2.1)"))
+            throw EncoderError(.contradiction("B frames need profile main or high (H.264 A.2.1)"))
         }
         if let delay = configuration.maximumFrameDelay, delay < wanted {
             throw EncoderError(
-                .unsupported(
+                .contradiction(
                     "\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
         }
         guard limits.hasBPictures else {

@@ -90,7 +90,6 @@ struct EncodeStage {
     private func forwardAccessUnits() throws(EncoderError) {
         while let unit = try encoder?.nextAccessUnit() {
             counters.add(to: .encoded)
-            if unit.isIDR { counters.add(to: .keyframes) }
             // A closed queue is a failed output, which stops the source by itself.
             _ = units.push(unit, cost: unit.count)
         }

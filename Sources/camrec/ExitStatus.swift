@@ -40,6 +40,7 @@ enum ExitStatus: Int32, Error {
         self =
             switch error.kind {
             case .nodePermissionDenied: .noPermission
+            case .contradiction: .usage
             case .encodeFailed, .damagedPicture: .inputOutput
             default: .noEncoder
             }

@@ -102,7 +102,8 @@ struct RecordingResult: Encodable {
 
     /// What is in the output now.
     var kept: String {
-        "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
+        if frames.written == 0 { return "nothing was recorded" }
+        return "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
     }
 
     /// Losses that somebody should hear of.
