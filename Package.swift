@@ -31,7 +31,7 @@ let package = Package(
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .testTarget(name: "EncoderTests", dependencies: ["Encoder"]),
-        .testTarget(name: "OutputTests", dependencies: ["Output"]),
+        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
         .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
     ],
     swiftLanguageModes: [.v6]
