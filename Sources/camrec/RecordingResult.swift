@@ -71,7 +71,7 @@ struct RecordingResult: Encodable {
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
         encoder = Encoder(
-            name: choice.name, passedOver: choice.passedOver, notes: choice.notes,
+            name: choice.name, passedOver: choice.passedOver, notes: choice.notes.map(\.description),
             restarts: counters[.encoderRestarts])
         self.output = output
         frames = Frames(
