@@ -25,7 +25,7 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),

@@ -2,6 +2,9 @@
 ///
 /// One thread, the capture thread, calls `nextBuffer` and `stop`; `interrupt` may come from any thread.
 public protocol CaptureStream: AnyObject {
+    /// Which source it is.
+    var identity: SourceIdentity { get }
+
     /// What was granted, for every picture of the stream.
     var format: PictureFormat { get }
 
@@ -41,7 +44,7 @@ public struct CaptureInterrupter: Sendable {
     public func interrupt() { pool.interrupt() }
 }
 
-/// Frames that never became a picture. `captured + droppedByDriver + corrupt` is what the camera numbered.
+/// Frames that never became a picture. With the buffers that were delivered they are what the camera numbered.
 public struct CaptureLosses: Sendable, Hashable {
     /// Gaps in the sequence numbers.
     public var droppedByDriver = 0

@@ -1,6 +1,7 @@
 /// A camera for machines without one: a moving pattern with the frame's number in it, at any size, rate
 /// and uncompressed format.
 public final class TestSource: CaptureStream {
+    public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat
     public let isLive: Bool
     public var bufferCount: Int { pool.count }
@@ -18,9 +19,9 @@ public final class TestSource: CaptureStream {
     /// The name that selects it in place of a device's path.
     public static let name = "test"
 
-    /// - Parameter paced: frames come in real time, and are lost when nobody takes them, as from a camera;
+    /// - Parameter isPaced: frames come in real time, and are lost when nobody takes them, as from a camera;
     ///   else one comes whenever a buffer is free.
-    public init(_ request: CaptureRequest, paced: Bool) throws(CaptureError) {
+    public init(_ request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
         let size = request.size ?? PictureSize(1280, 720)!
         let pixelFormat = request.pixelFormat ?? .nv12
         let rate = request.frameRate ?? FrameRate(30)!
@@ -35,8 +36,8 @@ public final class TestSource: CaptureStream {
                 device: Self.name)
         }
         self.format = format
-        isLive = paced
-        pool = try .allocated(count: paced ? 6 : 3, length: format.minimumLengths[0])
+        isLive = isPaced
+        pool = try .allocated(count: isPaced ? 6 : 3, length: format.minimumLengths[0])
         buffers = FreeBuffers(pool: pool)
         pattern = TestPattern(format: format)
         drawn = Array(repeating: nil, count: pool.count)

@@ -2,7 +2,8 @@
 struct Y4MHeader {
     let format: PictureFormat
 
-    init(_ line: String, path: String) throws(CaptureError) {
+    /// A file is what it is: asking for another size or format is an error. Another rate replaces the file's.
+    init(_ line: String, request: CaptureRequest, path: String) throws(CaptureError) {
         func bad(_ detail: String) -> CaptureError { CaptureError(.badFile(detail), device: path) }
         let fields = line.split(separator: " ")
         guard fields.first == "YUV4MPEG2" else {
@@ -29,28 +30,23 @@ struct Y4MHeader {
             throw bad("its size of \(width)x\(height) is outside 1 to \(PictureSize.maximumSide)")
         }
         guard let rate else { throw bad("its frame rate is no positive fraction") }
+        if let wanted = request.size, wanted != size {
+            throw CaptureError(.unsupported("the file's pictures are \(size); leave out --size"), device: path)
+        }
         guard let pixelFormat = Self.pixelFormat(chroma) else {
             throw bad("its format 'C\(chroma)' is not read; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")
+        }
+        if let wanted = request.pixelFormat, wanted != pixelFormat {
+            throw CaptureError(
+                .unsupported("the file's format is \(pixelFormat); leave out --format"), device: path)
         }
         let color = ColorEncoding(range: range, matrix: height >= 720 ? .bt709 : .bt601)
         guard
             let format = PictureFormat(
-                pixelFormat, size: size, frameRate: rate, color: color,
+                pixelFormat, size: size, frameRate: request.frameRate ?? rate, color: color,
                 isInterlaced: !["p", "?"].contains(interlacing))
         else { throw bad("its pictures do not fit into memory") }
         self.format = format
-    }
-
-    /// A file is what it is: asking for another size or format is an error, not a wish.
-    func check(_ request: CaptureRequest, path: String) throws(CaptureError) {
-        if let size = request.size, size != format.size {
-            throw CaptureError(
-                .unsupported("the file's pictures are \(format.size); leave out --size"), device: path)
-        }
-        if let wanted = request.pixelFormat, wanted != format.pixelFormat {
-            throw CaptureError(
-                .unsupported("the file's format is \(format.pixelFormat); leave out --format"), device: path)
-        }
     }
 
     /// `30:1`; 0:0 stands for unknown, which is taken as 25.

@@ -6,6 +6,7 @@ import Glibc
 /// Frames are read straight into pool buffers, as fast as they are taken unless it is paced. The format is
 /// described by the manual page yuv4mpeg(5) of mjpegtools.
 public final class Y4MSource: CaptureStream {
+    public let identity: SourceIdentity
     public let format: PictureFormat
     /// Never: a file waits.
     public var isLive: Bool { false }
@@ -17,17 +18,17 @@ public final class Y4MSource: CaptureStream {
     private let descriptor: Int32
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
-    private let paced: Bool
+    private let isPaced: Bool
     private var start: Int64?
     private var nextFrame = 0
 
     /// Opens `path` and reads the stream header.
-    public init(path: String, request: CaptureRequest, paced: Bool) throws(CaptureError) {
+    public init(path: String, request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
         let opened = cv4l2_open(path, O_RDONLY)
         guard opened >= 0 else { throw Self.openError(path, code: -opened) }
         do throws(CaptureError) {
-            let header = try Y4MHeader(Self.readLine(opened, limit: 1024, path: path) ?? "", path: path)
-            try header.check(request, path: path)
+            let line = try Self.readLine(opened, limit: 1024, path: path) ?? ""
+            let header = try Y4MHeader(line, request: request, path: path)
             format = header.format
             pool = try .allocated(count: 3, length: header.format.minimumLengths[0])
         } catch {
@@ -35,8 +36,9 @@ public final class Y4MSource: CaptureStream {
             throw error
         }
         descriptor = opened
+        identity = SourceIdentity(device: path, name: "YUV4MPEG2 file")
         self.path = path
-        self.paced = paced
+        self.isPaced = isPaced
         buffers = FreeBuffers(pool: pool)
     }
 
@@ -65,7 +67,7 @@ public final class Y4MSource: CaptureStream {
     private func waitForFreeBuffer() -> Int? {
         let start = self.start ?? MonotonicTime.now()
         self.start = start
-        let due = paced ? start + format.frameRate.time(ofFrame: nextFrame) : start
+        let due = isPaced ? start + format.frameRate.time(ofFrame: nextFrame) : start
         while !pool.isInterrupted {
             buffers.collect()
             if MonotonicTime.now() < due {

@@ -1,8 +1,32 @@
-// libva as Swift sees it.
+// libva as Swift sees it, with its messages turned off: it prints to standard error while it probes.
 #ifndef CVAAPI_H
 #define CVAAPI_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <va/va.h>
 #include <va/va_drm.h>
+
+enum {
+    CVAAPI_FOURCC_NV12 = VA_FOURCC_NV12,
+    CVAAPI_INVALID_ID = VA_INVALID_ID,
+};
+
+// A descriptor or -errno.
+static inline int cvaapi_open(const char *path) {
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+static inline void cvaapi_silence_message(void *context, const char *message) {
+    (void)context;
+    (void)message;
+}
+
+static inline void cvaapi_silence(VADisplay display) {
+    vaSetErrorCallback(display, cvaapi_silence_message, NULL);
+    vaSetInfoCallback(display, cvaapi_silence_message, NULL);
+}
 
 #endif

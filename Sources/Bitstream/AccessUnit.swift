@@ -1,0 +1,126 @@
+/// The bytes of one coded picture, contiguous and normalised: each NAL unit behind `00 00 00 01`.
+///
+/// An access unit is filled by one `AccessUnitBuilder` and is immutable from `finish()` on, until the pool it
+/// came from finds that it holds the only reference left and fills it anew. Whoever holds a reference may
+/// therefore read it from any thread, for as long as the reference is held.
+///
+/// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only through
+/// the noncopyable builder, which exists only while nobody but it and the pool refers to the access unit.
+public final class AccessUnit: @unchecked Sendable {
+    /// One NAL unit of the picture.
+    public struct Unit: Equatable, Sendable {
+        /// The unit's first byte, read.
+        public let header: H264.NALUnitHeader
+        /// Where the unit lies in the access unit's bytes, without its start code of four bytes.
+        public let bytes: Range<Int>
+    }
+
+    /// The length of every start code in an access unit, in bytes.
+    public static let startCodeLength = 4
+
+    /// Whether the picture is an IDR picture: decoding can begin here.
+    public fileprivate(set) var isIDR = false
+    /// When the picture was captured: CLOCK_MONOTONIC, in nanoseconds.
+    public fileprivate(set) var timestamp: Int64 = 0
+    /// The picture's position in the recording, from 0, in the order in which pictures were encoded.
+    public fileprivate(set) var frameNumber = 0
+    /// The number that the driver gave the picture; gaps are pictures that the driver dropped.
+    public fileprivate(set) var sequence: UInt32 = 0
+    /// The NAL units in stream order.
+    public fileprivate(set) var units: [Unit] = []
+    /// The number of bytes, start codes included.
+    public fileprivate(set) var count = 0
+
+    fileprivate var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+    init() {}
+
+    deinit { storage.deallocate() }
+
+    /// The number of bytes that fit before the storage grows.
+    var capacity: Int { storage.count }
+
+    /// Lends the access unit's bytes, which must not be kept beyond the call.
+    public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// Makes room for `minimumCapacity` bytes. The content is kept.
+    fileprivate func reserveCapacity(_ minimumCapacity: Int) {
+        guard minimumCapacity > storage.count else { return }
+        let grown = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(minimumCapacity, storage.count + storage.count / 2), alignment: 16)
+        grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<count]))
+        storage.deallocate()
+        storage = grown
+    }
+
+    /// Forgets the content, and gives the storage back where it is larger than `maximumCapacity`.
+    fileprivate func reset(maximumCapacity: Int) {
+        count = 0
+        units.removeAll(keepingCapacity: units.capacity <= AccessUnitBuilder.retainedUnitCapacity)
+        if storage.count > maximumCapacity {
+            storage.deallocate()
+            storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        }
+    }
+}
+
+/// The one writer of an `AccessUnit`, from an `AccessUnitPool`.
+///
+/// A builder that goes out of scope unfinished leaves its access unit to the pool.
+public struct AccessUnitBuilder: ~Copyable {
+    /// Room for more units than this is not kept from one picture to the next.
+    static let retainedUnitCapacity = 1024
+
+    private let accessUnit: AccessUnit
+
+    /// Takes over an access unit, which nobody but the caller refers to.
+    init(filling accessUnit: AccessUnit, maximumCapacity: Int) {
+        accessUnit.reset(maximumCapacity: maximumCapacity)
+        self.accessUnit = accessUnit
+    }
+
+    /// Makes room for `byteCount` bytes, start codes included, so that appending them does not allocate.
+    public mutating func reserveCapacity(_ byteCount: Int) {
+        accessUnit.reserveCapacity(byteCount)
+    }
+
+    /// Copies a NAL unit, given without start code, behind a start code of four bytes.
+    ///
+    /// Precondition: the unit is not empty.
+    public mutating func append(_ unit: RawSpan) {
+        precondition(!unit.isEmpty, "a NAL unit has at least a header")
+        let start = accessUnit.count + AccessUnit.startCodeLength
+        let end = start + unit.byteCount
+        accessUnit.reserveCapacity(end)
+        let storage = accessUnit.storage
+        unit.withUnsafeBytes { bytes in
+            // In bounds: `reserveCapacity` has made room up to `end`.
+            storage.storeBytes(of: UInt32(1).bigEndian, toByteOffset: accessUnit.count, as: UInt32.self)
+            UnsafeMutableRawBufferPointer(rebasing: storage[start..<end]).copyMemory(from: bytes)
+            accessUnit.units.append(
+                AccessUnit.Unit(header: H264.NALUnitHeader(byte: bytes[0]), bytes: start..<end))
+        }
+        accessUnit.count = end
+    }
+
+    /// Ends the writing and hands the access unit over, immutable from now on.
+    ///
+    /// - Parameters:
+    ///   - isIDR: whether the picture is an IDR picture.
+    ///   - frameNumber: the picture's position in the recording, from 0.
+    ///   - sequence: the driver's number of the picture.
+    ///   - timestamp: time of capture on CLOCK_MONOTONIC, in nanoseconds.
+    public consuming func finish(isIDR: Bool, frameNumber: Int, sequence: UInt32, timestamp: Int64)
+        -> AccessUnit
+    {
+        accessUnit.isIDR = isIDR
+        accessUnit.frameNumber = frameNumber
+        accessUnit.sequence = sequence
+        accessUnit.timestamp = timestamp
+        return accessUnit
+    }
+}

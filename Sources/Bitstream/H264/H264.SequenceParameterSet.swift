@@ -1,0 +1,180 @@
+extension H264 {
+    /// A sequence parameter set (7.3.2.1.1, 7.4.2.1.1), every syntax element of it.
+    ///
+    /// Elements that are absent from the stream have the value that 7.4.2.1.1 infers.
+    public struct SequenceParameterSet: Equatable, Sendable {
+        /// Together with the constraint flags, the profile (Annex A); see `profileName`.
+        public private(set) var profile_idc = 0
+        /// Whether the stream obeys the Baseline profile.
+        public private(set) var constraint_set0_flag = false
+        /// Whether the stream obeys the Main profile; with `profile_idc` 66, Constrained Baseline.
+        public private(set) var constraint_set1_flag = false
+        /// Whether the stream obeys the Extended profile.
+        public private(set) var constraint_set2_flag = false
+        /// Level 1b in the older profiles, intra-only in the High ones.
+        public private(set) var constraint_set3_flag = false
+        /// Whether there are frames only (High profile).
+        public private(set) var constraint_set4_flag = false
+        /// Whether there are no B slices (High profile).
+        public private(set) var constraint_set5_flag = false
+        /// Ten times the level; see `levelName`.
+        public private(set) var level_idc = 0
+        /// The number under which picture parameter sets refer to this one, 0 to 31.
+        public private(set) var seq_parameter_set_id = 0
+
+        /// Chroma sampling (Table 6-1): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
+        public private(set) var chroma_format_idc = 1
+        /// Whether the three planes of 4:4:4 are coded apart.
+        public private(set) var separate_colour_plane_flag = false
+        /// Bits of a luma sample, less 8.
+        public private(set) var bit_depth_luma_minus8 = 0
+        /// Bits of a chroma sample, less 8.
+        public private(set) var bit_depth_chroma_minus8 = 0
+        /// Whether a quantiser of 0 means lossless.
+        public private(set) var qpprime_y_zero_transform_bypass_flag = false
+        /// The 8 or 12 lists of the scaling matrix; `nil` for the flat one.
+        public private(set) var scaling_lists: [ScalingList]?
+
+        /// Bits of `frame_num`, less 4.
+        public private(set) var log2_max_frame_num_minus4 = 0
+        /// How the picture order count is coded, 0 to 2.
+        public private(set) var pic_order_cnt_type = 0
+        /// Bits of `pic_order_cnt_lsb`, less 4; only with type 0.
+        public private(set) var log2_max_pic_order_cnt_lsb_minus4: Int?
+        /// The elements of picture order count type 1; `nil` with the others.
+        public private(set) var pictureOrderCountCycle: PictureOrderCountCycle?
+        /// The most reference frames in use.
+        public private(set) var max_num_ref_frames = 0
+        /// Whether `frame_num` may have gaps.
+        public private(set) var gaps_in_frame_num_value_allowed_flag = false
+
+        /// Macroblocks in a row, less 1.
+        public private(set) var pic_width_in_mbs_minus1 = 0
+        /// Rows of macroblocks in a frame, or in a field where there are fields, less 1.
+        public private(set) var pic_height_in_map_units_minus1 = 0
+        /// Whether there are no fields.
+        public private(set) var frame_mbs_only_flag = true
+        /// Whether a frame may switch between frame and field macroblocks.
+        public private(set) var mb_adaptive_frame_field_flag = false
+        /// How motion vectors of direct prediction are derived.
+        public private(set) var direct_8x8_inference_flag = false
+        /// Cropping at the left, in crop units (see `cropUnit`).
+        public private(set) var frame_crop_left_offset = 0
+        /// Cropping at the right.
+        public private(set) var frame_crop_right_offset = 0
+        /// Cropping at the top.
+        public private(set) var frame_crop_top_offset = 0
+        /// Cropping at the bottom.
+        public private(set) var frame_crop_bottom_offset = 0
+        /// Video usability information; `nil` where there is none.
+        public private(set) var vui_parameters: VUIParameters?
+
+        /// The elements of picture order count type 1.
+        public struct PictureOrderCountCycle: Equatable, Sendable {
+            /// Whether slice headers have no differences.
+            public let delta_pic_order_always_zero_flag: Bool
+            /// Offset of pictures that are no reference.
+            public let offset_for_non_ref_pic: Int
+            /// Offset of bottom fields.
+            public let offset_for_top_to_bottom_field: Int
+            /// The up to 255 offsets of the cycle.
+            public let offset_for_ref_frame: [Int]
+        }
+
+        /// Reads a sequence parameter set NAL unit (type 7), given without start code.
+        ///
+        /// Bytes after the structure are ignored, as decoders do.
+        public init(_ nalUnit: RawSpan) throws(SyntaxError) {
+            self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
+                var (_, reader) = try RBSPReader.h264(bytes) { $0 == .sequenceParameterSet }
+                return try SequenceParameterSet(&reader)
+            }
+        }
+    }
+}
+
+extension H264.SequenceParameterSet {
+    /// The profiles whose parameter sets describe chroma format, bit depth and scaling matrix.
+    private static let profilesWithChromaFormat: [Int] = [
+        100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
+    ]
+
+    /// seq_parameter_set_data() (7.3.2.1.1).
+    private init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        try readProfile(&reader)
+        seq_parameter_set_id = try reader.ue("seq_parameter_set_id", in: 0...31)
+        if Self.profilesWithChromaFormat.contains(profile_idc) { try readChromaFormat(&reader) }
+        log2_max_frame_num_minus4 = try reader.ue("log2_max_frame_num_minus4", in: 0...12)
+        pic_order_cnt_type = try reader.ue("pic_order_cnt_type", in: 0...2)
+        if pic_order_cnt_type == 0 {
+            log2_max_pic_order_cnt_lsb_minus4 = try reader.ue(
+                "log2_max_pic_order_cnt_lsb_minus4", in: 0...12)
+        } else if pic_order_cnt_type == 1 {
+            pictureOrderCountCycle = try PictureOrderCountCycle(&reader)
+        }
+        max_num_ref_frames = try reader.ue("max_num_ref_frames", in: 0...16)
+        gaps_in_frame_num_value_allowed_flag = try reader.flag("gaps_in_frame_num_value_allowed_flag")
+        try readPictureSize(&reader)
+        if try reader.flag("vui_parameters_present_flag") {
+            vui_parameters = try H264.VUIParameters(&reader)
+        }
+    }
+
+    private mutating func readProfile(_ reader: inout RBSPReader) throws(SyntaxError) {
+        profile_idc = try reader.u(8, "profile_idc")
+        constraint_set0_flag = try reader.flag("constraint_set0_flag")
+        constraint_set1_flag = try reader.flag("constraint_set1_flag")
+        constraint_set2_flag = try reader.flag("constraint_set2_flag")
+        constraint_set3_flag = try reader.flag("constraint_set3_flag")
+        constraint_set4_flag = try reader.flag("constraint_set4_flag")
+        constraint_set5_flag = try reader.flag("constraint_set5_flag")
+        _ = try reader.u(2, "reserved_zero_2bits")  // Decoders shall ignore its value (7.4.2.1.1).
+        level_idc = try reader.u(8, "level_idc")
+    }
+
+    private mutating func readChromaFormat(_ reader: inout RBSPReader) throws(SyntaxError) {
+        chroma_format_idc = try reader.ue("chroma_format_idc", in: 0...3)
+        if chroma_format_idc == 3 {
+            separate_colour_plane_flag = try reader.flag("separate_colour_plane_flag")
+        }
+        bit_depth_luma_minus8 = try reader.ue("bit_depth_luma_minus8", in: 0...6)
+        bit_depth_chroma_minus8 = try reader.ue("bit_depth_chroma_minus8", in: 0...6)
+        qpprime_y_zero_transform_bypass_flag = try reader.flag("qpprime_y_zero_transform_bypass_flag")
+        if try reader.flag("seq_scaling_matrix_present_flag") {
+            scaling_lists = try reader.scalingLists(count8x8: chroma_format_idc == 3 ? 6 : 2)
+        }
+    }
+
+    private mutating func readPictureSize(_ reader: inout RBSPReader) throws(SyntaxError) {
+        // No level allows a side of more than 1055 macroblocks (A.3.1); the bound here keeps products small.
+        pic_width_in_mbs_minus1 = try reader.ue("pic_width_in_mbs_minus1", in: 0...0xFFFF)
+        pic_height_in_map_units_minus1 = try reader.ue("pic_height_in_map_units_minus1", in: 0...0xFFFF)
+        frame_mbs_only_flag = try reader.flag("frame_mbs_only_flag")
+        if !frame_mbs_only_flag {
+            mb_adaptive_frame_field_flag = try reader.flag("mb_adaptive_frame_field_flag")
+        }
+        direct_8x8_inference_flag = try reader.flag("direct_8x8_inference_flag")
+        guard try reader.flag("frame_cropping_flag") else { return }
+        frame_crop_left_offset = try reader.ue("frame_crop_left_offset")
+        frame_crop_right_offset = try reader.ue("frame_crop_right_offset")
+        frame_crop_top_offset = try reader.ue("frame_crop_top_offset")
+        frame_crop_bottom_offset = try reader.ue("frame_crop_bottom_offset")
+        if width <= 0 || height <= 0 {
+            throw SyntaxError(
+                element: "frame_cropping_flag", reason: .croppedAway, bitOffset: reader.bitOffset)
+        }
+    }
+}
+
+extension H264.SequenceParameterSet.PictureOrderCountCycle {
+    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        delta_pic_order_always_zero_flag = try reader.flag("delta_pic_order_always_zero_flag")
+        offset_for_non_ref_pic = try reader.se("offset_for_non_ref_pic")
+        offset_for_top_to_bottom_field = try reader.se("offset_for_top_to_bottom_field")
+        var offsets: [Int] = []
+        for _ in 0..<(try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)) {
+            offsets.append(try reader.se("offset_for_ref_frame"))
+        }
+        offset_for_ref_frame = offsets
+    }
+}

@@ -1,0 +1,86 @@
+/// A finished access unit that breaks the guaranteed shape: an error of ours, not of the input.
+public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The rule that is broken.
+    public enum Rule: Equatable, Sendable {
+        /// A NAL unit is not behind a start code of exactly 4 bytes, or zeros follow one.
+        case startCode
+        /// A NAL unit is empty.
+        case emptyUnit
+        /// `forbidden_zero_bit` is set.
+        case forbiddenZeroBit
+        /// `nal_ref_idc` has a value that 7.4.1 does not allow.
+        case referenceIndication
+        /// A NAL unit type that the shape has no place for.
+        case unitType
+        /// A unit stands in the wrong place: the order is SPS, PPS, SEI, slices and filler data, end of sequence.
+        case unitOrder
+        /// A unit can't be read.
+        case syntax(SyntaxError)
+        /// The access unit has no slice.
+        case noSlice
+        /// The first access unit, or the one behind an end of sequence, is not an IDR picture.
+        case startsWithoutIDR
+        /// An IDR picture was due.
+        case idrMissing
+        /// An IDR picture was not due.
+        case idrUnexpected
+        /// An IDR picture without sequence or picture parameter set ahead of it.
+        case parameterSetMissing
+        /// A parameter set is there twice.
+        case parameterSetRepeated
+        /// A parameter set ahead of a picture that is not an IDR picture.
+        case parameterSetWithoutIDR
+        /// A reference to a parameter set that did not come with the last IDR picture.
+        case unknownParameterSet(id: Int)
+        /// Slices of an IDR picture and others together, or of reference and other pictures.
+        case mixedSlices
+        /// The slices are not those of exactly one picture.
+        case pictureBoundary
+        /// The picture has another number of slices than it was to have.
+        case sliceCount(expected: Int, found: Int)
+        /// What the access unit says of itself is not what its bytes say.
+        case description
+    }
+
+    /// The rule that is broken.
+    public let rule: Rule
+    /// The number of the access unit among those checked, from 0.
+    public let accessUnit: Int
+    /// The type of the offending NAL unit, where it is one.
+    public let unitType: H264.NALUnitType?
+    /// Position of the offence in the stream, in bytes from the start of the first access unit checked.
+    public let offset: Int
+
+    /// One line: the access unit, the rule, the unit and its offset.
+    public var description: String {
+        let unit = unitType.map { "\($0) at offset \(offset)" } ?? "offset \(offset)"
+        return "access unit \(accessUnit): \(rule) (\(unit))"
+    }
+}
+
+extension StreamShapeViolation.Rule: CustomStringConvertible {
+    /// The rule in words.
+    public var description: String {
+        switch self {
+        case .startCode: "a NAL unit is not behind a start code of exactly 4 bytes"
+        case .emptyUnit: "a NAL unit is empty"
+        case .forbiddenZeroBit: "forbidden_zero_bit is set"
+        case .referenceIndication: "nal_ref_idc has a value that is not allowed there"
+        case .unitType: "a NAL unit type that has no place in the stream"
+        case .unitOrder: "a unit in the wrong place; the order is SPS, PPS, SEI, slices, end of sequence"
+        case .syntax(let error): "a unit is malformed: \(error)"
+        case .noSlice: "there is no slice"
+        case .startsWithoutIDR: "decoding has to begin here, and it is not an IDR picture"
+        case .idrMissing: "an IDR picture was due here"
+        case .idrUnexpected: "an IDR picture was not due here"
+        case .parameterSetMissing: "an IDR picture without its parameter sets"
+        case .parameterSetRepeated: "a parameter set is there twice"
+        case .parameterSetWithoutIDR: "a parameter set without an IDR picture"
+        case .unknownParameterSet(let id): "parameter set \(id) did not come with the last IDR picture"
+        case .mixedSlices: "slices of pictures of different kinds"
+        case .pictureBoundary: "the slices are not those of exactly one picture"
+        case .sliceCount(let expected, let found): "\(found) slices where \(expected) were asked for"
+        case .description: "the access unit's list of units or IDR flag disagrees with its bytes"
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/// Turns an encoder's packets into access units of the guaranteed shape.
+///
+/// The guarantee, whatever the encoder writes:
+/// - every NAL unit stands behind a start code of 4 bytes, untouched, emulation prevention included;
+/// - the access unit of each IDR picture is `SPS PPS [SEI] IDR`, every parameter set in force once, cached from the
+///   stream and inserted where the encoder leaves them out; no other access unit has any;
+/// - the first access unit is an IDR picture;
+/// - filler data and end-of-sequence units stay only behind the first slice. Access unit delimiters are taken out,
+///   and so is what decoders of the Baseline, Main and High profiles must discard: reserved and unspecified types,
+///   auxiliary pictures and the layers of Annexes F to I.
+///
+/// A packet is one coded picture in Annex B form. Field pairs in one packet are not told from one picture.
+/// Allocates nothing in the steady state. A shaper belongs to the thread of its pool.
+public struct StreamShaper {
+    /// Replaces parameter sets, for instance to correct their VUI. It must keep the ids.
+    public typealias Amendment = (ParameterSets) throws -> ParameterSets
+
+    /// The most NAL units taken from one packet; more than twice the slices that any level allows at 1080p.
+    public static let maximumUnitCount = 16384
+
+    /// Called when an IDR picture comes with parameter sets that differ from those given last.
+    private let amendParameterSets: Amendment?
+    private let pool: AccessUnitPool
+
+    /// The sets as the encoder sent them, including those for the next picture.
+    private var received = ParameterSets()
+    /// The sets as the encoder sent them for the last IDR picture: those in force.
+    private var activated: ParameterSets?
+    /// What is written in place of `activated`.
+    private var amended = ParameterSets()
+    /// The units of the packet at hand; kept for its storage.
+    private var units: [NALUnitScanner.Location] = []
+
+    /// Makes a shaper at the start of a stream.
+    ///
+    /// - Parameters:
+    ///   - pool: where access units come from.
+    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with other ones than the
+    ///     last; what it returns is written in their place, until they change again.
+    public init(pool: AccessUnitPool, amendParameterSets: Amendment? = nil) {
+        self.pool = pool
+        self.amendParameterSets = amendParameterSets
+    }
+
+    /// The parameter sets that are written ahead of IDR pictures; empty before the first.
+    public var parameterSets: ParameterSets { amended }
+
+    /// Makes known parameter sets that the encoder gives outside its packets. Sets in packets replace them by id.
+    public mutating func prime(parameterSets: ParameterSets) { received = parameterSets }
+
+    /// Starts anew after the encoder was recreated: forgets its parameter sets and expects an IDR picture.
+    public mutating func restart() {
+        received = ParameterSets()
+        activated = nil
+    }
+
+    /// The access unit for one packet.
+    ///
+    /// - Parameters:
+    ///   - packet: one coded picture in Annex B form.
+    ///   - frameNumber: the picture's position in the recording, from 0.
+    ///   - sequence: the driver's number of the picture.
+    ///   - timestamp: time of capture on CLOCK_MONOTONIC, in nanoseconds.
+    /// - Returns: `nil` for a packet without slices, whose parameter sets count for the next picture.
+    /// - Throws: `StreamShapeError` when the packet breaks the guarantee beyond mending; the picture is lost, and
+    ///   as others may need it, the encoder should be restarted.
+    public mutating func shape(
+        _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Int64
+    ) throws(StreamShapeError) -> AccessUnit? {
+        do throws(Offence) {
+            guard let picture = try survey(packet) else {
+                try learnParameterSets(in: packet, units[...])
+                return nil
+            }
+            try learnParameterSets(in: packet, units[..<picture.firstSlice])
+            try activateParameterSets(for: picture)
+            // Sets behind the slices are not those of this picture but of the next.
+            try learnParameterSets(in: packet, units[picture.firstSlice...])
+            return build(picture, from: packet)
+                .finish(
+                    isIDR: picture.isIDR, frameNumber: frameNumber, sequence: sequence, timestamp: timestamp)
+        } catch {
+            throw StreamShapeError(
+                rule: error.rule, frameNumber: frameNumber,
+                unitType: error.unit.flatMap { $0.bytes.isEmpty ? nil : $0.type(in: packet) },
+                offset: error.unit?.bytes.lowerBound ?? 0)
+        }
+    }
+
+    /// What the slices of a packet say about its picture.
+    private struct Picture {
+        /// Index of the first slice in `units`.
+        let firstSlice: Int
+        /// Whether the slices are those of an IDR picture.
+        let isIDR: Bool
+    }
+
+    /// A broken rule and the unit that breaks it.
+    private struct Offence: Error {
+        let rule: StreamShapeError.Rule
+        var unit: NALUnitScanner.Location?
+    }
+
+    /// Lists the packet's units and refuses what can't be mended; `nil` where there are no slices.
+    private mutating func survey(_ packet: RawSpan) throws(Offence) -> Picture? {
+        units.removeAll(keepingCapacity: true)
+        var picture: Picture?
+        var scanner = NALUnitScanner()
+        while let unit = scanner.next(in: packet) {
+            guard units.count < Self.maximumUnitCount else {
+                throw Offence(rule: .tooManyUnits(limit: Self.maximumUnitCount), unit: unit)
+            }
+            guard !unit.bytes.isEmpty else { throw Offence(rule: .emptyUnit, unit: unit) }
+            let header = H264.NALUnitHeader(of: packet.extracting(unit.bytes))
+            guard !header.forbidden_zero_bit else { throw Offence(rule: .forbiddenZeroBit, unit: unit) }
+            switch header.nal_unit_type {
+            case .nonIDRSlice, .idrSlice:
+                let isIDR = header.nal_unit_type == .idrSlice
+                guard picture == nil || picture?.isIDR == isIDR else {
+                    throw Offence(rule: .mixedSlices, unit: unit)
+                }
+                picture = picture ?? Picture(firstSlice: units.count, isIDR: isIDR)
+            case .sliceDataPartitionA, .sliceDataPartitionB, .sliceDataPartitionC:
+                throw Offence(rule: .unsupportedUnit, unit: unit)
+            case .supplementalEnhancementInformation where picture != nil:
+                throw Offence(rule: .unitAfterSlices, unit: unit)
+            default:
+                break
+            }
+            units.append(unit)
+        }
+        guard let first = units.first, packet.isZero(upTo: first.startCodeOffset) else {
+            throw Offence(rule: .notAnnexB)
+        }
+        return picture
+    }
+
+    /// Caches the parameter sets among `units`.
+    private mutating func learnParameterSets(
+        in packet: RawSpan, _ units: ArraySlice<NALUnitScanner.Location>
+    ) throws(Offence) {
+        for unit in units where unit.type(in: packet).isParameterSet {
+            do throws(SyntaxError) {
+                try received.insert(packet.extracting(unit.bytes))
+            } catch {
+                throw Offence(rule: .malformedParameterSet(error), unit: unit)
+            }
+        }
+    }
+
+    /// Puts the sets received into force at an IDR picture; elsewhere makes sure that they are in force.
+    private mutating func activateParameterSets(for picture: Picture) throws(Offence) {
+        guard received != activated else { return }
+        let slice = units[picture.firstSlice]
+        guard picture.isIDR else {
+            let rule: StreamShapeError.Rule =
+                activated == nil ? .startsWithoutIDR : .parameterSetsChangedWithoutIDR
+            throw Offence(rule: rule, unit: slice)
+        }
+        guard received.isComplete else { throw Offence(rule: .missingParameterSets, unit: slice) }
+        amended = try amend(received)
+        activated = received
+    }
+
+    private func amend(_ original: ParameterSets) throws(Offence) -> ParameterSets {
+        guard let amendParameterSets else { return original }
+        let amended: ParameterSets
+        do {
+            amended = try amendParameterSets(original)
+        } catch {
+            throw Offence(rule: .amendmentFailed("\(error)"))
+        }
+        guard amended.hasSameIDs(as: original), amended.isComplete else {
+            throw Offence(rule: .amendmentChangedIDs)
+        }
+        return amended
+    }
+
+    /// Copies what belongs into the access unit, in order.
+    private func build(_ picture: Picture, from packet: RawSpan) -> AccessUnitBuilder {
+        var builder = pool.makeBuilder()
+        // Every start code may grow from 3 bytes to 4.
+        builder.reserveCapacity(
+            packet.byteCount + units.count + (picture.isIDR ? amended.byteCount : 0))
+        if picture.isIDR {
+            for set in amended.sequence { builder.append(set.nalUnit.span.bytes) }
+            for set in amended.picture { builder.append(set.nalUnit.span.bytes) }
+        }
+        for (index, unit) in units.enumerated() {
+            let isKept =
+                switch unit.type(in: packet) {
+                case .nonIDRSlice, .idrSlice, .supplementalEnhancementInformation: true
+                case .fillerData, .endOfSequence, .endOfStream: index > picture.firstSlice
+                default: false
+                }
+            if isKept { builder.append(packet.extracting(unit.bytes)) }
+        }
+        return builder
+    }
+}
+
+extension NALUnitScanner.Location {
+    /// The type of this unit, which is not empty.
+    fileprivate func type(in packet: RawSpan) -> H264.NALUnitType {
+        H264.NALUnitHeader(of: packet.extracting(bytes)).nal_unit_type
+    }
+}
+
+extension RawSpan {
+    /// Whether the bytes ahead of `end` are all zero.
+    fileprivate func isZero(upTo end: Int) -> Bool {
+        withUnsafeBytes { $0[..<end].allSatisfy { $0 == 0 } }
+    }
+}

@@ -1,0 +1,100 @@
+import CV4L2
+import Glibc
+
+/// An open V4L2 capture node that does not stream yet.
+///
+/// What may be called when is in the types: an open camera can be asked and set up, starting it consumes
+/// it, and the stream it turns into can only deliver.
+public struct Camera: ~Copyable {
+    /// Which camera it is.
+    public let identity: SourceIdentity
+
+    let device: V4L2Device
+    let isMultiPlanar: Bool
+
+    /// Opens a capture node by its path or a link to it.
+    public init(path: String) throws(CaptureError) {
+        try self.init(path: path, calls: KernelCalls())
+    }
+
+    init(path: String, calls: any V4L2Calls) throws(CaptureError) {
+        let device = try V4L2Device(path: path, calls: calls)
+        let capability = try Self.capability(of: device)
+        isMultiPlanar = try Self.isMultiPlanar(capability, path: path)
+        self.device = device
+        identity = SourceIdentity(
+            device: path, name: Self.text(capability.card), driver: Self.text(capability.driver),
+            bus: Self.text(capability.bus_info))
+    }
+
+    /// The first camera that delivers pictures to look at: not a metadata node, not an infrared sensor that
+    /// only has grey pictures, not a node whose pipeline others must set up.
+    public static func first() throws(CaptureError) -> Camera {
+        var refusal: CaptureError?
+        for path in VideoNode.all() {
+            do throws(CaptureError) {
+                let camera = try Camera(path: path)
+                if camera.isForPictures { return camera }
+            } catch {
+                if case .permissionDenied = error.kind { refusal = refusal ?? error }
+            }
+        }
+        throw refusal ?? CaptureError(.noCamera, device: "")
+    }
+
+    /// Whether it is a camera that a person would mean by "the camera".
+    public var isForPictures: Bool {
+        let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
+        return formats.contains { !Self.isGreyOnly($0) }
+    }
+
+    /// Every format, size and rate that the camera offers.
+    public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
+
+    /// Sets the format, size and rate, and starts streaming.
+    public consuming func startStreaming(_ request: CaptureRequest) throws(CaptureError) -> CameraStream {
+        let format = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
+        return try CameraStream(
+            device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)
+    }
+
+    private static func isGreyOnly(_ format: PixelFormat) -> Bool {
+        // Infrared sensors: GREY, Y10, Y12, Y16 and their packed kin.
+        format == .grey || format.description.hasPrefix("Y1") || format.description.hasPrefix("Y8")
+    }
+
+    private static func capability(of device: V4L2Device) throws(CaptureError) -> v4l2_capability {
+        var capability = v4l2_capability()
+        let result = device.control(CV4L2_QUERYCAP, &capability)
+        guard result >= 0 else {
+            if result == -ENOTTY || result == -EINVAL {
+                throw device.error(.notACaptureDevice("it does not speak V4L2"))
+            }
+            throw device.failure("VIDIOC_QUERYCAP", result)
+        }
+        return capability
+    }
+
+    /// `device_caps` speaks of this node, `capabilities` of the whole device.
+    private static func isMultiPlanar(
+        _ capability: v4l2_capability, path: String
+    ) throws(CaptureError) -> Bool {
+        func refuse(_ reason: String) -> CaptureError { CaptureError(.notACaptureDevice(reason), device: path) }
+        let hasDeviceCaps = capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
+        let caps = hasDeviceCaps ? capability.device_caps : capability.capabilities
+        func has(_ flag: some BinaryInteger) -> Bool { caps & UInt32(truncatingIfNeeded: flag) != 0 }
+        if has(V4L2_CAP_META_CAPTURE), !has(V4L2_CAP_VIDEO_CAPTURE) { throw refuse("it delivers metadata only") }
+        if has(V4L2_CAP_IO_MC) {
+            throw refuse("its pipeline must be set up with media-ctl first")
+        }
+        guard has(V4L2_CAP_VIDEO_CAPTURE) || has(V4L2_CAP_VIDEO_CAPTURE_MPLANE) else {
+            throw refuse("it takes or processes video, or is no camera at all")
+        }
+        guard has(V4L2_CAP_STREAMING) else { throw refuse("its driver cannot stream into memory") }
+        return !has(V4L2_CAP_VIDEO_CAPTURE)
+    }
+
+    private static func text<Tuple>(_ field: Tuple) -> String {
+        withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,124 @@
+import CV4L2
+import Glibc
+
+/// One pixel format of a camera, with its sizes.
+public struct CameraFormat: Sendable, Hashable {
+    public let pixelFormat: PixelFormat
+    /// The driver's words for it.
+    public let name: String
+    public let sizes: [Size]
+
+    /// A size, or a range of sizes, with the rates the camera says it has there.
+    public struct Size: Sendable, Hashable {
+        public let smallest: PictureSize
+        /// The same as `smallest` for a single size.
+        public let largest: PictureSize
+        /// Pixels from one width to the next within the range.
+        public let widthStep: Int
+        public let heightStep: Int
+        /// Falling; empty where the driver names none.
+        public let rates: [FrameRate]
+        /// Any rate between the first and the last, instead of only those listed.
+        public let hasContinuousRates: Bool
+    }
+}
+
+/// Reads what a camera offers.
+///
+/// A driver's lists are followed up to a bound, in case they never end.
+enum CameraFormats {
+    private static let mostFormats: UInt32 = 256
+    private static let mostEntries: UInt32 = 1024
+
+    static func all(of device: V4L2Device, isMultiPlanar: Bool) -> [CameraFormat] {
+        descriptions(of: device, isMultiPlanar: isMultiPlanar).map { description in
+            let format = PixelFormat(rawValue: description.pixelformat)
+            let name = withUnsafeBytes(of: description.description) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            return CameraFormat(pixelFormat: format, name: name, sizes: sizes(of: device, format: format))
+        }
+    }
+
+    static func pixelFormats(of device: V4L2Device, isMultiPlanar: Bool) -> [PixelFormat] {
+        descriptions(of: device, isMultiPlanar: isMultiPlanar).map { PixelFormat(rawValue: $0.pixelformat) }
+    }
+
+    /// Formats that libv4l would only emulate are no formats of the camera.
+    private static func descriptions(of device: V4L2Device, isMultiPlanar: Bool) -> [v4l2_fmtdesc] {
+        var found: [v4l2_fmtdesc] = []
+        for index in 0..<mostFormats {
+            var description = v4l2_fmtdesc()
+            description.index = index
+            description.type = V4L2BufferType.capture(isMultiPlanar)
+            guard device.control(CV4L2_ENUM_FMT, &description) >= 0 else { break }
+            if description.flags & UInt32(V4L2_FMT_FLAG_EMULATED) == 0 { found.append(description) }
+        }
+        return found
+    }
+
+    static func sizes(of device: V4L2Device, format: PixelFormat) -> [CameraFormat.Size] {
+        var sizes: [CameraFormat.Size] = []
+        for index in 0..<mostEntries {
+            var entry = v4l2_frmsizeenum()
+            entry.index = index
+            entry.pixel_format = format.rawValue
+            guard device.control(CV4L2_ENUM_FRAMESIZES, &entry) >= 0 else { break }
+            let isDiscrete = entry.type == V4L2_FRMSIZE_TYPE_DISCRETE.rawValue
+            let smallest =
+                isDiscrete
+                ? PictureSize(Int(entry.discrete.width), Int(entry.discrete.height))
+                : PictureSize(max(1, Int(entry.stepwise.min_width)), max(1, Int(entry.stepwise.min_height)))
+            let largest =
+                isDiscrete
+                ? smallest
+                : PictureSize(
+                    min(PictureSize.maximumSide, Int(entry.stepwise.max_width)),
+                    min(PictureSize.maximumSide, Int(entry.stepwise.max_height)))
+            guard let smallest, let largest else { continue }
+            let (rates, isContinuous) = rates(of: device, format: format, size: largest)
+            sizes.append(
+                CameraFormat.Size(
+                    smallest: smallest, largest: largest,
+                    widthStep: isDiscrete ? 1 : max(1, Int(entry.stepwise.step_width)),
+                    heightStep: isDiscrete ? 1 : max(1, Int(entry.stepwise.step_height)), rates: rates,
+                    hasContinuousRates: isContinuous))
+            if !isDiscrete { break }
+        }
+        return sizes
+    }
+
+    static func rates(
+        of device: V4L2Device, format: PixelFormat, size: PictureSize
+    ) -> ([FrameRate], isContinuous: Bool) {
+        var rates: [FrameRate] = []
+        for index in 0..<mostEntries {
+            var entry = v4l2_frmivalenum()
+            entry.index = index
+            entry.pixel_format = format.rawValue
+            entry.width = UInt32(size.width)
+            entry.height = UInt32(size.height)
+            guard device.control(CV4L2_ENUM_FRAMEINTERVALS, &entry) >= 0 else { break }
+            if entry.type == V4L2_FRMIVAL_TYPE_DISCRETE.rawValue {
+                if let rate = rate(of: entry.discrete) { rates.append(rate) }
+            } else {
+                let bounds = [entry.stepwise.min, entry.stepwise.max].compactMap(rate)
+                return (bounds.sorted(by: >), true)
+            }
+        }
+        return (rates.sorted(by: >), false)
+    }
+
+    /// A frame interval turned round. Drivers do say 0/0.
+    static func rate(of interval: v4l2_fract) -> FrameRate? {
+        FrameRate(Int(interval.denominator), Int(interval.numerator))
+    }
+}
+
+/// The two buffer types that cameras have.
+enum V4L2BufferType {
+    static func capture(_ isMultiPlanar: Bool) -> UInt32 {
+        isMultiPlanar
+            ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+    }
+}

@@ -1,0 +1,211 @@
+import CV4L2
+import Glibc
+
+/// A camera that streams: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
+public final class CameraStream: CaptureStream {
+    public let identity: SourceIdentity
+    public let format: PictureFormat
+    public let isLive = true
+    public var bufferCount: Int { pool.count }
+    public private(set) var losses = CaptureLosses()
+    public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
+
+    private let device: V4L2Device
+    private let pool: PixelBufferPool
+    private let type: UInt32
+    private let isMultiPlanar: Bool
+    private let requests: V4L2BufferRequest
+    /// The buffers that the driver has, as bits.
+    private var queued: UInt32 = 0
+    private var expectedSequence: UInt32?
+    private var deadline: Int64
+    private var isStreaming = false
+
+    /// Buffers asked for: two that stay with the driver, one that is encoded, three that may wait.
+    private static let wantedBuffers: UInt32 = 6
+    /// Fewer than two with the driver and one with us is no stream.
+    private static let fewestBuffers = 3
+    /// A camera may take its time before its first frame.
+    private static let startGrace: Int64 = 5_000_000_000
+    private static let patience: Int64 = 2_000_000_000
+
+    init(
+        device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
+    ) throws(CaptureError) {
+        self.device = device
+        self.identity = identity
+        self.isMultiPlanar = isMultiPlanar
+        self.format = format
+        type = V4L2BufferType.capture(isMultiPlanar)
+        requests = V4L2BufferRequest(type: type, isMultiPlanar: isMultiPlanar)
+        pool = try Self.makePool(device, requests: requests, format: format)
+        deadline = 0
+        for index in 0..<pool.count { try queue(index) }
+        var type = Int32(bitPattern: type)
+        let result = device.control(CV4L2_STREAMON, &type)
+        guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
+        isStreaming = true
+        deadline = MonotonicTime.now() + Self.startGrace + 5 * format.frameRate.frameDuration
+    }
+
+    deinit { stop() }
+
+    public func stop() {
+        guard isStreaming else { return }
+        isStreaming = false
+        var type = Int32(bitPattern: type)
+        _ = device.control(CV4L2_STREAMOFF, &type)
+    }
+
+    public func nextBuffer() throws(CaptureError) -> NextBuffer {
+        while true {
+            try queueReturned()
+            if pool.isInterrupted { return .interrupted }
+            guard try waitForDevice() else { continue }
+            if let buffer = try dequeue() { return .buffer(buffer) }
+        }
+    }
+
+    /// Waits for a frame, a returned buffer, an interruption or the deadline.
+    /// - Returns: whether the device has something to say.
+    private func waitForDevice() throws(CaptureError) -> Bool {
+        var descriptors: InlineArray<2, pollfd> = [
+            pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: device.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        // Without a queued buffer poll reports an error at once (V4L2 specification, poll()).
+        let count = queued == 0 ? 1 : 2
+        let timeout = MonotonicTime.pollTimeout(until: queued == 0 ? nil : deadline)
+        let result = withUnsafeMutableBytes(of: &descriptors) {
+            device.calls.poll(
+                UnsafeMutableBufferPointer(rebasing: $0.assumingMemoryBound(to: pollfd.self)[..<count]),
+                milliseconds: timeout)
+        }
+        if result == -EINTR { return false }
+        guard result >= 0 else { throw device.failure("poll", result) }
+        if count == 2, descriptors[1].revents != 0 { return true }
+        if result == 0, MonotonicTime.now() >= deadline { throw silence() }
+        return false
+    }
+
+    private func silence() -> CaptureError {
+        let patience = expectedSequence == nil ? Self.startGrace : Self.patience
+        return device.error(.silent(seconds: Double(patience + 5 * format.frameRate.frameDuration) / 1e9))
+    }
+
+    /// Nil where there was no frame, or none that can be used.
+    private func dequeue() throws(CaptureError) -> PixelBuffer? {
+        var request = requests.make()
+        let result = device.control(CV4L2_DQBUF, &request)
+        if result == -EAGAIN {
+            if MonotonicTime.now() >= deadline { throw silence() }
+            return nil
+        }
+        guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
+        let index = Int(request.index)
+        guard index < pool.count, queued & 1 << UInt32(index) != 0 else {
+            throw device.error(.driverMisbehaved("it gave back buffer \(index), which it did not have"))
+        }
+        queued &= ~(1 << UInt32(index))
+        deadline = MonotonicTime.now() + Self.patience + 5 * format.frameRate.frameDuration
+        countGap(before: request.sequence)
+        guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
+            losses.corrupt += 1
+            try queue(index)
+            return nil
+        }
+        return PixelBuffer(
+            pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
+            timestamp: timestamp(of: request))
+    }
+
+    /// Numbers that go back are a restart of the driver's count, not a loss.
+    private func countGap(before sequence: UInt32) {
+        if let expectedSequence {
+            let gap = Int32(bitPattern: sequence &- expectedSequence)
+            if gap > 0 { losses.droppedByDriver += Int(gap) }
+        }
+        expectedSequence = sequence &+ 1
+    }
+
+    /// Nil where the driver filled in less than a picture, or claims more than there is.
+    private func payloads(of request: v4l2_buffer) -> InlineArray<3, PixelBuffer.Payload>? {
+        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
+        for plane in 0..<format.minimumLengths.count {
+            let (offset, used) = requests.payload(of: request, plane: plane)
+            guard offset <= used, used <= pool.memory(ofBuffer: Int(request.index), plane: plane).count,
+                used - offset >= format.minimumLengths[plane]
+            else { return nil }
+            payloads[plane] = PixelBuffer.Payload(offset: offset, length: used - offset)
+        }
+        return payloads
+    }
+
+    /// Drivers whose clock is not CLOCK_MONOTONIC get the time at which the frame was taken over.
+    private func timestamp(of request: v4l2_buffer) -> Int64 {
+        let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
+        guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) else { return MonotonicTime.now() }
+        return Int64(request.timestamp.tv_sec) * 1_000_000_000 + Int64(request.timestamp.tv_usec) * 1000
+    }
+
+    private func queueReturned() throws(CaptureError) {
+        var returned = pool.takeReturned()
+        while returned != 0 {
+            try queue(returned.trailingZeroBitCount)
+            returned &= returned - 1
+        }
+    }
+
+    private func queue(_ index: Int) throws(CaptureError) {
+        var request = requests.make()
+        request.index = UInt32(index)
+        let result = device.control(CV4L2_QBUF, &request)
+        guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
+        queued |= 1 << UInt32(index)
+    }
+
+    /// Asks for buffers and maps them. What was mapped before a failure is unmapped by the pool or here.
+    private static func makePool(
+        _ device: V4L2Device, requests: V4L2BufferRequest, format: PictureFormat
+    ) throws(CaptureError) -> PixelBufferPool {
+        var request = v4l2_requestbuffers()
+        request.count = wantedBuffers
+        request.type = requests.type
+        request.memory = V4L2_MEMORY_MMAP.rawValue
+        let result = device.control(CV4L2_REQBUFS, &request)
+        guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
+        guard (fewestBuffers...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
+            throw device.error(.driverMisbehaved("it granted \(request.count) buffers for \(wantedBuffers)"))
+        }
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        do throws(CaptureError) {
+            for index in 0..<Int(request.count) {
+                for plane in 0..<format.minimumLengths.count {
+                    planes.append(try map(device, requests: requests, index: index, plane: plane, format: format))
+                }
+            }
+        } catch {
+            for plane in planes { munmap(plane.baseAddress, plane.count) }
+            throw error
+        }
+        return try PixelBufferPool(
+            backing: .mapped, planes: planes, planesPerBuffer: format.minimumLengths.count)
+    }
+
+    private static func map(
+        _ device: V4L2Device, requests: V4L2BufferRequest, index: Int, plane: Int, format: PictureFormat
+    ) throws(CaptureError) -> UnsafeMutableRawBufferPointer {
+        var request = requests.make()
+        request.index = UInt32(index)
+        let result = device.control(CV4L2_QUERYBUF, &request)
+        guard result >= 0 else { throw device.failure("VIDIOC_QUERYBUF", result) }
+        let (offset, length) = requests.mapping(of: request, plane: plane)
+        guard length >= format.minimumLengths[plane] else {
+            throw device.error(.driverMisbehaved("buffer \(index) has \(length) bytes for \(format.minimumLengths[plane])"))
+        }
+        switch device.calls.map(device.descriptor, length: length, offset: offset) {
+        case .success(let memory): return memory
+        case .failure(let failure): throw device.failure("mmap", -failure.code)
+        }
+    }
+}

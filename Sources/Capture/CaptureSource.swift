@@ -1,0 +1,22 @@
+/// Opens whatever `--device` names.
+public enum CaptureSource {
+    /// Opens a source and starts it.
+    /// - Parameters:
+    ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
+    ///   - isPaced: whether test pictures and files come in real time; nil for what is usual: the test
+    ///     source does, a file does not.
+    public static func open(
+        _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
+    ) throws(CaptureError) -> any CaptureStream {
+        switch device {
+        case TestSource.name:
+            return try TestSource(request, isPaced: isPaced ?? true)
+        case .some(let path) where path.hasSuffix(".y4m"):
+            return try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
+        case .some(let path):
+            return try Camera(path: path).startStreaming(request)
+        case nil:
+            return try Camera.first().startStreaming(request)
+        }
+    }
+}

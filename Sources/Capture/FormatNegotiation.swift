@@ -1,0 +1,237 @@
+import CV4L2
+import Glibc
+
+/// Settles with a driver what it will deliver.
+///
+/// A camera grants the nearest it has, so what counts is what it says afterwards.
+struct FormatNegotiation {
+    let device: V4L2Device
+    let isMultiPlanar: Bool
+
+    /// The rate that is wanted where none was asked for: what most cameras have and most people expect.
+    private static let usualRate = 30
+
+    /// Sets format, size and rate.
+    func settle(_ request: CaptureRequest) throws(CaptureError) -> PictureFormat {
+        var format = v4l2_format()
+        format.type = V4L2BufferType.capture(isMultiPlanar)
+        let result = device.control(CV4L2_G_FMT, &format)
+        guard result >= 0 else { throw device.failure("VIDIOC_G_FMT", result) }
+        let choice = try choose(request, currentSize: Self.size(of: format, isMultiPlanar))
+        try set(choice, in: &format)
+        let rate = setRate(choice.rate)
+        return try granted(format, rate: rate, request: request)
+    }
+
+    /// One way to get the pictures that are asked for.
+    struct Choice {
+        let pixelFormat: PixelFormat
+        let size: PictureSize
+        let rate: FrameRate
+    }
+
+    /// The format that gives the asked size and rate at the least cost: size first, then rate, then cost.
+    private func choose(_ request: CaptureRequest, currentSize: PictureSize?) throws(CaptureError) -> Choice {
+        let offered = CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar)
+        guard let size = request.size ?? currentSize ?? PictureSize(640, 480),
+            let rate = request.frameRate ?? FrameRate(Self.usualRate)
+        else { throw device.error(.driverMisbehaved("its current size is 0x0")) }
+        if let wanted = request.pixelFormat, !offered.isEmpty,
+            !offered.contains(where: { $0.pixelFormat == wanted })
+        {
+            let names = offered.map(\.pixelFormat.description).joined(separator: ", ")
+            throw device.error(.unsupported("the camera has no format \(wanted), only \(names)"))
+        }
+        let eligible = offered.filter { format in
+            if let wanted = request.pixelFormat { return format.pixelFormat == wanted }
+            return format.pixelFormat != .h264
+        }
+        let candidates = eligible.map { Candidate($0, size: size, rate: rate) }
+        guard let best = candidates.min(by: { $0.rank < $1.rank }) else {
+            guard let pixelFormat = request.pixelFormat else {
+                throw device.error(.unsupported("the camera offers H.264 only; use --format h264"))
+            }
+            return Choice(pixelFormat: pixelFormat, size: size, rate: rate)
+        }
+        return best.choice
+    }
+
+    /// What one pixel format can do for the request.
+    private struct Candidate {
+        let choice: Choice
+        /// Smaller is better; compared element by element.
+        let rank: (Int, Double, Int)
+
+        init(_ format: CameraFormat, size: PictureSize, rate: FrameRate) {
+            let nearest = format.sizes.map { ($0.nearest(to: size), $0) }
+                .min { $0.0.distance(to: size) < $1.0.distance(to: size) }
+            let grantedSize = nearest?.0 ?? size
+            let grantedRate = nearest?.1.nearestRate(to: rate) ?? rate
+            choice = Choice(pixelFormat: format.pixelFormat, size: grantedSize, rate: grantedRate)
+            // Rates within 2 % are the same: 29.97 for 30.
+            let shortfall = max(0, 1 - grantedRate.framesPerSecond / rate.framesPerSecond)
+            rank = (
+                grantedSize.distance(to: size), shortfall < 0.02 ? 0 : shortfall,
+                format.pixelFormat.conversionCost
+            )
+        }
+    }
+
+    private func set(_ choice: Choice, in format: inout v4l2_format) throws(CaptureError) {
+        if isMultiPlanar {
+            format.fmt.pix_mp.width = UInt32(choice.size.width)
+            format.fmt.pix_mp.height = UInt32(choice.size.height)
+            format.fmt.pix_mp.pixelformat = choice.pixelFormat.rawValue
+            format.fmt.pix_mp.field = V4L2_FIELD_ANY.rawValue
+            withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+        } else {
+            format.fmt.pix.width = UInt32(choice.size.width)
+            format.fmt.pix.height = UInt32(choice.size.height)
+            format.fmt.pix.pixelformat = choice.pixelFormat.rawValue
+            format.fmt.pix.field = V4L2_FIELD_ANY.rawValue
+            format.fmt.pix.bytesperline = 0
+            format.fmt.pix.sizeimage = 0
+        }
+        let result = device.control(CV4L2_S_FMT, &format)
+        guard result >= 0 else { throw device.failure("VIDIOC_S_FMT", result) }
+    }
+
+    /// The rate the driver granted; the wanted one where it does not say.
+    private func setRate(_ rate: FrameRate) -> FrameRate {
+        var parameters = v4l2_streamparm()
+        parameters.type = V4L2BufferType.capture(isMultiPlanar)
+        guard device.control(CV4L2_G_PARM, &parameters) >= 0 else { return rate }
+        if parameters.parm.capture.capability & UInt32(V4L2_CAP_TIMEPERFRAME) != 0 {
+            parameters.parm.capture.timeperframe.numerator = UInt32(rate.denominator)
+            parameters.parm.capture.timeperframe.denominator = UInt32(rate.numerator)
+            if device.control(CV4L2_S_PARM, &parameters) < 0 {
+                _ = device.control(CV4L2_G_PARM, &parameters)
+            }
+        }
+        return CameraFormats.rate(of: parameters.parm.capture.timeperframe) ?? rate
+    }
+
+    private func granted(
+        _ format: v4l2_format, rate: FrameRate, request: CaptureRequest
+    ) throws(CaptureError) -> PictureFormat {
+        let picture = GrantedPicture(format, isMultiPlanar: isMultiPlanar)
+        let pixelFormat = picture.pixelFormat
+        if let wanted = request.pixelFormat, wanted != pixelFormat {
+            throw device.error(.unsupported("the camera gives \(pixelFormat) in place of \(wanted)"))
+        }
+        guard let size = Self.size(of: format, isMultiPlanar) else {
+            throw device.error(.driverMisbehaved("it granted a size outside 1 to \(PictureSize.maximumSide)"))
+        }
+        guard picture.memoryPlaneCount == pixelFormat.memoryPlaneCount else {
+            throw device.error(
+                .unsupported("its format \(pixelFormat) has \(picture.memoryPlaneCount) memory planes; try another --format"))
+        }
+        let color = picture.color(height: size.height)
+        guard
+            let granted = PictureFormat(
+                pixelFormat, size: size, frameRate: rate, color: color, isInterlaced: picture.isInterlaced,
+                strides: picture.strides)
+        else { throw device.error(.driverMisbehaved("it granted rows shorter than \(size.width) pixels")) }
+        for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
+            throw device.error(
+                .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes for \(length)"))
+        }
+        return granted
+    }
+
+    private static func size(of format: v4l2_format, _ isMultiPlanar: Bool) -> PictureSize? {
+        isMultiPlanar
+            ? PictureSize(Int(format.fmt.pix_mp.width), Int(format.fmt.pix_mp.height))
+            : PictureSize(Int(format.fmt.pix.width), Int(format.fmt.pix.height))
+    }
+}
+
+/// The two forms of V4L2's picture format, read alike.
+private struct GrantedPicture {
+    let pixelFormat: PixelFormat
+    let memoryPlaneCount: Int
+    let strides: [Int]
+    let lengths: [Int]
+    private let field: UInt32
+    private let colorspace: UInt32
+    private let ycbcrEncoding: UInt32
+    private let quantization: UInt32
+    private let transferFunction: UInt32
+
+    init(_ format: v4l2_format, isMultiPlanar: Bool) {
+        if isMultiPlanar {
+            let picture = format.fmt.pix_mp
+            pixelFormat = PixelFormat(rawValue: picture.pixelformat)
+            memoryPlaneCount = Int(picture.num_planes)
+            let planes = [picture.plane_fmt.0, picture.plane_fmt.1, picture.plane_fmt.2]
+            strides = planes.map { Int($0.bytesperline) }
+            lengths = planes.map { Int($0.sizeimage) }
+            (field, colorspace) = (picture.field, picture.colorspace)
+            ycbcrEncoding = UInt32(picture.ycbcr_enc)
+            quantization = UInt32(picture.quantization)
+            transferFunction = UInt32(picture.xfer_func)
+        } else {
+            let picture = format.fmt.pix
+            pixelFormat = PixelFormat(rawValue: picture.pixelformat)
+            memoryPlaneCount = 1
+            strides = [Int(picture.bytesperline)]
+            lengths = [Int(picture.sizeimage)]
+            (field, colorspace) = (picture.field, picture.colorspace)
+            // Older drivers leave what follows `priv` undefined unless it holds the magic number.
+            let isExtended = picture.priv == UInt32(V4L2_PIX_FMT_PRIV_MAGIC)
+            ycbcrEncoding = isExtended ? picture.ycbcr_enc : 0
+            quantization = isExtended ? picture.quantization : 0
+            transferFunction = isExtended ? picture.xfer_func : 0
+        }
+    }
+
+    var isInterlaced: Bool { field != V4L2_FIELD_NONE.rawValue && field != V4L2_FIELD_ANY.rawValue }
+
+    func color(height: Int) -> ColorEncoding {
+        ColorEncoding(
+            colorspace: colorspace, ycbcrEncoding: ycbcrEncoding, quantization: quantization,
+            transferFunction: transferFunction, pixelFormat: pixelFormat, height: height)
+    }
+}
+
+extension PixelFormat {
+    /// How dear a format is to bring into an encoder's surface, in what it loses and what it takes; only the
+    /// order counts.
+    fileprivate var conversionCost: Int {
+        switch arrangement {
+        case .semiPlanar420(.cb): 0
+        case .semiPlanar420(.cr), .planar(2, 2, _): 1
+        case .packed422, .planar: 2
+        case .rgb: 3
+        case .jpeg: 4
+        case .vendor: 5
+        case .grey: 6
+        case .h264: 7
+        }
+    }
+}
+
+extension PictureSize {
+    fileprivate func distance(to other: PictureSize) -> Int {
+        abs(width - other.width) + abs(height - other.height)
+    }
+}
+
+extension CameraFormat.Size {
+    fileprivate func nearest(to size: PictureSize) -> PictureSize {
+        func nearest(_ wanted: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
+            let clamped = min(max(wanted, low), high)
+            return low + (clamped - low) / step * step
+        }
+        return PictureSize(
+            nearest(size.width, smallest.width, largest.width, widthStep),
+            nearest(size.height, smallest.height, largest.height, heightStep)) ?? smallest
+    }
+
+    /// The slowest that is fast enough, else the fastest; nil where the driver names no rates.
+    fileprivate func nearestRate(to rate: FrameRate) -> FrameRate? {
+        guard let fastest = rates.first, let slowest = rates.last else { return nil }
+        if hasContinuousRates { return min(max(rate, slowest), fastest) }
+        return rates.last { $0.framesPerSecond > rate.framesPerSecond * 0.98 } ?? fastest
+    }
+}

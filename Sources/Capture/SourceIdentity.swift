@@ -1,0 +1,18 @@
+/// Which source it is.
+public struct SourceIdentity: Sendable, Hashable {
+    /// The path it was opened by, or `test`.
+    public let device: String
+    /// What it calls itself.
+    public let name: String
+    /// The kernel driver; nil for what is no device.
+    public let driver: String?
+    /// Where it is plugged in; nil for what is no device.
+    public let bus: String?
+
+    init(device: String, name: String, driver: String? = nil, bus: String? = nil) {
+        self.device = device
+        self.name = name
+        self.driver = driver
+        self.bus = bus
+    }
+}

@@ -1,0 +1,45 @@
+import CV4L2
+
+/// Makes the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
+///
+/// Multi-planar calls need an array of planes beside the buffer; there is one, made beforehand, for all
+/// calls of a stream, which come from one thread.
+final class V4L2BufferRequest {
+    let type: UInt32
+    private let isMultiPlanar: Bool
+    private let planes: UnsafeMutablePointer<v4l2_plane>
+
+    init(type: UInt32, isMultiPlanar: Bool) {
+        self.type = type
+        self.isMultiPlanar = isMultiPlanar
+        planes = .allocate(capacity: Int(VIDEO_MAX_PLANES))
+        planes.initialize(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
+    }
+
+    deinit { planes.deallocate() }
+
+    func make() -> v4l2_buffer {
+        var buffer = v4l2_buffer()
+        buffer.type = type
+        buffer.memory = V4L2_MEMORY_MMAP.rawValue
+        if isMultiPlanar {
+            planes.update(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
+            buffer.m.planes = planes
+            buffer.length = UInt32(VIDEO_MAX_PLANES)
+        }
+        return buffer
+    }
+
+    /// Where the picture begins in a memory plane, and where the bytes that the driver filled end.
+    func payload(of buffer: v4l2_buffer, plane: Int) -> (offset: Int, used: Int) {
+        isMultiPlanar
+            ? (Int(planes[plane].data_offset), Int(planes[plane].bytesused)) : (0, Int(buffer.bytesused))
+    }
+
+    /// Where a memory plane is to be mapped, and its length.
+    func mapping(of buffer: v4l2_buffer, plane: Int) -> (offset: Int, length: Int) {
+        isMultiPlanar
+            ? (Int(planes[plane].m.mem_offset), Int(planes[plane].length))
+            : (Int(buffer.m.offset), Int(buffer.length))
+    }
+}

@@ -1,0 +1,60 @@
+import CV4L2
+
+extension ColorEncoding {
+    /// What a driver says of its colours, with V4L2's own rules for what it leaves open
+    /// (`V4L2_MAP_YCBCR_ENC_DEFAULT`, `V4L2_MAP_QUANTIZATION_DEFAULT` in `<linux/videodev2.h>`).
+    ///
+    /// JPEG pictures are full-range BT.601 whatever the driver says, as JFIF has it. RGB pictures are
+    /// converted, so theirs is the encoding they will get.
+    init(
+        colorspace: UInt32, ycbcrEncoding: UInt32, quantization: UInt32, transferFunction: UInt32,
+        pixelFormat: PixelFormat, height: Int
+    ) {
+        let isFullRange = quantization == V4L2_QUANTIZATION_FULL_RANGE.rawValue
+        let (primaries, transfer) = Self.primaries(of: colorspace)
+        switch pixelFormat.arrangement {
+        case .jpeg:
+            self.init(range: .full, matrix: .bt601, primaries: primaries, transfer: transfer)
+        case .rgb:
+            self.init(
+                range: .limited, matrix: height >= 720 ? .bt709 : .bt601, primaries: primaries, transfer: transfer)
+        default:
+            let isJPEGColorspace = colorspace == V4L2_COLORSPACE_JPEG.rawValue
+            let isDefault = quantization == V4L2_QUANTIZATION_DEFAULT.rawValue
+            self.init(
+                range: isFullRange || (isDefault && isJPEGColorspace) ? .full : .limited,
+                matrix: Self.matrix(ycbcrEncoding, colorspace: colorspace), primaries: primaries,
+                transfer: transfer)
+        }
+    }
+
+    private static func matrix(_ encoding: UInt32, colorspace: UInt32) -> Matrix {
+        switch encoding {
+        case V4L2_YCBCR_ENC_601.rawValue, V4L2_YCBCR_ENC_XV601.rawValue, V4L2_YCBCR_ENC_SYCC.rawValue: .bt601
+        case V4L2_YCBCR_ENC_709.rawValue, V4L2_YCBCR_ENC_XV709.rawValue: .bt709
+        case V4L2_YCBCR_ENC_BT2020.rawValue, V4L2_YCBCR_ENC_BT2020_CONST_LUM.rawValue: .bt2020
+        default:
+            switch colorspace {
+            case V4L2_COLORSPACE_REC709.rawValue, V4L2_COLORSPACE_DCI_P3.rawValue,
+                V4L2_COLORSPACE_SMPTE240M.rawValue:
+                .bt709
+            case V4L2_COLORSPACE_BT2020.rawValue: .bt2020
+            default: .bt601
+            }
+        }
+    }
+
+    /// Code points of H.273 tables 2 and 3.
+    private static func primaries(of colorspace: UInt32) -> (primaries: UInt8, transfer: UInt8) {
+        switch colorspace {
+        case V4L2_COLORSPACE_SMPTE170M.rawValue: (6, 6)
+        case V4L2_COLORSPACE_SMPTE240M.rawValue: (7, 7)
+        case V4L2_COLORSPACE_REC709.rawValue: (1, 1)
+        case V4L2_COLORSPACE_470_SYSTEM_M.rawValue: (4, 4)
+        case V4L2_COLORSPACE_470_SYSTEM_BG.rawValue: (5, 5)
+        case V4L2_COLORSPACE_BT2020.rawValue: (9, 14)
+        // sRGB and JPEG, and drivers that say nothing: webcams.
+        default: (1, 13)
+        }
+    }
+}

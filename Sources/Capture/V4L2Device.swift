@@ -1,0 +1,50 @@
+import CV4L2
+import Glibc
+
+/// An open device node, closed by its last owner. Everything is called from one thread.
+final class V4L2Device {
+    let path: String
+    let descriptor: Int32
+    let calls: any V4L2Calls
+
+    init(path: String, calls: any V4L2Calls) throws(CaptureError) {
+        self.path = path
+        self.calls = calls
+        descriptor = calls.open(path)
+        guard descriptor >= 0 else { throw Self.openError(path, code: -descriptor) }
+    }
+
+    deinit { if descriptor >= 0 { calls.close(descriptor) } }
+
+    /// An ioctl; at least 0, or −errno.
+    func control<Argument>(_ request: UInt, _ argument: inout Argument) -> Int32 {
+        withUnsafeMutableBytes(of: &argument) { bytes in
+            guard let start = bytes.baseAddress else { return -EINVAL }
+            return calls.control(descriptor, request, start)
+        }
+    }
+
+    func error(_ kind: CaptureError.Kind) -> CaptureError { CaptureError(kind, device: path) }
+
+    /// What a failed call means.
+    func failure(_ call: String, _ result: Int32) -> CaptureError {
+        switch -result {
+        case ENODEV, ENXIO: error(.lost)
+        case EBUSY: error(.busy(holder: DeviceHolder.find(of: path)))
+        case ENOSPC where call == "VIDIOC_STREAMON": error(.noBandwidth)
+        default: error(.systemCallFailed(call, errno: -result))
+        }
+    }
+
+    private static func openError(_ path: String, code: Int32) -> CaptureError {
+        switch code {
+        case ENOENT, ENOTDIR: CaptureError(.notFound, device: path)
+        case ENODEV, ENXIO: CaptureError(.notFound, device: path)
+        case EACCES, EPERM:
+            CaptureError(.permissionDenied(group: DeviceNode.owningGroup(of: path)), device: path)
+        case EBUSY: CaptureError(.busy(holder: DeviceHolder.find(of: path)), device: path)
+        case EISDIR: CaptureError(.notACaptureDevice("it is a folder"), device: path)
+        default: CaptureError(.systemCallFailed("open", errno: code), device: path)
+        }
+    }
+}

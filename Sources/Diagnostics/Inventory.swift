@@ -1,0 +1,131 @@
+import Capture
+import Encoder
+
+/// The cameras and encoders of this machine.
+public struct Inventory: Sendable, Encodable {
+    public let cameras: [CameraEntry]
+    public let encoders: [EncoderEntry]
+
+    /// Looks at every video node and every render node. What cannot be opened is listed with the reason.
+    public static func take() -> Inventory {
+        Inventory(
+            cameras: VideoNode.all().compactMap(CameraEntry.init),
+            encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software])
+    }
+}
+
+/// One video node.
+public struct CameraEntry: Sendable, Encodable {
+    public let path: String
+    /// A link that stays with the camera wherever it is plugged in; nil where udev made none.
+    public let stablePath: String?
+    public let name: String?
+    public let driver: String?
+    public let bus: String?
+    public let formats: [Format]
+    /// Why it cannot be used; nil where it can.
+    public let problem: String?
+
+    public struct Format: Sendable, Encodable {
+        public let pixelFormat: String
+        public let name: String
+        public let sizes: [Size]
+    }
+
+    public struct Size: Sendable, Encodable {
+        /// `640x480`, or `16x16 to 1920x1080`.
+        public let size: String
+        /// Frames a second, falling.
+        public let rates: [Double]
+    }
+
+    /// Nil for nodes that are no cameras.
+    init?(path: String) {
+        self.path = path
+        stablePath = StableLink.find(for: path)
+        do throws(CaptureError) {
+            let camera = try Camera(path: path)
+            name = camera.identity.name
+            driver = camera.identity.driver
+            bus = camera.identity.bus
+            formats = camera.formats.map { format in
+                Format(
+                    pixelFormat: "\(format.pixelFormat)", name: format.name,
+                    sizes: format.sizes.map(Size.init))
+            }
+            problem = nil
+        } catch {
+            if case .notACaptureDevice = error.kind { return nil }
+            (name, driver, bus, formats) = (nil, nil, nil, [])
+            problem = error.description
+        }
+    }
+}
+
+extension CameraEntry.Size {
+    init(_ size: CameraFormat.Size) {
+        self.size = size.smallest == size.largest ? "\(size.largest)" : "\(size.smallest) to \(size.largest)"
+        rates = size.rates.map(\.framesPerSecond)
+    }
+}
+
+/// One encoder: a render node with its driver, or software.
+public struct EncoderEntry: Sendable, Encodable {
+    /// The render node; nil for software.
+    public let node: String?
+    public let driver: String
+    public let profiles: [Profile]
+    /// Why it cannot be used; nil where it can.
+    public let problem: String?
+
+    public struct Profile: Sendable, Encodable {
+        public let codec: String
+        public let profile: String
+        public let entryPoint: String
+        public let rateControlModes: [String]
+        public let packedHeaders: [String]
+        public let maximumSize: String?
+        public let bFrames: Bool
+    }
+
+    init(node: String) {
+        self.node = node
+        do throws(EncoderError) {
+            let (driver, capabilities) = try EncoderCapabilities.ofRenderNode(node)
+            self.driver = driver
+            profiles = capabilities.map(Profile.init)
+            problem = capabilities.isEmpty ? "the driver does not encode" : nil
+        } catch {
+            (driver, profiles) = ("", [])
+            problem = error.description
+        }
+    }
+
+    private init(node: String?, driver: String, profiles: [Profile], problem: String?) {
+        self.node = node
+        self.driver = driver
+        self.profiles = profiles
+        self.problem = problem
+    }
+
+    static let software = EncoderEntry(
+        node: nil, driver: "libx264 (software)",
+        profiles: ["high", "main", "constrained-baseline"].map {
+            Profile(
+                codec: "H.264", profile: $0, entryPoint: "software",
+                rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
+                maximumSize: nil, bFrames: true)
+        }, problem: nil)
+}
+
+extension EncoderEntry.Profile {
+    init(_ capabilities: EncoderCapabilities) {
+        codec = capabilities.codec.rawValue
+        profile = capabilities.profile
+        entryPoint = capabilities.entryPoint.rawValue
+        rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(\.rawValue)
+        packedHeaders = capabilities.packedHeaders
+        maximumSize = capabilities.maximumSize.map { "\($0)" }
+        bFrames = capabilities.hasBPictures
+    }
+}

@@ -1,0 +1,47 @@
+extension Inventory {
+    /// The inventory for people, without a newline at the end.
+    public var text: String {
+        let cameraText = cameras.isEmpty ? "  none (--device test gives a test picture)" : cameras.map(\.text).joined(separator: "\n")
+        return "Cameras\n\(cameraText)\n\nEncoders\n" + encoders.map(\.text).joined(separator: "\n")
+    }
+}
+
+extension CameraEntry {
+    fileprivate var text: String {
+        var lines = ["  \(path)" + (name.map { "  \($0)" } ?? "")]
+        if let driver, let bus { lines.append("    driver \(driver), bus \(bus)") }
+        if let stablePath { lines.append("    \(stablePath)") }
+        if let problem { lines.append("    \(problem)") }
+        for format in formats {
+            lines.append("    \(format.pixelFormat)  \(format.name)")
+            for size in format.sizes {
+                let rates = size.rates.isEmpty ? "" : "  at \(size.rates.map(Self.rate).joined(separator: ", "))"
+                lines.append("      \(size.size)\(rates)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func rate(_ rate: Double) -> String {
+        let hundredths = Int((rate * 100).rounded())
+        let (whole, fraction) = hundredths.quotientAndRemainder(dividingBy: 100)
+        return fraction == 0 ? "\(whole)" : "\(whole).\(fraction < 10 ? "0" : "")\(fraction)"
+    }
+}
+
+extension EncoderEntry {
+    fileprivate var text: String {
+        var lines = ["  \(node ?? "software")  \(driver)"]
+        if let problem { lines.append("    \(problem)") }
+        for profile in profiles {
+            let headers = profile.packedHeaders.isEmpty ? "written by the driver" : profile.packedHeaders.joined(separator: ", ")
+            lines.append(
+                "    \(profile.codec) \(profile.profile), \(profile.entryPoint): "
+                    + "\(profile.rateControlModes.joined(separator: " "))"
+                    + (node == nil ? "" : "; packed headers: \(headers)")
+                    + (profile.maximumSize.map { "; up to \($0)" } ?? "")
+                    + (profile.bFrames ? "; B frames" : ""))
+        }
+        return lines.joined(separator: "\n")
+    }
+}

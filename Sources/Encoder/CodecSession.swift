@@ -1,0 +1,96 @@
+import CFFmpeg
+
+/// One open libavcodec encoder, released once.
+///
+/// Used by one thread. libavcodec allocates inside for each picture; nothing here does.
+struct CodecSession: ~Copyable {
+    let context: UnsafeMutablePointer<AVCodecContext>
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private let name: String
+
+    /// - Parameter configure: sets what must be set before the encoder opens.
+    /// - Parameter options: the encoder's private options, each of which it must know.
+    init(
+        name: String, options: [(String, String)],
+        configure: (UnsafeMutablePointer<AVCodecContext>) throws(EncoderError) -> Void
+    ) throws(EncoderError) {
+        cffmpeg_keep_log()
+        guard let codec = avcodec_find_encoder_by_name(name) else {
+            throw EncoderError(.openFailed(encoder: name, detail: "this libavcodec was built without it"))
+        }
+        var allocated = avcodec_alloc_context3(codec)
+        var packet = av_packet_alloc()
+        var isOpen = false
+        defer {
+            if !isOpen {
+                avcodec_free_context(&allocated)
+                av_packet_free(&packet)
+            }
+        }
+        guard let context = allocated, let readyPacket = packet else {
+            throw EncoderError(.openFailed(encoder: name, detail: "out of memory"))
+        }
+        try configure(context)
+        for (key, value) in options {
+            guard av_opt_set(context, key, value, AV_OPT_SEARCH_CHILDREN) >= 0 else {
+                throw EncoderError(.openFailed(encoder: name, detail: "it does not know \(key)=\(value)"))
+            }
+        }
+        cffmpeg_clear_log()
+        let result = avcodec_open2(context, codec, nil)
+        guard result >= 0 else {
+            throw EncoderError(.openFailed(encoder: name, detail: Self.reason(result)))
+        }
+        isOpen = true
+        self.context = context
+        self.packet = readyPacket
+        self.name = name
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = context
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        avcodec_free_context(&context)
+        av_packet_free(&packet)
+    }
+
+    /// Parameter sets that the encoder gave when it opened, in Annex B form; empty where it did not.
+    var extradata: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))
+    }
+
+    /// Hands a picture over; nil says that no more will come.
+    ///
+    /// Every packet must have been received before, so that the picture is taken at once and its memory is
+    /// free again when this returns.
+    func send(_ frame: UnsafeMutablePointer<AVFrame>?) throws(EncoderError) {
+        cffmpeg_clear_log()
+        let result = avcodec_send_frame(context, frame)
+        guard result >= 0 || (frame == nil && result == CFFMPEG_END_OF_FILE) else {
+            throw EncoderError(.encodeFailed(encoder: name, detail: Self.reason(result)))
+        }
+    }
+
+    /// The next coded picture, valid until the next call; nil where there is none yet, or no more.
+    func receive() throws(EncoderError) -> UnsafeMutablePointer<AVPacket>? {
+        cffmpeg_clear_log()
+        let result = avcodec_receive_packet(context, packet)
+        if result == CFFMPEG_AGAIN || result == CFFMPEG_END_OF_FILE { return nil }
+        guard result >= 0 else {
+            throw EncoderError(.encodeFailed(encoder: name, detail: Self.reason(result)))
+        }
+        return packet
+    }
+
+    /// libavcodec's own message where it left one, else its error code's name.
+    static func reason(_ code: Int32) -> String {
+        let message = String(cString: cffmpeg_last_error())
+        if !message.isEmpty { return message }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let bytes = buffer.baseAddress, av_strerror(code, bytes, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: bytes)
+        }
+    }
+}

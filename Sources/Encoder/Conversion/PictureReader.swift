@@ -1,0 +1,52 @@
+import Capture
+
+/// Reads pictures of one arrangement as bands of 4:2:0.
+protocol PictureReader: AnyObject {
+    /// Rows that `read` is asked for at once, except at the picture's end. Even.
+    var bandRows: Int { get }
+
+    /// Whether bands have the wanted colour encoding already, instead of the source's.
+    var writesWantedColor: Bool { get }
+
+    /// Once per picture, before its first band.
+    func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError)
+
+    /// Bands are asked for from the top down, without gaps.
+    func read(
+        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
+    ) throws(ConversionError)
+}
+
+extension PictureReader {
+    /// As many rows as keep a band of a 1080p picture, source and destination, within an L2 cache of
+    /// 256 KiB.
+    var bandRows: Int { 16 }
+
+    var writesWantedColor: Bool { false }
+
+    func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {}
+}
+
+/// A plane that is read.
+struct SourcePlane {
+    let base: UnsafePointer<UInt8>
+    let stride: Int
+
+    init(_ base: UnsafePointer<UInt8>, stride: Int) {
+        self.base = base
+        self.stride = stride
+    }
+
+    func row(_ number: Int) -> UnsafePointer<UInt8> { base + number * stride }
+
+    func from(row number: Int) -> SourcePlane { SourcePlane(row(number), stride: stride) }
+}
+
+extension PixelBuffer {
+    /// Plane `number` of a raw picture. `PixelBuffer` has checked that the whole plane is there.
+    func source(_ number: Int) -> SourcePlane {
+        SourcePlane(
+            plane(number).baseAddress!.assumingMemoryBound(to: UInt8.self),
+            stride: format.planes[number].stride)
+    }
+}

@@ -1,0 +1,89 @@
+import CYUV
+import Capture
+
+/// Converts a stream's pictures into 4:2:0 surfaces, each in one pass over the camera's buffer.
+///
+/// The pass goes in bands of a few rows, which stay in the cache: a source byte is fetched from memory
+/// once and a surface byte written once. Formats that camrec reads itself go straight to the surface;
+/// where the colours change or the surface has a margin to fill, through a scratch band of 16 rows.
+/// Vendor formats take two passes (see `VendorReader`).
+///
+/// Nothing is allocated per frame, except what libjpeg does within for JPEG.
+///
+/// One thread at a time may use a converter.
+public final class PixelConverter {
+    /// What `convert` takes.
+    public let source: PictureFormat
+    /// What `convert` writes.
+    public let layout: PictureSurface.Layout
+
+    private let reader: any PictureReader
+    private let recoloring: Recoloring?
+    private let staging: StagingBand
+
+    /// - Parameters:
+    ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
+    ///     converted straight to it.
+    /// - Throws: `.unsupported` where nothing reads the source's format.
+    public init(
+        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
+    ) throws(ConversionError) {
+        self.source = source
+        self.layout = layout
+        reader = try Self.reader(for: source, color: color)
+        recoloring = reader.writesWantedColor ? nil : Recoloring(from: source.color, to: color)
+        staging = StagingBand(width: source.size.width, rows: reader.bandRows, layout: layout)
+    }
+
+    private static func reader(
+        for source: PictureFormat, color: ColorEncoding
+    ) throws(ConversionError) -> any PictureReader {
+        switch source.pixelFormat.arrangement {
+        case .semiPlanar420(let firstChroma):
+            SemiPlanarReader(source, firstChroma: firstChroma)
+        case .planar(let horizontal, let vertical, let firstChroma):
+            PlanarReader(
+                source, subsampling: Subsampling(horizontal, vertical), firstChroma: firstChroma)
+        case .packed422(let order):
+            PackedReader(source, order: order)
+        case .rgb(let bytesPerPixel, let red, let green, let blue):
+            RGBReader(
+                source, bytesPerPixel: bytesPerPixel, offsets: (red, green, blue), color: color)
+        case .grey:
+            GreyReader(source)
+        case .jpeg, .vendor, .h264:
+            throw .unsupported(source.pixelFormat, "not implemented")
+        }
+    }
+
+    /// Writes the buffer's picture, and the margin that `surface.paddedSize` asks for.
+    ///
+    /// - Throws: `.corrupt` or `.mismatched` where the frame is bad; the surface's content is then
+    ///   undefined, and the next frame may be good.
+    public func convert(
+        _ buffer: borrowing PixelBuffer, into surface: PictureSurface
+    ) throws(ConversionError) {
+        guard buffer.format === source else { throw .mismatched("the stream's format changed") }
+        precondition(surface.layout == layout && surface.size == source.size)
+        try reader.begin(buffer)
+        let (size, padded) = (surface.size, surface.paddedSize)
+        var row = 0
+        while row < size.height {
+            let rows = min(reader.bandRows, size.height - row)
+            let isLast = row + rows == size.height
+            let fillsMargin = padded.width > size.width || (isLast && padded.height > size.height)
+            let band = surface.band(from: row, rows: rows)
+            if recoloring != nil || fillsMargin {
+                let staged = staging.band(rows: rows)
+                try reader.read(row..<row + rows, of: buffer, into: staged)
+                recoloring?.apply(to: staged)
+                staging.copy(
+                    staged, to: band, paddedWidth: padded.width,
+                    paddedRows: isLast ? padded.height - row : rows)
+            } else {
+                try reader.read(row..<row + rows, of: buffer, into: band)
+            }
+            row += rows
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CVAAPI
+import Capture
+
+/// What one entry point of a render node can do, as its driver says.
+public struct EncoderCapabilities: Sendable, Hashable {
+    /// A VA-API encode entry point.
+    public enum EntryPoint: String, Sendable, Hashable, CaseIterable {
+        /// The programmable path.
+        case encSlice = "EncSlice"
+        /// Fixed function, called low power.
+        case encSliceLP = "EncSliceLP"
+
+        var vaEntrypoint: VAEntrypoint { self == .encSlice ? VAEntrypointEncSlice : VAEntrypointEncSliceLP }
+    }
+
+    /// H.264 or H.265.
+    public enum Codec: String, Sendable, Hashable, CaseIterable {
+        case h264 = "H.264"
+        case hevc = "H.265"
+    }
+
+    public let codec: Codec
+    /// The profile's name in VA-API, such as `H264High`.
+    public let profile: String
+    public let entryPoint: EntryPoint
+    public let rateControlModes: Set<RateControl.Mode>
+    /// Headers that the application writes instead of the driver: `sequence`, `picture`, `slice`, `misc`,
+    /// `raw data`.
+    public let packedHeaders: [String]
+    /// Nil where the driver names no limit.
+    public let maximumSize: PictureSize?
+    /// 1 where the driver knows nothing of slices.
+    public let maximumSlices: Int
+    /// Whether B pictures are possible (reference frames in list 1).
+    public let hasBPictures: Bool
+
+    let vaProfile: VAProfile
+    let minimumSide: Int
+}
+
+extension EncoderCapabilities {
+    /// A render node's driver and all it encodes.
+    public static func ofRenderNode(
+        _ node: String
+    ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
+        let connection = try VADisplayConnection(node: node)
+        return (connection.driver, query(connection))
+    }
+
+    /// Every profile and encode entry point of a driver that camrec could use, profiles best first.
+    static func query(_ connection: VADisplayConnection) -> [EncoderCapabilities] {
+        profiles.flatMap { codec, name, profile in
+            EntryPoint.allCases.compactMap { entryPoint in
+                EncoderCapabilities(connection.display, codec, name, profile, entryPoint)
+            }
+        }
+    }
+
+    private static let profiles: [(Codec, String, VAProfile)] = [
+        (.h264, "H264High", VAProfileH264High),
+        (.h264, "H264Main", VAProfileH264Main),
+        (.h264, "H264ConstrainedBaseline", VAProfileH264ConstrainedBaseline),
+        (.hevc, "HEVCMain", VAProfileHEVCMain),
+        (.hevc, "HEVCMain10", VAProfileHEVCMain10),
+    ]
+
+    /// Nil where the driver does not have this profile with this entry point for 4:2:0 surfaces.
+    private init?(
+        _ display: VADisplay, _ codec: Codec, _ name: String, _ profile: VAProfile, _ entryPoint: EntryPoint
+    ) {
+        let types = [
+            VAConfigAttribRTFormat, VAConfigAttribRateControl, VAConfigAttribEncPackedHeaders,
+            VAConfigAttribEncMaxSlices, VAConfigAttribEncMaxRefFrames, VAConfigAttribMaxPictureWidth,
+            VAConfigAttribMaxPictureHeight,
+        ]
+        var attributes = types.map { VAConfigAttrib(type: $0, value: 0) }
+        guard
+            vaGetConfigAttributes(
+                display, profile, entryPoint.vaEntrypoint, &attributes, Int32(attributes.count))
+                == VA_STATUS_SUCCESS
+        else { return nil }
+        let values = attributes.map { $0.value == UInt32(VA_ATTRIB_NOT_SUPPORTED) ? nil : $0.value }
+        guard let formats = values[0], formats & UInt32(VA_RT_FORMAT_YUV420) != 0 || name == "HEVCMain10"
+        else { return nil }
+        self.codec = codec
+        self.profile = name
+        self.entryPoint = entryPoint
+        vaProfile = profile
+        rateControlModes = Self.modes(values[1])
+        packedHeaders = Self.headers(values[2])
+        maximumSlices = Int(clamping: values[3] ?? 1)
+        hasBPictures = (values[4] ?? 0) >> 16 != 0
+        maximumSize = PictureSize(Int(values[5] ?? 0), Int(values[6] ?? 0))
+        minimumSide = 16
+    }
+
+    /// A driver that names no mode knows constant quantisers only (`va.h`, VAConfigAttribRateControl).
+    private static func modes(_ bits: UInt32?) -> Set<RateControl.Mode> {
+        let known: [(Int32, RateControl.Mode)] = [
+            (VA_RC_CBR, .cbr), (VA_RC_VBR, .vbr), (VA_RC_CQP, .cqp), (VA_RC_ICQ, .icq), (VA_RC_QVBR, .qvbr),
+        ]
+        guard let bits, bits != UInt32(VA_RC_NONE) else { return [.cqp] }
+        return Set(known.filter { bits & UInt32($0.0) != 0 }.map(\.1))
+    }
+
+    private static func headers(_ bits: UInt32?) -> [String] {
+        let known: [(Int32, String)] = [
+            (VA_ENC_PACKED_HEADER_SEQUENCE, "sequence"), (VA_ENC_PACKED_HEADER_PICTURE, "picture"),
+            (VA_ENC_PACKED_HEADER_SLICE, "slice"), (VA_ENC_PACKED_HEADER_MISC, "misc"),
+            (VA_ENC_PACKED_HEADER_RAW_DATA, "raw data"),
+        ]
+        return known.filter { (bits ?? 0) & UInt32($0.0) != 0 }.map(\.1)
+    }
+}

@@ -1,0 +1,73 @@
+import Capture
+
+/// What a compression session is to produce. Each property is checked against what the chosen encoder
+/// says it supports.
+public struct EncoderConfiguration: Sendable, Hashable {
+    /// Nil: High where the encoder has it, else Main, else Constrained Baseline.
+    public var profile: Profile?
+    /// Nil: the lowest that holds the size and rate.
+    public var level: Level?
+    /// Nil: CABAC where the profile allows it.
+    public var entropyMode: EntropyMode?
+    public var rateControl = RateControlRequest()
+    /// Frames from one keyframe to the next, at least 1; nil: one a second.
+    public var keyframeInterval: KeyframeInterval?
+    /// B pictures in a row at most, 0 … 16. Without any, output order is input order.
+    public var bFrames = 0
+    /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
+    public var maximumFrameDelay: Int?
+    public var latency = Latency.realtime
+    /// Slices a picture, 1 … 32.
+    public var slices = 1
+    /// The stream's range; nil: the source's.
+    public var colorRange: ColorEncoding.Range?
+    /// The stream's matrix; nil: the source's.
+    public var colorMatrix: ColorEncoding.Matrix?
+
+    /// A live recording with everything else left open.
+    public init() {}
+
+    /// H.264's profiles for 8-bit 4:2:0 (Annex A.2).
+    public enum Profile: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+        case constrainedBaseline = "constrained-baseline"
+        case main, high
+
+        /// `profile_idc`, and libavcodec's flag for constraint_set1.
+        var number: Int32 {
+            switch self {
+            case .constrainedBaseline: 66 | 1 << 9
+            case .main: 77
+            case .high: 100
+            }
+        }
+
+        public var description: String { rawValue }
+    }
+
+    public enum EntropyMode: String, Sendable, Hashable, CaseIterable { case cabac, cavlc }
+
+    public enum Latency: String, Sendable, Hashable, CaseIterable {
+        /// Every picture comes out before the next goes in.
+        case realtime
+        /// The encoder may look ahead, use several threads and hold pictures back.
+        case quality
+    }
+
+    /// A distance between keyframes.
+    public enum KeyframeInterval: Sendable, Hashable {
+        case frames(Int)
+        case seconds(Double)
+
+        func frames(at rate: FrameRate) -> Int {
+            switch self {
+            case .frames(let count): max(1, count)
+            case .seconds(let seconds): max(1, Int((seconds * rate.framesPerSecond).rounded()))
+            }
+        }
+    }
+
+    /// Frames from one keyframe to the next at a rate.
+    public func keyframeInterval(at rate: FrameRate) -> Int {
+        (keyframeInterval ?? .seconds(1)).frames(at: rate)
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+
+/// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
+public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable, Equatable {
+        /// No render node at all.
+        case noRenderNode
+        case nodeNotFound(String)
+        case nodePermissionDenied(node: String, group: String?)
+        /// The node opened, but no VA-API driver works on it.
+        case noDriver(node: String, detail: String)
+        /// A property that the encoder does not have.
+        case unsupported(String)
+        /// libavcodec or the driver refused to open a session.
+        case openFailed(encoder: String, detail: String)
+        /// A picture could not be encoded.
+        case encodeFailed(encoder: String, detail: String)
+        /// This picture's data is damaged; the next may be fine.
+        case damagedPicture(String)
+        /// No encoder of those that were tried works; a reason each.
+        case noneUsable([String])
+    }
+
+    /// What can be done about it.
+    public enum Recovery: Sendable, Equatable {
+        case skipFrame
+        /// Close the session and open a new one; its first frame is an IDR.
+        case rebuildEncoder
+        case stop
+    }
+
+    public let kind: Kind
+
+    public init(_ kind: Kind) { self.kind = kind }
+
+    public var recovery: Recovery {
+        switch kind {
+        case .damagedPicture: .skipFrame
+        case .encodeFailed: .rebuildEncoder
+        default: .stop
+        }
+    }
+
+    public var description: String {
+        switch kind {
+        case .noRenderNode:
+            "no render node in /dev/dri: no GPU, or its kernel driver is not loaded; use --encoder software"
+        case .nodeNotFound(let node):
+            "\(node): no such render node; 'camrec devices' lists them"
+        case .nodePermissionDenied(let node, let group):
+            if let group {
+                "\(node): permission denied; add your user to group '\(group)' and log in again"
+            } else {
+                "\(node): permission denied; check who may read and write it"
+            }
+        case .noDriver(let node, let detail):
+            "\(node): no VA-API driver (\(detail)); install mesa-va-drivers or intel-media-va-driver"
+        case .unsupported(let detail):
+            detail
+        case .openFailed(let encoder, let detail):
+            "\(encoder) did not open: \(detail); try --encoder software"
+        case .encodeFailed(let encoder, let detail):
+            "\(encoder) failed: \(detail)"
+        case .damagedPicture(let detail):
+            "damaged picture: \(detail)"
+        case .noneUsable(let reasons):
+            "no usable encoder: \(reasons.joined(separator: "; "))"
+        }
+    }
+
+    /// The cause alone, for the line that says why an encoder was passed over.
+    var reason: String {
+        switch kind {
+        case .nodePermissionDenied(let node, let group):
+            "\(node): permission denied" + (group.map { " (group '\($0)' may)" } ?? "")
+        case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
+        case .noRenderNode: "no render node in /dev/dri"
+        case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
+        default: description
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Capture
+
+/// Which encoder is wanted.
+public struct EncoderRequest: Sendable, Hashable {
+    public enum Preference: String, Sendable, Hashable, CaseIterable {
+        /// VAAPI where it works, else software.
+        case auto
+        case vaapi, software
+    }
+
+    public enum LowPower: String, Sendable, Hashable, CaseIterable {
+        /// EncSlice where the driver has it, else EncSliceLP.
+        case auto
+        /// EncSliceLP only.
+        case on
+        /// EncSlice only.
+        case off
+    }
+
+    public var preference = Preference.auto
+    /// The only render node to be used; there is then no fallback to software.
+    public var renderNode: String?
+    public var lowPower = LowPower.auto
+
+    /// Asks for the best that works.
+    public init() {}
+}
+
+/// The encoder that was opened, and why.
+public struct EncoderSelection {
+    public let encoder: VideoEncoder
+    /// Why each encoder that would have come before it was passed over.
+    public let passedOver: [String]
+
+    /// Opens the first encoder that takes the configuration: each render node's EncSlice, then its
+    /// EncSliceLP, then libx264.
+    public static func open(
+        _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat
+    ) throws(EncoderError) -> EncoderSelection {
+        if request.preference == .software {
+            return EncoderSelection(
+                encoder: try SoftwareEncoder.open(configuration, source: source), passedOver: [])
+        }
+        var failures: [EncoderError] = []
+        let nodes = request.renderNode.map { [$0] } ?? RenderNode.all()
+        if nodes.isEmpty { failures.append(EncoderError(.noRenderNode)) }
+        for node in nodes {
+            if let encoder = open(request, configuration, source, node: node, failures: &failures) {
+                return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
+            }
+        }
+        if request.preference == .vaapi || request.renderNode != nil {
+            if failures.count == 1, let only = failures.first { throw only }
+            throw EncoderError(.noneUsable(failures.map(\.reason)))
+        }
+        do {
+            let encoder = try SoftwareEncoder.open(configuration, source: source)
+            return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
+        } catch {
+            throw EncoderError(.noneUsable((failures + [error]).map(\.reason)))
+        }
+    }
+
+    /// Nil where nothing on that node works; the reasons are added to `failures`.
+    private static func open(
+        _ request: EncoderRequest, _ configuration: EncoderConfiguration, _ source: PictureFormat,
+        node: String, failures: inout [EncoderError]
+    ) -> VideoEncoder? {
+        do throws(EncoderError) {
+            let connection = try VADisplayConnection(node: node)
+            let capabilities = EncoderCapabilities.query(connection).filter { $0.codec == .h264 }
+            let candidates = request.entryPoints.map { entryPoint in
+                VAAPIEncoder.Candidate(
+                    connection: connection, entryPoint: entryPoint,
+                    capabilities: capabilities.filter { $0.entryPoint == entryPoint })
+            }
+            for candidate in candidates {
+                do throws(EncoderError) {
+                    return try VAAPIEncoder.open(configuration, source: source, on: candidate)
+                } catch {
+                    failures.append(error)
+                }
+            }
+        } catch {
+            failures.append(error)
+        }
+        return nil
+    }
+}
+
+extension EncoderRequest {
+    fileprivate var entryPoints: [EncoderCapabilities.EntryPoint] {
+        switch lowPower {
+        case .auto: [.encSlice, .encSliceLP]
+        case .on: [.encSliceLP]
+        case .off: [.encSlice]
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Bitstream
+import Capture
+
+/// Takes a camera's own H.264 as it comes, in the guaranteed shape, without a second encoding.
+///
+/// Keyframes are the camera's: what is asked for has no effect. Pictures that cannot be decoded, because
+/// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
+public final class PassthroughEncoder: PictureEncoder {
+    public let pendingCount = 0
+    public let droppedCount = 0
+
+    private var finisher = PassthroughEncoder.makeFinisher()
+    private var finished: AccessUnit?
+    private var lastSequence: UInt32?
+
+    /// A passthrough that waits for the camera's first IDR.
+    public init() {}
+
+    public func encode(
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+    ) throws(EncoderError) {
+        if let lastSequence, buffer.sequence != lastSequence &+ 1 { finisher = Self.makeFinisher() }
+        lastSequence = buffer.sequence
+        let frame = PendingFrames.Frame(
+            number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence, isIDRWanted: false)
+        finished = try finisher.finish(buffer.payload, frame)
+        if finished == nil { throw EncoderError(.damagedPicture("nothing to decode it from before the next IDR")) }
+    }
+
+    public func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }
+
+    public func drain() throws(EncoderError) {}
+
+    private static func makeFinisher() -> StreamFinisher {
+        StreamFinisher(encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
+    }
+}

@@ -1,0 +1,35 @@
+/// Facts of a picture that wait in the encoder for its coded form.
+struct PendingFrames {
+    struct Frame {
+        var number: Int
+        var timestamp: Int64
+        var sequence: UInt32
+        /// An IDR was asked for. Where it was not the encoder may still make one.
+        var isIDRWanted: Bool
+    }
+
+    /// More than any encoder holds back: 16 B pictures, 250 of lookahead, a thread each. What is older
+    /// will never come.
+    private static let limit = 512
+
+    private var frames: [Frame] = []
+    /// Frames that were given up.
+    private(set) var droppedCount = 0
+
+    var count: Int { frames.count }
+
+    init() { frames.reserveCapacity(Self.limit) }
+
+    mutating func append(_ frame: Frame) {
+        if frames.count == Self.limit {
+            frames.removeFirst()
+            droppedCount += 1
+        }
+        frames.append(frame)
+    }
+
+    mutating func remove(number: Int) -> Frame? {
+        guard let index = frames.firstIndex(where: { $0.number == number }) else { return nil }
+        return frames.remove(at: index)
+    }
+}

@@ -1,0 +1,27 @@
+import Bitstream
+import Capture
+
+/// Whatever makes access units of pictures.
+///
+/// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end.
+/// Everything is called from one thread, the encode thread.
+public protocol PictureEncoder: AnyObject {
+    /// Pictures handed over that have not come out yet.
+    var pendingCount: Int { get }
+
+    /// Pictures handed over that will not come out any more.
+    var droppedCount: Int { get }
+
+    /// Encodes a picture. The buffer is free again when this returns. Every access unit must have been taken
+    /// before, by calling `nextAccessUnit` until it gives nil.
+    /// - Parameter frameNumber: the picture's place in the recording.
+    func encode(
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+    ) throws(EncoderError)
+
+    /// The next coded picture in its final form; nil where there is none ready.
+    func nextAccessUnit() throws(EncoderError) -> AccessUnit?
+
+    /// Says that no more pictures come; what is held back then comes from `nextAccessUnit`.
+    func drain() throws(EncoderError)
+}

@@ -1,0 +1,131 @@
+/// How an encoder decides how many bits a picture gets.
+public enum RateControl: Sendable, Hashable, CustomStringConvertible {
+    /// `rate` bits a second, held over `window` seconds.
+    case constantBitRate(rate: Int, window: Double)
+    /// `rate` bits a second on average, never more than `maximum` over `window` seconds.
+    case variableBitRate(rate: Int, maximum: Int, window: Double)
+    /// The same quantiser for every picture, 0 (best) … 51.
+    case constantQuantizer(Int)
+    /// The same visible quality for every picture, 1 (best) … 51: VA-API's ICQ, x264's CRF.
+    case constantQuality(Int)
+    /// Constant quality, never more than `maximum` bits a second over `window` seconds.
+    case qualityVariableBitRate(quality: Int, rate: Int, maximum: Int, window: Double)
+
+    /// The name of a mode, on the command line and in VA-API.
+    public enum Mode: String, Sendable, Hashable, CaseIterable {
+        case cbr, vbr, cqp, icq, qvbr
+    }
+
+    public var mode: Mode {
+        switch self {
+        case .constantBitRate: .cbr
+        case .variableBitRate: .vbr
+        case .constantQuantizer: .cqp
+        case .constantQuality: .icq
+        case .qualityVariableBitRate: .qvbr
+        }
+    }
+
+    /// The average rate aimed at, where there is one.
+    public var bitRate: Int? {
+        switch self {
+        case .constantBitRate(let rate, _), .variableBitRate(let rate, _, _): rate
+        case .constantQuantizer, .constantQuality, .qualityVariableBitRate: nil
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .constantBitRate(let rate, _): "CBR \(BitRate(rate))"
+        case .variableBitRate(let rate, let maximum, _): "VBR \(BitRate(rate)), at most \(BitRate(maximum))"
+        case .constantQuantizer(let quantizer): "constant QP \(quantizer)"
+        case .constantQuality(let quality): "constant quality \(quality)"
+        case .qualityVariableBitRate(let quality, _, let maximum, _):
+            "quality \(quality), at most \(BitRate(maximum))"
+        }
+    }
+}
+
+/// Bits a second, printed for people.
+struct BitRate: CustomStringConvertible {
+    let bitsPerSecond: Int
+
+    init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
+
+    var description: String {
+        let (unit, name) = bitsPerSecond >= 1_000_000 ? (1_000_000, "Mbit/s") : (1000, "kbit/s")
+        let tenths = (bitsPerSecond * 10 + unit / 2) / unit
+        return tenths % 10 == 0 ? "\(tenths / 10) \(name)" : "\(tenths / 10).\(tenths % 10) \(name)"
+    }
+}
+
+/// What was asked of the rate control; nil leaves the choice open.
+public struct RateControlRequest: Sendable, Hashable {
+    /// The mode; nil follows from what else is asked for.
+    public var mode: RateControl.Mode?
+    /// Average bits a second.
+    public var bitRate: Int?
+    /// Most bits a second over `window`.
+    public var maximumBitRate: Int?
+    /// Seconds over which the maximum holds.
+    public var window = 1.0
+    /// Constant quantiser, 0 … 51.
+    public var quantizer: Int?
+    /// Constant quality, 1 … 51.
+    public var quality: Int?
+
+    /// Asks for nothing in particular: 0.1 bit a pixel.
+    public init() {}
+
+    /// The mode that the request means.
+    var wantedMode: RateControl.Mode {
+        if let mode { return mode }
+        if quantizer != nil { return .cqp }
+        if quality != nil { return bitRate == nil && maximumBitRate == nil ? .icq : .qvbr }
+        return .vbr
+    }
+
+    /// Settles the request with an encoder that has `supported` modes: the nearest one where the wanted
+    /// one is missing, with the reason.
+    func resolve(
+        supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String
+    ) throws(EncoderError) -> (control: RateControl, note: String?) {
+        let wanted = wantedMode
+        guard let mode = Self.fallbacks(from: wanted).first(where: supported.contains) else {
+            throw EncoderError(.unsupported("\(encoder) offers no rate control that camrec knows"))
+        }
+        let control = control(mode, pixelsPerSecond: pixelsPerSecond)
+        guard mode != wanted else { return (control, nil) }
+        return (control, "\(encoder) has no \(wanted.rawValue.uppercased()); using \(control)")
+    }
+
+    private func control(_ mode: RateControl.Mode, pixelsPerSecond: Double) -> RateControl {
+        let maximumGiven = maximumBitRate ?? .max
+        let rate = bitRate ?? min(maximumGiven, max(64_000, Int(pixelsPerSecond * 0.1)))
+        // Twice the rate, libavcodec's own idea of VBR, surprises people; half as much again does not.
+        let maximum = max(rate, maximumBitRate ?? rate + rate / 2)
+        switch mode {
+        case .cbr: return .constantBitRate(rate: rate, window: window)
+        case .vbr: return .variableBitRate(rate: rate, maximum: maximum, window: window)
+        case .cqp: return .constantQuantizer(quantizer ?? quality ?? Self.defaultQuantizer)
+        case .icq: return .constantQuality(quality ?? quantizer ?? Self.defaultQuantizer)
+        case .qvbr:
+            return .qualityVariableBitRate(
+                quality: quality ?? quantizer ?? Self.defaultQuantizer, rate: rate, maximum: maximum,
+                window: window)
+        }
+    }
+
+    /// Good pictures at a moderate rate, with x264 as with hardware.
+    private static let defaultQuantizer = 24
+
+    private static func fallbacks(from mode: RateControl.Mode) -> [RateControl.Mode] {
+        switch mode {
+        case .cbr: [.cbr, .vbr, .cqp, .icq]
+        case .vbr: [.vbr, .cbr, .qvbr, .icq, .cqp]
+        case .cqp: [.cqp, .icq, .vbr, .cbr]
+        case .icq: [.icq, .cqp, .qvbr, .vbr, .cbr]
+        case .qvbr: [.qvbr, .vbr, .icq, .cqp, .cbr]
+        }
+    }
+}

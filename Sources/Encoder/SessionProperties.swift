@@ -1,0 +1,144 @@
+import Capture
+
+/// A configuration settled for one encoder and one source: nothing is open any more.
+struct SessionProperties: Sendable {
+    let size: PictureSize
+    let frameRate: FrameRate
+    let color: ColorEncoding
+    let profile: EncoderConfiguration.Profile
+    let level: Level?
+    let entropyMode: EncoderConfiguration.EntropyMode
+    let rateControl: RateControl
+    let keyframeInterval: Int
+    let bFrames: Int
+    let maximumFrameDelay: Int?
+    let latency: EncoderConfiguration.Latency
+    let slices: Int
+    /// Where this differs from what was asked for, a sentence each.
+    let notes: [String]
+
+    /// What an encoder can do, whatever its kind.
+    struct Limits {
+        var encoder: String
+        var profiles: [EncoderConfiguration.Profile]
+        var rateControlModes: Set<RateControl.Mode>
+        var maximumSize: PictureSize?
+        var minimumSide: Int
+        var maximumSlices: Int
+        var hasBPictures: Bool
+    }
+
+    init(
+        _ configuration: EncoderConfiguration, source: PictureFormat, limits: Limits
+    ) throws(EncoderError) {
+        var notes: [String] = []
+        frameRate = source.frameRate
+        color = Self.color(configuration, source: source)
+        size = try Self.size(of: source, limits: limits, notes: &notes)
+        profile = try Self.profile(configuration, limits: limits)
+        level = try Self.level(configuration, size: size, rate: frameRate)
+        entropyMode = try Self.entropyMode(configuration, profile: profile)
+        bFrames = try Self.bFrames(configuration, profile: profile, limits: limits, notes: &notes)
+        let (control, controlNote) = try configuration.rateControl.resolve(
+            supported: limits.rateControlModes,
+            pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder)
+        rateControl = control
+        if let controlNote { notes.append(controlNote) }
+        keyframeInterval = configuration.keyframeInterval(at: frameRate)
+        maximumFrameDelay = configuration.maximumFrameDelay
+        latency = configuration.latency
+        slices = min(configuration.slices, limits.maximumSlices, (size.height + 15) / 16)
+        if slices < configuration.slices {
+            notes.append("\(limits.encoder) makes at most \(slices) slices of such a picture")
+        }
+        self.notes = notes
+    }
+
+    private static func color(_ configuration: EncoderConfiguration, source: PictureFormat) -> ColorEncoding {
+        var color = source.color
+        if let range = configuration.colorRange { color.range = range }
+        if let matrix = configuration.colorMatrix { color.matrix = matrix }
+        return color
+    }
+
+    /// 4:2:0 has no odd sizes and the SPS crops in steps of two (7.4.2.1.1): the last column or row is
+    /// doubled rather than lost.
+    private static func size(
+        of source: PictureFormat, limits: Limits, notes: inout [String]
+    ) throws(EncoderError) -> PictureSize {
+        let size = source.size
+        guard let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1) else {
+            throw EncoderError(.unsupported("pictures of \(size) are too large"))
+        }
+        if even != size { notes.append("\(size) is odd; the stream is \(even), its edge repeated") }
+        if let maximum = limits.maximumSize, even.width > maximum.width || even.height > maximum.height {
+            throw EncoderError(.unsupported("\(limits.encoder) encodes up to \(maximum), not \(even)"))
+        }
+        guard min(even.width, even.height) >= limits.minimumSide else {
+            throw EncoderError(
+                .unsupported("\(limits.encoder) encodes sides of \(limits.minimumSide) and more, not \(even)"))
+        }
+        return even
+    }
+
+    private static func profile(
+        _ configuration: EncoderConfiguration, limits: Limits
+    ) throws(EncoderError) -> EncoderConfiguration.Profile {
+        if let wanted = configuration.profile {
+            guard limits.profiles.contains(wanted) else {
+                let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
+                throw EncoderError(.unsupported("\(limits.encoder) has no profile \(wanted), only \(offered)"))
+            }
+            return wanted
+        }
+        guard let best = limits.profiles.max(by: { $0.number & 0xff < $1.number & 0xff }) else {
+            throw EncoderError(.unsupported("\(limits.encoder) does not encode H.264"))
+        }
+        return best
+    }
+
+    private static func level(
+        _ configuration: EncoderConfiguration, size: PictureSize, rate: FrameRate
+    ) throws(EncoderError) -> Level? {
+        guard let lowest = Level.lowest(for: size, at: rate) else {
+            throw EncoderError(.unsupported("H.264 has no level for \(size) at \(rate) frames a second"))
+        }
+        guard let level = configuration.level else { return nil }
+        guard level.holds(size, at: rate) else {
+            throw EncoderError(
+                .unsupported("level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto"))
+        }
+        return level
+    }
+
+    private static func entropyMode(
+        _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile
+    ) throws(EncoderError) -> EncoderConfiguration.EntropyMode {
+        let best = profile == .constrainedBaseline ? EncoderConfiguration.EntropyMode.cavlc : .cabac
+        guard let wanted = configuration.entropyMode else { return best }
+        guard wanted == .cavlc || best == .cabac else {
+            throw EncoderError(.unsupported("CABAC needs profile main or high (H.264 A.2.1)"))
+        }
+        return wanted
+    }
+
+    private static func bFrames(
+        _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile, limits: Limits,
+        notes: inout [String]
+    ) throws(EncoderError) -> Int {
+        let wanted = configuration.bFrames
+        guard wanted > 0 else { return 0 }
+        guard profile != .constrainedBaseline else {
+            throw EncoderError(.unsupported("B frames need profile main or high (H.264 A.2.1)"))
+        }
+        if let delay = configuration.maximumFrameDelay, delay < wanted {
+            throw EncoderError(
+                .unsupported("\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
+        }
+        guard limits.hasBPictures else {
+            notes.append("\(limits.encoder) makes no B frames; using none")
+            return 0
+        }
+        return wanted
+    }
+}

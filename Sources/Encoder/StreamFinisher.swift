@@ -1,0 +1,53 @@
+import Bitstream
+
+/// The last step before an access unit leaves: brings an encoder's packet into the guaranteed shape, then
+/// checks the bytes that will be written.
+struct StreamFinisher {
+    private let encoder: String
+    private var shaper: StreamShaper
+    private var checker: StreamShapeChecker
+    /// Pictures before the first IDR are passed over; else they are an error.
+    private let skipsToFirstIDR: Bool
+
+    /// - Parameters:
+    ///   - slicesPerPicture: nil for any number.
+    ///   - amender: corrects the encoder's parameter sets; nil leaves them as they are.
+    ///   - skipsToFirstIDR: pictures before the first IDR are passed over; else they are an error.
+    init(
+        encoder: String, slicesPerPicture: Int?, amender: ParameterSetAmender?, skipsToFirstIDR: Bool = false
+    ) {
+        self.skipsToFirstIDR = skipsToFirstIDR
+        self.encoder = encoder
+        shaper = StreamShaper(pool: AccessUnitPool(), amendParameterSets: amender.map { $0.amend })
+        checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
+    }
+
+    /// Parameter sets that an encoder gives outside its packets; many give none.
+    mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
+        guard !extradata.isEmpty else { return }
+        do {
+            shaper.prime(parameterSets: try ParameterSets(annexB: extradata.bytes))
+        } catch {
+            throw EncoderError(.openFailed(encoder: encoder, detail: "its parameter sets: \(error)"))
+        }
+    }
+
+    /// Nil for a packet without a picture.
+    mutating func finish(
+        _ packet: UnsafeRawBufferPointer, _ frame: PendingFrames.Frame
+    ) throws(EncoderError) -> AccessUnit? {
+        do {
+            guard
+                let unit = try shaper.shape(
+                    packet.bytes, frameNumber: frame.number, sequence: frame.sequence,
+                    timestamp: frame.timestamp)
+            else { return nil }
+            try checker.check(unit, expectsIDR: frame.isIDRWanted ? true : nil)
+            return unit
+        } catch let error as StreamShapeError where error.rule == .startsWithoutIDR && skipsToFirstIDR {
+            return nil
+        } catch {
+            throw EncoderError(.encodeFailed(encoder: encoder, detail: "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Bitstream
+import CFFmpeg
+import Capture
+
+/// A compression session: pictures in, access units of the guaranteed shape out.
+///
+/// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end.
+/// Everything is called from one thread, the encode thread.
+public final class VideoEncoder: PictureEncoder {
+    /// What was opened, for people: codec, device, entry point, rate control.
+    public let name: String
+    /// Where the encoder differs from what was asked for, a sentence each.
+    public let notes: [String]
+    /// The coded picture's size: the camera's, rounded up to even.
+    public let size: PictureSize
+    /// What the stream says of its colours.
+    public let color: ColorEncoding
+
+    private let session: CodecSession
+    private let input: any EncoderInput
+    private var finisher: StreamFinisher
+    private var pending = PendingFrames()
+
+    init(
+        session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties, name: String
+    ) throws(EncoderError) {
+        let amender = ParameterSetAmender(color: properties.color, frameRate: properties.frameRate)
+        finisher = StreamFinisher(
+            encoder: name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
+        try finisher.prime(extradata: session.extradata)
+        self.session = session
+        self.input = input
+        self.name = name
+        notes = properties.notes
+        size = properties.size
+        color = properties.color
+    }
+
+    public var pendingCount: Int { pending.count }
+    public var droppedCount: Int { pending.droppedCount }
+
+    public func encode(
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+    ) throws(EncoderError) {
+        let frame = try input.frame(for: buffer)
+        defer { input.release() }
+        frame.pointee.pts = Int64(frameNumber)
+        frame.pointee.pict_type = kind == .idr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        try session.send(frame)
+        pending.append(
+            PendingFrames.Frame(
+                number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
+                isIDRWanted: kind == .idr))
+    }
+
+    public func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
+        guard let packet = try session.receive() else { return nil }
+        guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
+            throw EncoderError(
+                .encodeFailed(encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
+        }
+        let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
+        return try finisher.finish(bytes, frame)
+    }
+
+    public func drain() throws(EncoderError) { try session.send(nil) }
+}

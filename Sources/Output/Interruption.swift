@@ -1,0 +1,41 @@
+import Glibc
+
+/// A flag that wakes whoever polls its descriptor. Raised from any thread, and never lowered.
+public final class Interruption: Sendable {
+    /// Readable from the moment it is raised.
+    public let descriptor: Int32
+    private let writeEnd: Int32
+    /// Seconds that go by before somebody gives up and raises it; for messages.
+    public let patience: Int
+
+    /// Nil where the system has no descriptors left.
+    public init?(patience: Int = 0) {
+        var ends: (Int32, Int32) = (-1, -1)
+        let result = withUnsafeMutablePointer(to: &ends) {
+            $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
+        }
+        guard result == 0 else { return nil }
+        (descriptor, writeEnd) = ends
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(writeEnd, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
+        self.patience = patience
+    }
+
+    deinit {
+        close(descriptor)
+        close(writeEnd)
+    }
+
+    /// Whether it was raised.
+    public var isRaised: Bool {
+        var descriptors = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptors, 1, 0) > 0
+    }
+
+    /// Safe in any thread; raising it again changes nothing.
+    public func raise() {
+        var one: UInt8 = 1
+        _ = write(writeEnd, &one, 1)
+    }
+}

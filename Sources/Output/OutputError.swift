@@ -1,0 +1,53 @@
+import Glibc
+
+/// Why an output could not be made or written. `description` is one line: thing, cause, next step.
+public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable, Equatable {
+        case exists
+        case notCreated(errno: Int32)
+        /// A named pipe that nobody reads.
+        case noReader
+        case diskFull
+        /// The other end of a pipe was closed.
+        case closedPipe
+        /// The other end of a pipe took nothing for so many seconds after the recording had ended.
+        case stalled(seconds: Int)
+        case writeFailed(errno: Int32)
+    }
+
+    public let kind: Kind
+    /// The path, or "standard output".
+    public let output: String
+
+    public init(_ kind: Kind, output: String) {
+        self.kind = kind
+        self.output = output
+    }
+
+    /// Whether nothing was created, as against writing that failed later.
+    public var isCreation: Bool {
+        switch kind {
+        case .exists, .notCreated, .noReader: true
+        default: false
+        }
+    }
+
+    public var description: String {
+        switch kind {
+        case .exists:
+            "\(output) exists; give another name, or --overwrite to replace it"
+        case .notCreated(let code):
+            "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
+        case .noReader:
+            "\(output): nobody reads this pipe; start its reader first"
+        case .diskFull:
+            "\(output): the disk is full; free some space and record again"
+        case .closedPipe:
+            "\(output): the reader closed the pipe; the recording ends there"
+        case .stalled(let seconds):
+            "\(output): its reader took nothing for \(seconds) s; what was left is lost"
+        case .writeFailed(let code):
+            "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
+        }
+    }
+}

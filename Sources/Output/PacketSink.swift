@@ -1,0 +1,13 @@
+import Bitstream
+
+/// Where access units go. Used by one thread, its writer.
+public protocol PacketSink: AnyObject {
+    /// What it is called in messages.
+    var name: String { get }
+
+    /// Writes an access unit, whole or not at all.
+    func write(_ unit: AccessUnit) throws(OutputError)
+
+    /// Ends the output. Nothing more is written.
+    func finish() throws(OutputError)
+}

@@ -1,0 +1,94 @@
+/// A first-in, first-out queue between two threads, of fixed capacity, whose storage is made beforehand.
+final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
+    // Safe to share: everything mutable is touched with the monitor's lock held.
+    private let monitor = Monitor()
+    private let slots: UnsafeMutablePointer<Element>
+    private let capacity: Int
+    private let costLimit: Int
+    private var costs: [Int]
+    private var first = 0
+    private var count = 0
+    private var totalCost = 0
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - capacity: elements at most.
+    ///   - costLimit: the sum of the elements' costs at most; a single element may exceed it.
+    init(capacity: Int, costLimit: Int = .max) {
+        precondition(capacity > 0)
+        self.capacity = capacity
+        self.costLimit = costLimit
+        slots = .allocate(capacity: capacity)
+        costs = Array(repeating: 0, count: capacity)
+    }
+
+    deinit {
+        while let element = takeFirst() { _ = consume element }
+        slots.deallocate()
+    }
+
+    /// Adds an element, in place of the oldest where there is no room.
+    /// - Returns: how many elements were lost for it: 1 for the oldest, or for this one where the queue is
+    ///   closed.
+    func pushDroppingOldest(_ element: consuming Element) -> Int {
+        // The displaced element must end outside the lock: its end may take other locks.
+        var incoming: Element? = element
+        var displaced: Element?
+        let isAccepted = monitor.withLock {
+            guard !isClosed, let element = incoming.take() else { return false }
+            if count == capacity { displaced = takeFirst() }
+            append(element, cost: 0)
+            monitor.signal()
+            return true
+        }
+        return isAccepted && displaced == nil ? 0 : 1
+    }
+
+    /// Adds an element, waiting for room.
+    /// - Returns: false where the queue is closed; the element is then gone.
+    func push(_ element: consuming Element, cost: Int = 0) -> Bool {
+        var incoming: Element? = element
+        return monitor.withLock {
+            while !isClosed, count == capacity || (count > 0 && totalCost + cost > costLimit) { monitor.wait() }
+            guard !isClosed, let element = incoming.take() else { return false }
+            append(element, cost: cost)
+            monitor.signal()
+            return true
+        }
+    }
+
+    /// The oldest element; waits for one. Nil once the queue is closed and empty.
+    func pop() -> Element? {
+        monitor.withLock {
+            while count == 0, !isClosed { monitor.wait() }
+            let element = takeFirst()
+            monitor.signal()
+            return element
+        }
+    }
+
+    /// Takes no more elements; those in it can still be popped.
+    func close() {
+        monitor.withLock {
+            isClosed = true
+            monitor.signal()
+        }
+    }
+
+    private func append(_ element: consuming Element, cost: Int) {
+        let index = (first + count) % capacity
+        (slots + index).initialize(to: element)
+        costs[index] = cost
+        totalCost += cost
+        count += 1
+    }
+
+    private func takeFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let element = (slots + first).move()
+        totalCost -= costs[first]
+        first = (first + 1) % capacity
+        count -= 1
+        return element
+    }
+}

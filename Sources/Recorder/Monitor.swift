@@ -1,0 +1,49 @@
+import Glibc
+
+/// A mutex with a condition.
+///
+/// POSIX's own, in memory of their own: `Synchronization.Mutex` has no condition, and ThreadSanitizer takes
+/// it for a race on this toolchain.
+final class Monitor: @unchecked Sendable {
+    // Safe to share: the pointers never change, and what they point to is made for use by many threads.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        mutex.initialize(to: pthread_mutex_t())
+        condition.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    /// Waits, with the lock held, until somebody signals or the monotonic time `deadline` in nanoseconds has
+    /// come. May also return for no reason.
+    func wait(until deadline: Int64? = nil) {
+        guard let deadline else {
+            pthread_cond_wait(condition, mutex)
+            return
+        }
+        var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        pthread_cond_timedwait(condition, mutex, &time)
+    }
+
+    /// Wakes every waiting thread.
+    func signal() { pthread_cond_broadcast(condition) }
+}

@@ -1,0 +1,151 @@
+import Bitstream
+import Capture
+import Encoder
+import Output
+
+/// When a recording ends by itself.
+public struct RecordingLimits: Sendable, Hashable {
+    /// Frames, at least 1; nil for no limit.
+    public var frames: Int?
+    /// Nanoseconds from the first frame's timestamp; nil for no limit.
+    public var duration: Int64?
+
+    /// Frames, a duration in nanoseconds, both or neither.
+    public init(frames: Int? = nil, duration: Int64? = nil) {
+        self.frames = frames
+        self.duration = duration
+    }
+}
+
+/// What came of a recording.
+public struct RecordingOutcome: Sendable {
+    /// Why it ended early; nil where it ended as asked.
+    public let error: RecordingError?
+    /// Capture to write in nanoseconds; nil where nothing was written or the source has no clock.
+    public let latency: Latency?
+
+    /// Nanoseconds.
+    public struct Latency: Sendable, Hashable {
+        public let median: Int64
+        public let percentile99: Int64
+        public let maximum: Int64
+    }
+}
+
+/// A recording under way: a capture thread, an encode thread, a writer.
+///
+/// Made and ended by one thread; `stop` and `counters` may be used from any.
+public final class Recording {
+    /// What is being counted.
+    public let counters = RecordingCounters()
+    /// Raised when everything has come to its end and `finish` will not wait.
+    public let ended: Interruption
+
+    private let interrupter: CaptureInterrupter
+    private let stopWish = RecordingStop()
+    private var threads: Threads?
+    private let results = Results()
+
+    /// A queue of coded pictures: 64 MiB, or a minute at 60 frames a second.
+    private static let writerCapacity = 3600
+    private static let writerBytes = 64 << 20
+
+    private struct Threads: ~Copyable {
+        var capture: WorkerThread
+        var encode: WorkerThread
+        var write: WorkerThread
+    }
+
+    /// Starts recording.
+    /// - Parameters:
+    ///   - encoder: already open, so that its failure to open is told before anything is recorded.
+    ///   - makeEncoder: opens another like it after a failure. Called on the encode thread.
+    public init(
+        from stream: any CaptureStream, encoder: any PictureEncoder,
+        makeEncoder: @escaping () throws(EncoderError) -> any PictureEncoder, keyframeInterval: Int,
+        limits: RecordingLimits, to sink: any PacketSink
+    ) throws(RecordingError) {
+        guard let ended = Interruption() else { throw .noResources }
+        self.ended = ended
+        interrupter = stream.interrupter
+        // One buffer is being encoded, and two stay with the driver.
+        let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 3))
+        let units = BoundedQueue<AccessUnit>(capacity: Self.writerCapacity, costLimit: Self.writerBytes)
+        let capture = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
+        let encode = Handover(
+            EncodeStage(
+                encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval, limits: limits,
+                frames: frames, units: units, counters: counters, interrupter: interrupter, stop: stopWish))
+        let write = Handover(
+            WriteStage(
+                units: units, sink: sink, counters: counters, interrupter: interrupter,
+                measuresLatency: stream.isLive))
+        let results = results
+        threads = Threads(
+            capture: try Self.thread {
+                var stage = capture.value
+                results.capture = stage.run()
+            },
+            encode: try Self.thread {
+                var stage = encode.value
+                results.encode = stage.run()
+            },
+            write: try Self.thread {
+                var stage = write.value
+                results.write = stage.run()
+                results.latency = stage.latency
+                ended.raise()
+            })
+    }
+
+    private static func thread(
+        _ body: @escaping @Sendable () -> Void
+    ) throws(RecordingError) -> WorkerThread {
+        guard let thread = WorkerThread(body: body) else { throw .noResources }
+        return thread
+    }
+
+    /// Ends the recording: what is captured is encoded, what is encoded is written.
+    public func stop() {
+        stopWish.request()
+        interrupter.interrupt()
+    }
+
+    /// Waits for the end.
+    public func finish() -> RecordingOutcome {
+        if let threads = threads.take() {
+            threads.capture.join()
+            threads.encode.join()
+            threads.write.join()
+        }
+        return results.outcome
+    }
+
+    /// What each thread leaves behind; read after it was joined.
+    private final class Results: @unchecked Sendable {
+        // Safe to share: each field is written by one thread, and read by another after joining it.
+        var capture: RecordingError?
+        var encode: RecordingError?
+        var write: RecordingError?
+        var latency = LatencyHistogram()
+
+        /// What failed first takes the others down with it: a failed output stops the encoder, both stop
+        /// the source.
+        var outcome: RecordingOutcome {
+            let latency: RecordingOutcome.Latency? =
+                if let median = latency.percentile(0.5), let high = latency.percentile(0.99) {
+                    RecordingOutcome.Latency(
+                        median: median, percentile99: high, maximum: latency.maximum)
+                } else {
+                    nil
+                }
+            return RecordingOutcome(error: write ?? encode ?? capture, latency: latency)
+        }
+    }
+}
+
+/// Gives a value to another thread for good: whoever hands it over does not touch it again.
+private struct Handover<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,21 @@
+import Capture
+import Encoder
+import Output
+
+/// Why a recording ended before it was asked to. `description` is one line: thing, cause, next step.
+public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
+    case capture(CaptureError)
+    case encoder(EncoderError)
+    case output(OutputError)
+    /// The system allows no more threads or descriptors.
+    case noResources
+
+    public var description: String {
+        switch self {
+        case .capture(let error): error.description
+        case .encoder(let error): error.description
+        case .output(let error): error.description
+        case .noResources: "the system allows no more threads or open files; raise 'ulimit -u' or 'ulimit -n'"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Capture
+
+/// The wish that a recording ends, which any wait within it can see.
+final class RecordingStop: @unchecked Sendable {
+    // Safe to share: the flag is touched with the lock held.
+    private let monitor = Monitor()
+    private var isRequested = false
+
+    func request() {
+        monitor.withLock {
+            isRequested = true
+            monitor.signal()
+        }
+    }
+
+    /// Waits until `deadline`, in monotonic nanoseconds.
+    /// - Returns: true as soon as the recording is to end.
+    func wait(until deadline: Int64) -> Bool {
+        monitor.withLock {
+            while !isRequested, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            return isRequested
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// A thread that runs one function. It must be joined.
+struct WorkerThread: ~Copyable {
+    private let thread: pthread_t
+
+    /// Starts the thread; nil where the system allows no more.
+    init?(body: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Box(body))
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, box.toOpaque())
+        guard result == 0 else {
+            box.release()
+            return nil
+        }
+        self.thread = thread
+    }
+
+    /// Waits until the function has returned.
+    consuming func join() { pthread_join(thread, nil) }
+
+    private final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

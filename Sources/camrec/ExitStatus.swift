@@ -1,0 +1,45 @@
+import Capture
+import Encoder
+import Output
+import Recorder
+
+/// camrec's exit codes: those of `<sysexits.h>` that fit.
+enum ExitStatus: Int32, Error {
+    case done = 0
+    case usage = 64
+    case badInput = 65
+    case noDevice = 66
+    case noEncoder = 69
+    case cannotCreate = 73
+    case inputOutput = 74
+    case busy = 75
+    case noPermission = 77
+
+    init(_ error: RecordingError) {
+        switch error {
+        case .capture(let error): self.init(error)
+        case .encoder(let error): self.init(error)
+        case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
+        case .noResources: self = .inputOutput
+        }
+    }
+
+    init(_ error: CaptureError) {
+        self = switch error.kind {
+        case .noCamera, .notFound, .notACaptureDevice: .noDevice
+        case .busy: .busy
+        case .permissionDenied: .noPermission
+        case .unsupported: .usage
+        case .badFile: .badInput
+        case .noBandwidth, .lost, .silent, .driverMisbehaved, .systemCallFailed: .inputOutput
+        }
+    }
+
+    init(_ error: EncoderError) {
+        self = switch error.kind {
+        case .nodePermissionDenied: .noPermission
+        case .encodeFailed, .damagedPicture: .inputOutput
+        default: .noEncoder
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import Capture
+import Encoder
+
+extension PictureSize: ExpressibleByArgument {
+    /// `640x480`
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension FrameRate: ExpressibleByArgument {
+    /// `30`, `29.97`, `30000/1001`
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension Level: ExpressibleByArgument {
+    /// `4.1`
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension EncoderRequest.Preference: ExpressibleByArgument {}
+extension EncoderRequest.LowPower: ExpressibleByArgument {}
+extension EncoderConfiguration.Profile: ExpressibleByArgument {}
+extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
+extension EncoderConfiguration.Latency: ExpressibleByArgument {}
+extension ColorEncoding.Range: ExpressibleByArgument {}
+
+/// `auto`, or a value.
+struct Automatic<Value: ExpressibleByArgument>: ExpressibleByArgument {
+    /// Nil for `auto`.
+    let value: Value?
+
+    static var auto: Automatic { Automatic(value: nil) }
+
+    private init(value: Value?) { self.value = value }
+
+    init?(argument: String) {
+        if argument == "auto" {
+            value = nil
+        } else if let value = Value(argument: argument) {
+            self.value = value
+        } else {
+            return nil
+        }
+    }
+
+    var defaultValueDescription: String { "auto" }
+
+    static var allValueStrings: [String] { Value.allValueStrings.isEmpty ? [] : ["auto"] + Value.allValueStrings }
+}
+
+extension RateControl.Mode: ExpressibleByArgument {}
+
+extension PixelFormat: ExpressibleByArgument {
+    /// A FourCC or a common name.
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// `bt601`, `bt709`, `bt2020`.
+struct MatrixName: ExpressibleByArgument {
+    let matrix: ColorEncoding.Matrix
+
+    init?(argument: String) {
+        switch argument {
+        case "bt601": matrix = .bt601
+        case "bt709": matrix = .bt709
+        case "bt2020": matrix = .bt2020
+        default: return nil
+        }
+    }
+
+    static var allValueStrings: [String] { ["bt601", "bt709", "bt2020"] }
+}
+
+/// Bits a second: `4M`, `800k`, `4000000`.
+struct BitsPerSecond: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        let factor: Double? = switch unit.lowercased() {
+        case "": 1
+        case "k", "kbps", "kbit/s": 1e3
+        case "m", "mbps", "mbit/s": 1e6
+        default: nil
+        }
+        guard let number, let factor, number > 0, number * factor >= 1000, number * factor <= 2e9 else { return nil }
+        value = Int(number * factor)
+    }
+}
+
+/// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
+struct TimeSpan: ExpressibleByArgument {
+    let seconds: Double
+
+    init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        let factor: Double? = switch unit {
+        case "", "s", "sec": 1
+        case "ms": 1e-3
+        case "m", "min": 60
+        case "h": 3600
+        default: nil
+        }
+        guard let number, let factor, number > 0, number * factor <= 1e8 else { return nil }
+        seconds = number * factor
+    }
+}
+
+/// Frames (`50`) or a time (`2s`).
+struct KeyframeDistance: ExpressibleByArgument {
+    let interval: EncoderConfiguration.KeyframeInterval
+
+    init?(argument: String) {
+        if let frames = Int(argument) {
+            guard (1...1_000_000).contains(frames) else { return nil }
+            interval = .frames(frames)
+        } else if let time = TimeSpan(argument: argument) {
+            interval = .seconds(time.seconds)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension String {
+    /// The number at the beginning, and what follows it.
+    fileprivate func splitUnit() -> (number: Double?, unit: String) {
+        let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        return (Double(digits), String(dropFirst(digits.count)))
+    }
+}

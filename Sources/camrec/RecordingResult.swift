@@ -1,0 +1,122 @@
+import Capture
+import Recorder
+
+/// What a recording came to, for people and for programs.
+struct RecordingResult: Encodable {
+    /// The report's first level; the names are the JSON's.
+    private let device: Device
+    private let format: Format
+    private let encoder: Encoder
+    private let output: String
+    private let frames: Frames
+    private let bytes: Int
+    private let seconds: Double
+    private let latency: Latency?
+    private let error: String?
+
+    private struct Device: Encodable {
+        let path: String
+        let name: String
+        let driver: String?
+        let bus: String?
+    }
+
+    private struct Format: Encodable {
+        let pixelFormat: String
+        let width: Int
+        let height: Int
+        let framesPerSecond: Double
+        let interlaced: Bool
+        let colorRange: String
+        let colorMatrix: String
+    }
+
+    private struct Encoder: Encodable {
+        let name: String
+        let passedOver: [String]
+        let notes: [String]
+        let restarts: Int
+    }
+
+    /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs +
+    /// droppedByEncoder + encoded + unused.
+    private struct Frames: Encodable {
+        let captured: Int
+        let droppedByDriver: Int
+        let corrupt: Int
+        let droppedByUs: Int
+        let droppedByEncoder: Int
+        let unused: Int
+        let encoded: Int
+        let keyframes: Int
+        let written: Int
+    }
+
+    /// Capture to write.
+    private struct Latency: Encodable {
+        let medianMilliseconds: Double
+        let percentile99Milliseconds: Double
+        let maximumMilliseconds: Double
+    }
+
+    init(
+        stream: any CaptureStream, choice: EncoderChoice, counters: RecordingCounters,
+        outcome: RecordingOutcome, output: String, elapsed: Int64
+    ) {
+        let (identity, granted) = (stream.identity, stream.format)
+        device = Device(
+            path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus)
+        format = Format(
+            pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
+            framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
+            colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
+        encoder = Encoder(
+            name: choice.name, passedOver: choice.passedOver, notes: choice.notes,
+            restarts: counters[.encoderRestarts])
+        self.output = output
+        frames = Frames(
+            captured: counters[.captured], droppedByDriver: counters[.droppedByDriver],
+            corrupt: counters[.corrupt], droppedByUs: counters[.droppedByUs],
+            droppedByEncoder: counters[.droppedByEncoder], unused: counters[.unused],
+            encoded: counters[.encoded], keyframes: counters[.keyframes], written: counters[.written])
+        bytes = counters[.bytes]
+        seconds = Double(elapsed) / 1e9
+        latency = outcome.latency.map {
+            Latency(
+                medianMilliseconds: Double($0.median) / 1e6,
+                percentile99Milliseconds: Double($0.percentile99) / 1e6,
+                maximumMilliseconds: Double($0.maximum) / 1e6)
+        }
+        error = outcome.error?.description
+    }
+
+    /// The last line of a run.
+    var summary: String {
+        let rate = seconds > 0 ? Double(bytes) * 8 / seconds / 1e6 : 0
+        let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
+        return "\(kept) in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
+            + "the driver, \(frames.droppedByUs) late, \(frames.droppedByEncoder) by the encoder; "
+            + "\(frames.corrupt) corrupt\(delay)"
+    }
+
+    /// What is in the output now.
+    var kept: String {
+        "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
+    }
+
+    /// Losses that somebody should hear of.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if frames.droppedByDriver > 0 {
+            warnings.append("the camera's driver dropped \(frames.droppedByDriver) frames")
+        }
+        if frames.droppedByUs > 0 {
+            warnings.append(
+                "\(frames.droppedByUs) frames were dropped because encoding was late; use a smaller --size or a lower --fps")
+        }
+        if frames.droppedByEncoder > 0 { warnings.append("the encoder lost \(frames.droppedByEncoder) frames") }
+        if frames.corrupt > 0 { warnings.append("\(frames.corrupt) frames were damaged and left out") }
+        if encoder.restarts > 0 { warnings.append("the encoder was restarted \(encoder.restarts) times") }
+        return warnings
+    }
+}
