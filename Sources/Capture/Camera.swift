@@ -79,11 +79,15 @@ public struct Camera: ~Copyable {
     private static func isMultiPlanar(
         _ capability: v4l2_capability, path: String
     ) throws(CaptureError) -> Bool {
-        func refuse(_ reason: String) -> CaptureError { CaptureError(.notACaptureDevice(reason), device: path) }
+        func refuse(_ reason: String) -> CaptureError {
+            CaptureError(.notACaptureDevice(reason), device: path)
+        }
         let hasDeviceCaps = capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
         let caps = hasDeviceCaps ? capability.device_caps : capability.capabilities
         func has(_ flag: some BinaryInteger) -> Bool { caps & UInt32(truncatingIfNeeded: flag) != 0 }
-        if has(V4L2_CAP_META_CAPTURE), !has(V4L2_CAP_VIDEO_CAPTURE) { throw refuse("it delivers metadata only") }
+        if has(V4L2_CAP_META_CAPTURE), !has(V4L2_CAP_VIDEO_CAPTURE) {
+            throw refuse("it delivers metadata only")
+        }
         if has(V4L2_CAP_IO_MC) {
             throw refuse("its pipeline must be set up with media-ctl first")
         }

@@ -181,7 +181,8 @@ public final class CameraStream: CaptureStream {
         do throws(CaptureError) {
             for index in 0..<Int(request.count) {
                 for plane in 0..<format.minimumLengths.count {
-                    planes.append(try map(device, requests: requests, index: index, plane: plane, format: format))
+                    planes.append(
+                        try map(device, requests: requests, index: index, plane: plane, format: format))
                 }
             }
         } catch {
@@ -201,7 +202,8 @@ public final class CameraStream: CaptureStream {
         guard result >= 0 else { throw device.failure("VIDIOC_QUERYBUF", result) }
         let (offset, length) = requests.mapping(of: request, plane: plane)
         guard length >= format.minimumLengths[plane] else {
-            throw device.error(.driverMisbehaved("buffer \(index) has \(length) bytes for \(format.minimumLengths[plane])"))
+            throw device.error(
+                .driverMisbehaved("buffer \(index) has \(length) bytes for \(format.minimumLengths[plane])"))
         }
         switch device.calls.map(device.descriptor, length: length, offset: offset) {
         case .success(let memory): return memory

@@ -8,7 +8,9 @@ enum DeviceHolder {
         guard stat(path, &wanted) == 0, let processes = opendir("/proc") else { return nil }
         defer { closedir(processes) }
         while let entry = readdir(processes) {
-            guard let pid = Int32(name(of: entry)), pid != getpid(), holds(pid, wanted.st_rdev) else { continue }
+            guard let pid = Int32(name(of: entry)), pid != getpid(), holds(pid, wanted.st_rdev) else {
+                continue
+            }
             return "\(command(of: pid)) (pid \(pid))"
         }
         return nil

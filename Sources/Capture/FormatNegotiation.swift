@@ -83,7 +83,9 @@ struct FormatNegotiation {
             format.fmt.pix_mp.height = UInt32(choice.size.height)
             format.fmt.pix_mp.pixelformat = choice.pixelFormat.rawValue
             format.fmt.pix_mp.field = V4L2_FIELD_ANY.rawValue
-            withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+            _ = withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) {
+                $0.initializeMemory(as: UInt8.self, repeating: 0)
+            }
         } else {
             format.fmt.pix.width = UInt32(choice.size.width)
             format.fmt.pix.height = UInt32(choice.size.height)
@@ -124,7 +126,9 @@ struct FormatNegotiation {
         }
         guard picture.memoryPlaneCount == pixelFormat.memoryPlaneCount else {
             throw device.error(
-                .unsupported("its format \(pixelFormat) has \(picture.memoryPlaneCount) memory planes; try another --format"))
+                .unsupported(
+                    "its format \(pixelFormat) has \(picture.memoryPlaneCount) memory planes; try another --format"
+                ))
         }
         let color = picture.color(height: size.height)
         guard

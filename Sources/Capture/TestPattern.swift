@@ -91,7 +91,8 @@ struct TestPattern {
         let everything = Rectangle(x: 0, y: 0, width: size.width, height: size.height)
         for bit in 0..<Self.blockCount {
             let isSet = frame >> UInt32(Self.blockCount - 1 - bit) & 1 == 1
-            let block = Rectangle(x: bit * Self.blockSide, y: 0, width: Self.blockSide, height: Self.blockSide)
+            let block = Rectangle(
+                x: bit * Self.blockSide, y: 0, width: Self.blockSide, height: Self.blockSide)
             canvas.fill(block, with: isSet ? .white : .black, within: everything, in: memory)
         }
     }
@@ -119,7 +120,9 @@ struct Rectangle {
 /// The digits in five by seven dots.
 private enum DigitFont {
     /// The seven rows of a digit, each with its number from the top; bit 4 is the leftmost dot.
-    static func rows(of digit: Int) -> EnumeratedSequence<InlineRows> { InlineRows(digit: digit).enumerated() }
+    static func rows(of digit: Int) -> EnumeratedSequence<InlineRows> {
+        InlineRows(digit: digit).enumerated()
+    }
 
     struct InlineRows: Sequence, IteratorProtocol {
         private var bits: UInt64

@@ -26,13 +26,14 @@ public final class TestSource: CaptureStream {
         let pixelFormat = request.pixelFormat ?? .nv12
         let rate = request.frameRate ?? FrameRate(30)!
         let color = ColorEncoding(
-            range: .limited, matrix: size.height >= 720 ? .bt709 : .bt601)
+            range: .limited, matrix: .bt601)
         guard TestPattern.canDraw(pixelFormat),
             let format = PictureFormat(pixelFormat, size: size, frameRate: rate, color: color)
         else {
             throw CaptureError(
-                .unsupported("the test source has no \(pixelFormat); it draws every uncompressed format, "
-                    + "such as nv12, yuyv or rgb24"),
+                .unsupported(
+                    "the test source has no \(pixelFormat); it draws every uncompressed format, "
+                        + "such as nv12, yuyv or rgb24"),
                 device: Self.name)
         }
         self.format = format

@@ -17,7 +17,8 @@ extension ColorEncoding {
             self.init(range: .full, matrix: .bt601, primaries: primaries, transfer: transfer)
         case .rgb:
             self.init(
-                range: .limited, matrix: height >= 720 ? .bt709 : .bt601, primaries: primaries, transfer: transfer)
+                range: .limited, matrix: height >= 720 ? .bt709 : .bt601, primaries: primaries,
+                transfer: transfer)
         default:
             let isJPEGColorspace = colorspace == V4L2_COLORSPACE_JPEG.rawValue
             let isDefault = quantization == V4L2_QUANTIZATION_DEFAULT.rawValue

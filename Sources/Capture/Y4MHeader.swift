@@ -31,7 +31,8 @@ struct Y4MHeader {
         }
         guard let rate else { throw bad("its frame rate is no positive fraction") }
         if let wanted = request.size, wanted != size {
-            throw CaptureError(.unsupported("the file's pictures are \(size); leave out --size"), device: path)
+            throw CaptureError(
+                .unsupported("the file's pictures are \(size); leave out --size"), device: path)
         }
         guard let pixelFormat = Self.pixelFormat(chroma) else {
             throw bad("its format 'C\(chroma)' is not read; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")

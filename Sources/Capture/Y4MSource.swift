@@ -49,7 +49,8 @@ public final class Y4MSource: CaptureStream {
         guard let index, !pool.isInterrupted else { return .interrupted }
         guard let frameHeader = try readFrameHeader() else { return .end }
         guard frameHeader else {
-            throw CaptureError(.badFile("frame \(nextFrame) has no FRAME header; is the file damaged?"), device: path)
+            throw CaptureError(
+                .badFile("frame \(nextFrame) has no FRAME header; is the file damaged?"), device: path)
         }
         try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
         let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
@@ -99,7 +100,8 @@ public final class Y4MSource: CaptureStream {
             count += 1
         }
         guard count >= 5 else { return false }
-        return bytes[0] == 0x46 && bytes[1] == 0x52 && bytes[2] == 0x41 && bytes[3] == 0x4d && bytes[4] == 0x45
+        return bytes[0] == 0x46 && bytes[1] == 0x52 && bytes[2] == 0x41 && bytes[3] == 0x4d
+            && bytes[4] == 0x45
             && (count == 5 || bytes[5] == 0x20) && count < 256
     }
 
@@ -126,13 +128,15 @@ public final class Y4MSource: CaptureStream {
 
     private static func openError(_ path: String, code: Int32) -> CaptureError {
         switch code {
-        case ENOENT: CaptureError(.badFile("no such file"), device: path)
+        case ENOENT: CaptureError(.badFile("no such file; check its name"), device: path)
         case EACCES: CaptureError(.permissionDenied(group: nil), device: path)
         default: CaptureError(.systemCallFailed("open", errno: code), device: path)
         }
     }
 
-    private static func readLine(_ descriptor: Int32, limit: Int, path: String) throws(CaptureError) -> String? {
+    private static func readLine(_ descriptor: Int32, limit: Int, path: String) throws(CaptureError)
+        -> String?
+    {
         var bytes: [UInt8] = []
         while bytes.count < limit {
             var byte: UInt8 = 0

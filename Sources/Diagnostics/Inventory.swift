@@ -123,7 +123,8 @@ extension EncoderEntry.Profile {
         codec = capabilities.codec.rawValue
         profile = capabilities.profile
         entryPoint = capabilities.entryPoint.rawValue
-        rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(\.rawValue)
+        rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(
+            \.rawValue)
         packedHeaders = capabilities.packedHeaders
         maximumSize = capabilities.maximumSize.map { "\($0)" }
         bFrames = capabilities.hasBPictures

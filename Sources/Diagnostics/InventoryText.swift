@@ -1,7 +1,9 @@
 extension Inventory {
     /// The inventory for people, without a newline at the end.
     public var text: String {
-        let cameraText = cameras.isEmpty ? "  none (--device test gives a test picture)" : cameras.map(\.text).joined(separator: "\n")
+        let cameraText =
+            cameras.isEmpty
+            ? "  none (--device test gives a test picture)" : cameras.map(\.text).joined(separator: "\n")
         return "Cameras\n\(cameraText)\n\nEncoders\n" + encoders.map(\.text).joined(separator: "\n")
     }
 }
@@ -15,7 +17,8 @@ extension CameraEntry {
         for format in formats {
             lines.append("    \(format.pixelFormat)  \(format.name)")
             for size in format.sizes {
-                let rates = size.rates.isEmpty ? "" : "  at \(size.rates.map(Self.rate).joined(separator: ", "))"
+                let rates =
+                    size.rates.isEmpty ? "" : "  at \(size.rates.map(Self.rate).joined(separator: ", "))"
                 lines.append("      \(size.size)\(rates)")
             }
         }
@@ -34,7 +37,9 @@ extension EncoderEntry {
         var lines = ["  \(node ?? "software")  \(driver)"]
         if let problem { lines.append("    \(problem)") }
         for profile in profiles {
-            let headers = profile.packedHeaders.isEmpty ? "written by the driver" : profile.packedHeaders.joined(separator: ", ")
+            let headers =
+                profile.packedHeaders.isEmpty
+                ? "written by the driver" : profile.packedHeaders.joined(separator: ", ")
             lines.append(
                 "    \(profile.codec) \(profile.profile), \(profile.entryPoint): "
                     + "\(profile.rateControlModes.joined(separator: " "))"

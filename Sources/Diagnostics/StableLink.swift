@@ -15,7 +15,8 @@ enum StableLink {
             }
             var status = stat()
             let link = "\(folder)/\(name)"
-            if stat(link, &status) == 0, status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == wanted.st_rdev {
+            if stat(link, &status) == 0, status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == wanted.st_rdev
+            {
                 links.append(link)
             }
         }

@@ -9,6 +9,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case nodePermissionDenied(node: String, group: String?)
         /// The node opened, but no VA-API driver works on it.
         case noDriver(node: String, detail: String)
+        /// Properties that no encoder can have together.
+        case contradiction(String)
         /// A property that the encoder does not have.
         case unsupported(String)
         /// libavcodec or the driver refused to open a session.
@@ -55,7 +57,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             }
         case .noDriver(let node, let detail):
             "\(node): no VA-API driver (\(detail)); install mesa-va-drivers or intel-media-va-driver"
-        case .unsupported(let detail):
+        case .contradiction(let detail), .unsupported(let detail):
             detail
         case .openFailed(let encoder, let detail):
             "\(encoder) did not open: \(detail); try --encoder software"

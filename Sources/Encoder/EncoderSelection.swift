@@ -45,7 +45,7 @@ public struct EncoderSelection {
         let nodes = request.renderNode.map { [$0] } ?? RenderNode.all()
         if nodes.isEmpty { failures.append(EncoderError(.noRenderNode)) }
         for node in nodes {
-            if let encoder = open(request, configuration, source, node: node, failures: &failures) {
+            if let encoder = try open(request, configuration, source, node: node, failures: &failures) {
                 return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
             }
         }
@@ -57,15 +57,17 @@ public struct EncoderSelection {
             let encoder = try SoftwareEncoder.open(configuration, source: source)
             return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
         } catch {
+            if case .contradiction = error.kind { throw error }
             throw EncoderError(.noneUsable((failures + [error]).map(\.reason)))
         }
     }
 
-    /// Nil where nothing on that node works; the reasons are added to `failures`.
+    /// Nil where nothing on that node works; the reasons are added to `failures`. What no encoder can do is
+    /// thrown.
     private static func open(
         _ request: EncoderRequest, _ configuration: EncoderConfiguration, _ source: PictureFormat,
         node: String, failures: inout [EncoderError]
-    ) -> VideoEncoder? {
+    ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
             let connection = try VADisplayConnection(node: node)
             let capabilities = EncoderCapabilities.query(connection).filter { $0.codec == .h264 }
@@ -78,10 +80,12 @@ public struct EncoderSelection {
                 do throws(EncoderError) {
                     return try VAAPIEncoder.open(configuration, source: source, on: candidate)
                 } catch {
+                    if case .contradiction = error.kind { throw error }
                     failures.append(error)
                 }
             }
         } catch {
+            if case .contradiction = error.kind { throw error }
             failures.append(error)
         }
         return nil

@@ -30,7 +30,8 @@ struct ParameterSetAmender: Sendable {
     }
 
     private func isRight(_ set: H264.SequenceParameterSet) -> Bool {
-        guard let vui = set.vui_parameters, let timing = vui.timing, vui.colour_description_present_flag else {
+        guard let vui = set.vui_parameters, let timing = vui.timing, vui.colour_description_present_flag
+        else {
             return false
         }
         return vui.video_full_range_flag == (color.range == .full)
@@ -57,7 +58,9 @@ struct ParameterSetAmender: Sendable {
         // av_bsf_free releases extradata with the parameters.
         let padded = sets.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
         guard let extradata = av_mallocz(padded) else { throw .filter("out of memory") }
-        sets.withUnsafeBytes { extradata.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(extradata), byteCount: sets.count) }
+        sets.withUnsafeBytes {
+            extradata.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(extradata), byteCount: sets.count)
+        }
         context.pointee.par_in.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
         context.pointee.par_in.pointee.extradata_size = Int32(sets.count)
         for (key, value) in options {

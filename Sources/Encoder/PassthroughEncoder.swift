@@ -24,7 +24,9 @@ public final class PassthroughEncoder: PictureEncoder {
         let frame = PendingFrames.Frame(
             number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence, isIDRWanted: false)
         finished = try finisher.finish(buffer.payload, frame)
-        if finished == nil { throw EncoderError(.damagedPicture("nothing to decode it from before the next IDR")) }
+        if finished == nil {
+            throw EncoderError(.damagedPicture("nothing to decode it from before the next IDR"))
+        }
     }
 
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }

@@ -29,7 +29,10 @@ enum SoftwareEncoder {
         let isRealtime = properties.latency == .realtime
         var options = [
             ("preset", isRealtime ? "veryfast" : "medium"),
-            ("profile", properties.profile == .constrainedBaseline ? "baseline" : properties.profile.rawValue),
+            (
+                "profile",
+                properties.profile == .constrainedBaseline ? "baseline" : properties.profile.rawValue
+            ),
             ("forced-idr", "1"),
             ("coder", properties.entropyMode.rawValue),
             ("x264-params", parameters(properties)),
@@ -51,7 +54,9 @@ enum SoftwareEncoder {
         var parameters = ["scenecut=0", "open-gop=0", "sliced-threads=\(properties.slices > 1 ? 1 : 0)"]
         if properties.latency == .quality, let delay = properties.maximumFrameDelay {
             let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
-            parameters += ["rc-lookahead=\(lookahead)", "sync-lookahead=0", lookahead == 0 ? "mbtree=0" : "mbtree=1"]
+            parameters += [
+                "rc-lookahead=\(lookahead)", "sync-lookahead=0", lookahead == 0 ? "mbtree=0" : "mbtree=1",
+            ]
         }
         return parameters.joined(separator: ":")
     }

@@ -52,7 +52,8 @@ final class SoftwareInput: EncoderInput {
             for (index, plane) in order.enumerated() {
                 // libavcodec's frames have no constant planes; libx264 only reads them.
                 let start = UnsafeMutableRawPointer(mutating: buffer.plane(plane).baseAddress)
-                setPlane(index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
+                setPlane(
+                    index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
             }
         case .converted(let converter, _, let surface):
             do {

@@ -18,7 +18,9 @@ enum VAAPIEncoder {
         _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate
     ) throws(EncoderError) -> VideoEncoder {
         guard let first = candidate.capabilities.first else {
-            throw EncoderError(.unsupported("\(candidate.label) does not encode H.264"))
+            throw EncoderError(
+                .unsupported("\(candidate.connection.node) has no \(candidate.entryPoint.rawValue) for H.264")
+            )
         }
         let properties = try SessionProperties(
             configuration, source: source,

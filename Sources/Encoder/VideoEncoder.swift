@@ -9,8 +9,8 @@ import Capture
 public final class VideoEncoder: PictureEncoder {
     /// What was opened, for people: codec, device, entry point, rate control.
     public let name: String
-    /// Where the encoder differs from what was asked for, a sentence each.
-    public let notes: [String]
+    /// How it was set up, where that is not obvious.
+    public let notes: [EncoderNote]
     /// The coded picture's size: the camera's, rounded up to even.
     public let size: PictureSize
     /// What the stream says of its colours.
@@ -57,7 +57,8 @@ public final class VideoEncoder: PictureEncoder {
         guard let packet = try session.receive() else { return nil }
         guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
             throw EncoderError(
-                .encodeFailed(encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
+                .encodeFailed(
+                    encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         return try finisher.finish(bytes, frame)

@@ -79,7 +79,8 @@ public final class FileSink: PacketSink {
         guard !hasStarted else { return }
         if kind == .file {
             if path == nil {
-                beginning = lseek(descriptor, 0, fcntl(descriptor, F_GETFL) & O_APPEND != 0 ? SEEK_END : SEEK_CUR)
+                beginning = lseek(
+                    descriptor, 0, fcntl(descriptor, F_GETFL) & O_APPEND != 0 ? SEEK_END : SEEK_CUR)
             } else if ftruncate(descriptor, 0) != 0 {
                 throw failure(errno)
             }

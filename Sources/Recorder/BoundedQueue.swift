@@ -49,7 +49,9 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     func push(_ element: consuming Element, cost: Int = 0) -> Bool {
         var incoming: Element? = element
         return monitor.withLock {
-            while !isClosed, count == capacity || (count > 0 && totalCost + cost > costLimit) { monitor.wait() }
+            while !isClosed, count == capacity || (count > 0 && totalCost + cost > costLimit) {
+                monitor.wait()
+            }
             guard !isClosed, let element = incoming.take() else { return false }
             append(element, cost: cost)
             monitor.signal()

@@ -61,7 +61,9 @@ struct EncodeStage {
 
     private func isComplete(at timestamp: Int64) -> Bool {
         if let count = limits.frames, policy.frameNumber >= count { return true }
-        if let duration = limits.duration, let firstTimestamp { return timestamp - firstTimestamp >= duration }
+        if let duration = limits.duration, let firstTimestamp {
+            return timestamp - firstTimestamp >= duration
+        }
         return false
     }
 
@@ -88,7 +90,6 @@ struct EncodeStage {
     private func forwardAccessUnits() throws(EncoderError) {
         while let unit = try encoder?.nextAccessUnit() {
             counters.add(to: .encoded)
-            if unit.isIDR { counters.add(to: .keyframes) }
             // A closed queue is a failed output, which stops the source by itself.
             _ = units.push(unit, cost: unit.count)
         }

@@ -20,10 +20,10 @@ public final class RecordingCounters: Sendable {
         case unused
         /// Access units that the encoder made.
         case encoded
-        /// Of the encoded: IDRs.
-        case keyframes
         /// Access units written.
         case written
+        /// Of the written: IDRs.
+        case keyframes
         /// Bytes written.
         case bytes
         /// Times that a failing encoder was closed and opened anew.

@@ -18,6 +18,7 @@ struct WriteStage {
             while let unit = units.pop() {
                 try sink.write(unit)
                 counters.add(to: .written)
+                if unit.isIDR { counters.add(to: .keyframes) }
                 counters.add(unit.count, to: .bytes)
                 if measuresLatency { latency.record(MonotonicTime.now() - unit.timestamp) }
             }

@@ -21,7 +21,8 @@ struct Camrec: ParsableCommand {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if code == .success { exit(withError: error) }
             let console = Console(isQuiet: false, isVerbose: false)
-            console.fail("\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")
+            console.fail(
+                "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")
             Glibc.exit(ExitStatus.usage.rawValue)
         }
     }

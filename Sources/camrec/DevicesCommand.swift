@@ -5,7 +5,8 @@ import FoundationEssentials
 /// `camrec devices`
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "devices", abstract: "Lists cameras with their formats, and encoders with what they can do.")
+        commandName: "devices",
+        abstract: "Lists cameras with their formats, and encoders with what they can do.")
 
     @Flag(help: "As JSON, for programs.")
     var json = false

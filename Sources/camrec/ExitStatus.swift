@@ -25,21 +25,24 @@ enum ExitStatus: Int32, Error {
     }
 
     init(_ error: CaptureError) {
-        self = switch error.kind {
-        case .noCamera, .notFound, .notACaptureDevice: .noDevice
-        case .busy: .busy
-        case .permissionDenied: .noPermission
-        case .unsupported: .usage
-        case .badFile: .badInput
-        case .noBandwidth, .lost, .silent, .driverMisbehaved, .systemCallFailed: .inputOutput
-        }
+        self =
+            switch error.kind {
+            case .noCamera, .notFound, .notACaptureDevice: .noDevice
+            case .busy: .busy
+            case .permissionDenied: .noPermission
+            case .unsupported: .usage
+            case .badFile: .badInput
+            case .noBandwidth, .lost, .silent, .driverMisbehaved, .systemCallFailed: .inputOutput
+            }
     }
 
     init(_ error: EncoderError) {
-        self = switch error.kind {
-        case .nodePermissionDenied: .noPermission
-        case .encodeFailed, .damagedPicture: .inputOutput
-        default: .noEncoder
-        }
+        self =
+            switch error.kind {
+            case .nodePermissionDenied: .noPermission
+            case .contradiction: .usage
+            case .encodeFailed, .damagedPicture: .inputOutput
+            default: .noEncoder
+            }
     }
 }

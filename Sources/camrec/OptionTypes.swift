@@ -45,7 +45,9 @@ struct Automatic<Value: ExpressibleByArgument>: ExpressibleByArgument {
 
     var defaultValueDescription: String { "auto" }
 
-    static var allValueStrings: [String] { Value.allValueStrings.isEmpty ? [] : ["auto"] + Value.allValueStrings }
+    static var allValueStrings: [String] {
+        Value.allValueStrings.isEmpty ? [] : ["auto"] + Value.allValueStrings
+    }
 }
 
 extension RateControl.Mode: ExpressibleByArgument {}
@@ -77,13 +79,16 @@ struct BitsPerSecond: ExpressibleByArgument {
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
-        let factor: Double? = switch unit.lowercased() {
-        case "": 1
-        case "k", "kbps", "kbit/s": 1e3
-        case "m", "mbps", "mbit/s": 1e6
-        default: nil
+        let factor: Double? =
+            switch unit.lowercased() {
+            case "": 1
+            case "k", "kbps", "kbit/s": 1e3
+            case "m", "mbps", "mbit/s": 1e6
+            default: nil
+            }
+        guard let number, let factor, number > 0, number * factor >= 1000, number * factor <= 2e9 else {
+            return nil
         }
-        guard let number, let factor, number > 0, number * factor >= 1000, number * factor <= 2e9 else { return nil }
         value = Int(number * factor)
     }
 }
@@ -94,13 +99,14 @@ struct TimeSpan: ExpressibleByArgument {
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
-        let factor: Double? = switch unit {
-        case "", "s", "sec": 1
-        case "ms": 1e-3
-        case "m", "min": 60
-        case "h": 3600
-        default: nil
-        }
+        let factor: Double? =
+            switch unit {
+            case "", "s", "sec": 1
+            case "ms": 1e-3
+            case "m", "min": 60
+            case "h": 3600
+            default: nil
+            }
         guard let number, let factor, number > 0, number * factor <= 1e8 else { return nil }
         seconds = number * factor
     }

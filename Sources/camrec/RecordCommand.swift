@@ -52,22 +52,29 @@ struct RecordCommand: ParsableCommand {
 
 /// Where pictures come from.
 struct SourceOptions: ParsableArguments {
-    @Option(help: "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.")
+    @Option(
+        help: "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera."
+    )
     var device: String?
 
     @Option(help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"))
     var size: PictureSize?
 
-    @Option(help: ArgumentHelp("Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"))
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"))
     var fps: FrameRate?
 
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.", valueName: "F|auto"))
+            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.",
+            valueName: "F|auto"))
     var formatChoice: Automatic<PixelFormat> = .auto
 
-    @Flag(inversion: .prefixedNo, help: "Take test pictures and files in real time. Default: test yes, files no.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Take test pictures and files in real time. Default: test yes, files no.")
     var pace: Bool?
 
     var format: PixelFormat? { formatChoice.value }
@@ -123,7 +130,9 @@ struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Average bit rate: 4M, 800k. Default: 0.1 bit a pixel.", valueName: "RATE"))
     var bitrate: BitsPerSecond?
 
-    @Option(help: ArgumentHelp("Highest bit rate over the window. Default: half as much again.", valueName: "RATE"))
+    @Option(
+        help: ArgumentHelp(
+            "Highest bit rate over the window. Default: half as much again.", valueName: "RATE"))
     var maxBitrate: BitsPerSecond?
 
     @Option(help: ArgumentHelp("The window of the highest rate. Default: 1s.", valueName: "TIME"))
@@ -147,7 +156,9 @@ struct RateOptions: ParsableArguments {
         if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
             throw ValidationError("--max-bitrate is below --bitrate")
         }
-        if let rateWindow, rateWindow.seconds > 60 { throw ValidationError("--rate-window must be at most 60s") }
+        if let rateWindow, rateWindow.seconds > 60 {
+            throw ValidationError("--rate-window must be at most 60s")
+        }
     }
 
     var request: RateControlRequest {
@@ -164,7 +175,9 @@ struct RateOptions: ParsableArguments {
 
 /// What the stream looks like.
 struct StreamOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Distance of keyframes: 50 frames or 2s. Default: one a second.", valueName: "N|TIME"))
+    @Option(
+        help: ArgumentHelp(
+            "Distance of keyframes: 50 frames or 2s. Default: one a second.", valueName: "N|TIME"))
     var keyframeInterval: KeyframeDistance?
 
     @Option(help: "H.264 profile. Default: the best that the encoder has.")

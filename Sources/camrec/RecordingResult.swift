@@ -71,7 +71,7 @@ struct RecordingResult: Encodable {
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
         encoder = Encoder(
-            name: choice.name, passedOver: choice.passedOver, notes: choice.notes,
+            name: choice.name, passedOver: choice.passedOver, notes: choice.notes.map(\.description),
             restarts: counters[.encoderRestarts])
         self.output = output
         frames = Frames(
@@ -94,14 +94,16 @@ struct RecordingResult: Encodable {
     var summary: String {
         let rate = seconds > 0 ? Double(bytes) * 8 / seconds / 1e6 : 0
         let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
-        return "\(kept) in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
+        return
+            "\(kept) in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
             + "the driver, \(frames.droppedByUs) late, \(frames.droppedByEncoder) by the encoder; "
             + "\(frames.corrupt) corrupt\(delay)"
     }
 
     /// What is in the output now.
     var kept: String {
-        "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
+        if frames.written == 0 { return "nothing was recorded" }
+        return "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
     }
 
     /// Losses that somebody should hear of.
@@ -112,9 +114,12 @@ struct RecordingResult: Encodable {
         }
         if frames.droppedByUs > 0 {
             warnings.append(
-                "\(frames.droppedByUs) frames were dropped because encoding was late; use a smaller --size or a lower --fps")
+                "\(frames.droppedByUs) frames were dropped because encoding was late; use a smaller --size or a lower --fps"
+            )
         }
-        if frames.droppedByEncoder > 0 { warnings.append("the encoder lost \(frames.droppedByEncoder) frames") }
+        if frames.droppedByEncoder > 0 {
+            warnings.append("the encoder lost \(frames.droppedByEncoder) frames")
+        }
         if frames.corrupt > 0 { warnings.append("\(frames.corrupt) frames were damaged and left out") }
         if encoder.restarts > 0 { warnings.append("the encoder was restarted \(encoder.restarts) times") }
         return warnings
