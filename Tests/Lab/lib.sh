@@ -72,7 +72,7 @@ says() { # NAME PATTERN: the last run's standard error has PATTERN
 
 decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
         echo "ffmpeg failed: $said"
         return 1
     }

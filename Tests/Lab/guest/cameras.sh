@@ -62,7 +62,7 @@ if "$LAB/gpu/run" iHD true 2>/dev/null; then
     lossless "$multi" YM12 320x180 $squares
     lossless "$multi" YUYV 320x180 $checkers
 
-    # A driver that pads its lines: what v4l2-ctl writes has the padding too.
+    # A driver that pads its lines, where v4l2-ctl's picture, read without the shim, has none.
     gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
     for format in YUYV:704 NV12:384; do
         name=${format%:*} stride=${format#*:}

@@ -50,7 +50,7 @@ recording() { # NAME FORMAT FRAMES: starts in the background, returns when the f
     timeout 120 "${launcher[@]}" "$CAMREC" --device $link --size 320x240 --format "$2" --fps 15 --frames "$3" --encoder $encoder \
         --report "$1/report.json" "$1/out.h264" 2>"$1/stderr" &
     recorder=$!
-    await 30 sh -c "[ -n \"\$(find $1 -name '*h264*' -size +8k)\" ]"
+    await 30 sh -c "[ -n \"\$(find $1 -name '*h264*' -size +8k)\" ]" || echo "no recording $1 after 30 s"
 }
 ended() { # NAME CODE: the recording in the background ends with CODE
     local status=0

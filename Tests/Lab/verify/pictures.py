@@ -251,21 +251,27 @@ def numbers(options):
     return check_successors(read, missing_frames(options))
 
 
+def contrast(luma):
+    """The picture without its range: full and limited look the same."""
+    return (luma - luma.mean()) / luma.std()
+
+
 def follow(options):
     width, height, pictures = decode(options.stream)
     files = sorted(glob.glob(os.path.join(options.raw, "*.jpg")))
     known = []
     for name in files:
         data = run("ffmpeg", "-nostdin", "-v", "error", "-i", name, "-pix_fmt", "gray", "-f", "rawvideo", "-")
-        known.append(numpy.frombuffer(data, numpy.uint8).reshape(height, width).astype(float))
+        known.append(contrast(numpy.frombuffer(data, numpy.uint8).reshape(height, width)))
     found = []
     for index, (luma, _, _) in enumerate(pictures):
         if luma.min() == luma.max():
             continue
-        errors = [numpy.mean(numpy.abs(luma - picture)) for picture in known]
+        shape = contrast(luma)
+        errors = [numpy.mean(numpy.abs(shape - picture)) for picture in known]
         best = int(numpy.argmin(errors))
         if errors[best] > options.tolerance:
-            raise Different(f"picture {index} looks like none of the camera's: mean difference {errors[best]:.1f}")
+            raise Different(f"picture {index} looks like none of the camera's: mean difference {errors[best]:.2f}")
         found.append(best)
     return check_successors(found, missing_frames(options), len(known))
 
@@ -303,7 +309,7 @@ def main():
     for command in (counted, followed):
         command.add_argument("--lost", type=int, default=0)
         command.add_argument("--lost-by-report")
-    followed.add_argument("--tolerance", type=float, default=6)
+    followed.add_argument("--tolerance", type=float, default=0.1)
     options = parser.parse_args()
     try:
         print(options.action(options))
