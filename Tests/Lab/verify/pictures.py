@@ -227,7 +227,7 @@ def missing_frames(options):
         return options.lost
     with open(options.lost_by_report, encoding="utf-8") as file:
         frames = json.load(file)["frames"]
-    return sum(frames[name] for name in ("droppedByDriver", "corrupt", "droppedByRecorder", "droppedByEncoder"))
+    return sum(frames[name] for name in ("droppedByDriver", "corrupt", "droppedByUs", "droppedByEncoder"))
 
 
 def check_successors(numbers, lost, period=None):
