@@ -19,7 +19,7 @@ let package = Package(
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
         .target(name: "Bitstream"),
-        .target(name: "Capture", dependencies: ["CV4L2"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV"]),
         .target(
             name: "Encoder",
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),

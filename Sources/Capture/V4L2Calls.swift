@@ -6,7 +6,8 @@ protocol V4L2Calls: SourceClock {
     func open(_ path: String) -> Int32
     func close(_ descriptor: Int32)
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32
-    func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>}
+    func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>
+}
 
 /// An error number, above zero.
 struct Errno: Error {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "JPEGDecoder.h"
+#include "JPEGEncoder.h"
 #include "VendorConverter.h"
 
 #endif
