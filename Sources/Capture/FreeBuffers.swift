@@ -29,6 +29,7 @@ struct FreeBuffers {
     /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
     func wait(until deadline: Int64?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
-        _ = cv4l2_poll(&descriptor, 1, MonotonicTime.pollTimeout(until: deadline))
+        let timeout = deadline.map { max(0, $0 - MonotonicTime.now()) } ?? -1
+        _ = cv4l2_poll_nanoseconds(&descriptor, 1, timeout)
     }
 }

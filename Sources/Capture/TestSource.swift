@@ -38,7 +38,7 @@ public final class TestSource: CaptureStream {
         }
         self.format = format
         isLive = isPaced
-        pool = try .allocated(count: isPaced ? 6 : 3, length: format.minimumLengths[0])
+        pool = try .allocated(count: isPaced ? 6 : 2, length: format.minimumLengths[0])
         buffers = FreeBuffers(pool: pool)
         pattern = TestPattern(format: format)
         drawn = Array(repeating: nil, count: pool.count)

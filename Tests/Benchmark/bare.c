@@ -1,5 +1,6 @@
 // The least that a libavcodec program can do to encode a file: the measure of camrec's own cost.
-// usage: bare IN.y4m OUT.h264 libx264|h264_vaapi [low_power]
+// usage: bare IN.y4m OUT.h264 libx264|h264_vaapi low_power|- [RATE]
+// With a RATE pictures go in at that many a second, as from a camera; else one after the other.
 // Reads 8-bit 4:2:0 YUV4MPEG2 and prints the median time of one picture in the encoder, in milliseconds.
 #include <libavcodec/avcodec.h>
 #include <libavutil/hwcontext.h>
@@ -18,6 +19,11 @@ static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
+}
+
+static void wait_until(double time) {
+    double rest = time - now();
+    if (rest > 0) nanosleep(&(struct timespec){rest / 1e3, (long)(rest * 1e6) % 1000000000}, NULL);
 }
 
 static int compare(const void *a, const void *b) {
@@ -54,7 +60,8 @@ static int read_picture(FILE *in, AVFrame *frame, unsigned char *chroma) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 4) return 64;
+    if (count < 5) return 64;
+    double interval = count > 5 ? 1e3 / atof(arguments[5]) : 0;
     FILE *in = fopen(arguments[1], "rb"), *out = fopen(arguments[2], "wb");
     if (!in || !out) fail("open");
     int width, height, numerator, denominator;
@@ -89,7 +96,7 @@ int main(int count, char **arguments) {
         encoder->pix_fmt = AV_PIX_FMT_VAAPI;
         av_opt_set(encoder->priv_data, "rc_mode", "VBR", 0);
         av_opt_set(encoder->priv_data, "async_depth", "1", 0);
-        if (count > 4) av_opt_set(encoder->priv_data, "low_power", "1", 0);
+        if (!strcmp(arguments[4], "low_power")) av_opt_set(encoder->priv_data, "low_power", "1", 0);
     } else {
         encoder->pix_fmt = AV_PIX_FMT_YUV420P;
         encoder->thread_count = 1;
@@ -107,8 +114,10 @@ int main(int count, char **arguments) {
     AVPacket *packet = av_packet_alloc();
     static double times[100000];
     int pictures = 0;
+    double begin = now();
     while (pictures < 100000 && av_frame_make_writable(picture) >= 0 && read_picture(in, picture, chroma)) {
         AVFrame *frame = picture;
+        wait_until(begin + pictures * interval);
         double start = now();
         if (hardware) {
             if (av_hwframe_get_buffer(encoder->hw_frames_ctx, surface, 0) < 0) fail("surface");

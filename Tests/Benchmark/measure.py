@@ -63,7 +63,7 @@ def main():
     first = pair(
         software + [large, "--frames", "1", ours], ffmpeg + [large] + x264 + rate + ["-frames:v", "1", theirs], 2 * runs)
     row("start to the first IDR written, libx264; ffmpeg", first, 0, "s", "0.6")
-    memory("libx264, 1080p", pair(software + [large, ours], [bare, large, theirs, "libx264"], runs))
+    memory("libx264, 1080p", pair(software + [large, ours], [bare, large, theirs, "libx264", "-"], runs))
 
     for driver, options in (("radeonsi", []), ("iHD", ["-low_power", "1"])):
         prefix = RUN[driver]
@@ -72,14 +72,14 @@ def main():
         encode += ["-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-rc_mode", "VBR", "-b:v", "921600"] + options
         first = pair(vaapi + ["--frames", "1", ours], encode + ["-frames:v", "1", theirs], 2 * runs)
         row(f"start to the first IDR written, {driver}; ffmpeg", first, 0, "s", "0.6")
-        whole = prefix + [bare, small, theirs, "h264_vaapi"] + (["low_power"] if options else [])
+        whole = prefix + [bare, small, theirs, "h264_vaapi"] + ["low_power" if options else "-"]
         memory(f"{driver}, 640x480", pair(vaapi + [ours], whole, runs))
 
-    delay("libx264, 1080p30", [camrec, "--encoder", "software"], "1920x1080", 30, [bare, large, theirs, "libx264"], ours)
+    delay("libx264, 1080p30", [camrec, "--encoder", "software"], "1920x1080", 30, [bare, large, theirs, "libx264", "-", "30"], ours)
     prefix = RUN["iHD"]
     delay(
         "iHD, 640x480 at 5 frames/s", prefix + [camrec, "--encoder", "vaapi"], "640x480", 5,
-        prefix + [bare, small, theirs, "h264_vaapi", "low_power"], ours)
+        prefix + [bare, small, theirs, "h264_vaapi", "low_power", "5"], ours)
 
 
 def memory(what, results):

@@ -85,6 +85,9 @@ static inline int cv4l2_eventfd(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
+// As poll, with a time-out in nanoseconds; below zero it waits for ever.
+int cv4l2_poll_nanoseconds(struct pollfd *descriptors, nfds_t count, int64_t nanoseconds);
+
 // The mapping's address goes to *address.
 static inline int cv4l2_mmap(int descriptor, size_t length, off_t offset, void **address) {
     void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
