@@ -30,10 +30,14 @@ public struct Camera: ~Copyable {
     /// The first camera that delivers pictures to look at: not a metadata node, not an infrared sensor that
     /// only has grey pictures, not a node whose pipeline others must set up.
     public static func first() throws(CaptureError) -> Camera {
+        try first(of: VideoNode.all(), calls: KernelCalls())
+    }
+
+    static func first(of paths: [String], calls: any V4L2Calls) throws(CaptureError) -> Camera {
         var refusal: CaptureError?
-        for path in VideoNode.all() {
+        for path in paths {
             do throws(CaptureError) {
-                let camera = try Camera(path: path)
+                let camera = try Camera(path: path, calls: calls)
                 if camera.isForPictures { return camera }
             } catch {
                 if case .permissionDenied = error.kind { refusal = refusal ?? error }

@@ -45,7 +45,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
-        deadline = MonotonicTime.now() + Self.startGrace + 5 * format.frameRate.frameDuration
+        deadline = device.calls.now() + Self.startGrace + 5 * format.frameRate.frameDuration
     }
 
     deinit { stop() }
@@ -75,16 +75,15 @@ public final class CameraStream: CaptureStream {
         ]
         // Without a queued buffer poll reports an error at once (V4L2 specification, poll()).
         let count = queued == 0 ? 1 : 2
-        let timeout = MonotonicTime.pollTimeout(until: queued == 0 ? nil : deadline)
         let result = withUnsafeMutableBytes(of: &descriptors) {
             device.calls.poll(
                 UnsafeMutableBufferPointer(rebasing: $0.assumingMemoryBound(to: pollfd.self)[..<count]),
-                milliseconds: timeout)
+                until: queued == 0 ? nil : deadline)
         }
         if result == -EINTR { return false }
         guard result >= 0 else { throw device.failure("poll", result) }
         if count == 2, descriptors[1].revents != 0 { return true }
-        if result == 0, MonotonicTime.now() >= deadline { throw silence() }
+        if result == 0, device.calls.now() >= deadline { throw silence() }
         return false
     }
 
@@ -98,7 +97,7 @@ public final class CameraStream: CaptureStream {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
-            if MonotonicTime.now() >= deadline { throw silence() }
+            if device.calls.now() >= deadline { throw silence() }
             return nil
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
@@ -107,7 +106,7 @@ public final class CameraStream: CaptureStream {
             throw device.error(.driverMisbehaved("it gave back buffer \(index), which it did not have"))
         }
         queued &= ~(1 << UInt32(index))
-        deadline = MonotonicTime.now() + Self.patience + 5 * format.frameRate.frameDuration
+        deadline = device.calls.now() + Self.patience + 5 * format.frameRate.frameDuration
         countGap(before: request.sequence)
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
@@ -144,7 +143,7 @@ public final class CameraStream: CaptureStream {
     /// Drivers whose clock is not CLOCK_MONOTONIC get the time at which the frame was taken over.
     private func timestamp(of request: v4l2_buffer) -> Int64 {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
-        guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) else { return MonotonicTime.now() }
+        guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) else { return device.calls.now() }
         return Int64(request.timestamp.tv_sec) * 1_000_000_000 + Int64(request.timestamp.tv_usec) * 1000
     }
 

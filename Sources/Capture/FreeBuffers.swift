@@ -4,10 +4,12 @@ import CV4L2
 /// Used by the capture thread only.
 struct FreeBuffers {
     let pool: PixelBufferPool
+    private let clock: any SourceClock
     private var free: UInt32
 
-    init(pool: PixelBufferPool) {
+    init(pool: PixelBufferPool, clock: any SourceClock) {
         self.pool = pool
+        self.clock = clock
         free = UInt32((UInt64(1) << UInt64(pool.count)) - 1)
     }
 
@@ -29,7 +31,8 @@ struct FreeBuffers {
     /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
     func wait(until deadline: Int64?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
-        let timeout = deadline.map { max(0, $0 - MonotonicTime.now()) } ?? -1
-        _ = cv4l2_poll_nanoseconds(&descriptor, 1, timeout)
+        withUnsafeMutablePointer(to: &descriptor) {
+            _ = clock.poll(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline)
+        }
     }
 }

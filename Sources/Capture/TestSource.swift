@@ -8,6 +8,7 @@ public final class TestSource: CaptureStream {
     public private(set) var losses = CaptureLosses()
     public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
 
+    private let clock: any SourceClock
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let pattern: TestPattern
@@ -21,7 +22,11 @@ public final class TestSource: CaptureStream {
 
     /// - Parameter isPaced: frames come in real time, and are lost when nobody takes them, as from a camera;
     ///   else one comes whenever a buffer is free.
-    public init(_ request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
+    public convenience init(_ request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
+        try self.init(request, isPaced: isPaced, clock: SystemClock())
+    }
+
+    init(_ request: CaptureRequest, isPaced: Bool, clock: any SourceClock) throws(CaptureError) {
         let size = request.size ?? PictureSize(1280, 720)!
         let pixelFormat = request.pixelFormat ?? .nv12
         let rate = request.frameRate ?? FrameRate(30)!
@@ -37,9 +42,10 @@ public final class TestSource: CaptureStream {
                 device: Self.name)
         }
         self.format = format
+        self.clock = clock
         isLive = isPaced
         pool = try .allocated(count: isPaced ? 6 : 2, length: format.minimumLengths[0])
-        buffers = FreeBuffers(pool: pool)
+        buffers = FreeBuffers(pool: pool, clock: clock)
         pattern = TestPattern(format: format)
         drawn = Array(repeating: nil, count: pool.count)
     }
@@ -60,10 +66,10 @@ public final class TestSource: CaptureStream {
     public func stop() {}
 
     private func waitForNextFrame() {
-        let start = self.start ?? MonotonicTime.now()
+        let start = self.start ?? clock.now()
         self.start = start
         let due = start + format.frameRate.time(ofFrame: nextFrame)
-        while MonotonicTime.now() < due, !pool.isInterrupted {
+        while clock.now() < due, !pool.isInterrupted {
             // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
             buffers.collect()
             buffers.wait(until: due)

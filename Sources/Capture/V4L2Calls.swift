@@ -2,14 +2,11 @@ import CV4L2
 
 /// The system calls that talk to a camera, each returning −errno where it fails. Tests put a scripted
 /// device in their place.
-protocol V4L2Calls: AnyObject, Sendable {
+protocol V4L2Calls: SourceClock {
     func open(_ path: String) -> Int32
     func close(_ descriptor: Int32)
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32
-    func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>
-    /// Waits until one of the descriptors is ready or the time in milliseconds is over; as poll(2).
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, milliseconds: Int32) -> Int32
-}
+    func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>}
 
 /// An error number, above zero.
 struct Errno: Error {
@@ -31,9 +28,5 @@ final class KernelCalls: V4L2Calls {
         let result = cv4l2_mmap(descriptor, length, off_t(offset), &address)
         guard result >= 0, let address else { return .failure(Errno(code: -result)) }
         return .success(UnsafeMutableRawBufferPointer(start: address, count: length))
-    }
-
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, milliseconds: Int32) -> Int32 {
-        cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), milliseconds)
     }
 }

@@ -16,6 +16,7 @@ public final class Y4MSource: CaptureStream {
 
     private let path: String
     private let descriptor: Int32
+    private let clock: any SourceClock
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let isPaced: Bool
@@ -23,7 +24,13 @@ public final class Y4MSource: CaptureStream {
     private var nextFrame = 0
 
     /// Opens `path` and reads the stream header.
-    public init(path: String, request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
+    public convenience init(path: String, request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
+        try self.init(path: path, request: request, isPaced: isPaced, clock: SystemClock())
+    }
+
+    init(
+        path: String, request: CaptureRequest, isPaced: Bool, clock: any SourceClock
+    ) throws(CaptureError) {
         let opened = cv4l2_open(path, O_RDONLY)
         guard opened >= 0 else { throw Self.openError(path, code: -opened) }
         do throws(CaptureError) {
@@ -38,8 +45,9 @@ public final class Y4MSource: CaptureStream {
         descriptor = opened
         identity = SourceIdentity(device: path, name: "YUV4MPEG2 file")
         self.path = path
+        self.clock = clock
         self.isPaced = isPaced
-        buffers = FreeBuffers(pool: pool)
+        buffers = FreeBuffers(pool: pool, clock: clock)
     }
 
     deinit { close(descriptor) }
@@ -66,12 +74,12 @@ public final class Y4MSource: CaptureStream {
     public func stop() {}
 
     private func waitForFreeBuffer() -> Int? {
-        let start = self.start ?? MonotonicTime.now()
+        let start = self.start ?? clock.now()
         self.start = start
         let due = isPaced ? start + format.frameRate.time(ofFrame: nextFrame) : start
         while !pool.isInterrupted {
             buffers.collect()
-            if MonotonicTime.now() < due {
+            if clock.now() < due {
                 buffers.wait(until: due)
             } else if let index = buffers.take() {
                 return index

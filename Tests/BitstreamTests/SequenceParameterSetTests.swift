@@ -4,16 +4,8 @@ import Testing
 
 /// Values are those that libavcodec's `trace_headers` gives for the same bytes.
 @Suite struct SequenceParameterSetTests {
-    /// x264, 320x180 at 30 frames a second, Constrained Baseline, BT.709.
-    private static let baseline = hex("6742c00dda05067e7c05a808080a000003000200000300791e285540")
-    /// x264, 720x576 interlaced, 4:2:2, CBR with NAL HRD.
-    private static let interlaced = hex(
-        "677a001ebcd940b424d808800000030080000019301000f420003d09c98601f1429960")
-    /// x264, 70x50, 4:4:4 10 bit, cropped, full range, 30000/1001.
-    private static let high444 = hex("67f4000a90d9b28a4f171f80d3808080a000007d20001d4c01e244b2c0")
-
     @Test func constrainedBaseline() throws {
-        let sps = try H264.SequenceParameterSet(Self.baseline)
+        let sps = try H264.SequenceParameterSet(Sample.baselineSPS)
         #expect(sps.profile_idc == 66)
         #expect(sps.constraint_set0_flag && sps.constraint_set1_flag && !sps.constraint_set2_flag)
         #expect(sps.profileName == "Constrained Baseline")
@@ -48,7 +40,7 @@ import Testing
     }
 
     @Test func interlacedWithHRD() throws {
-        let sps = try H264.SequenceParameterSet(Self.interlaced)
+        let sps = try H264.SequenceParameterSet(Sample.interlacedSPS)
         #expect(sps.profileName == "High 4:2:2")
         #expect(sps.levelName == "3")
         #expect(sps.chroma_format_idc == 2)
@@ -77,7 +69,7 @@ import Testing
     }
 
     @Test func croppedHigh444() throws {
-        let sps = try H264.SequenceParameterSet(Self.high444)
+        let sps = try H264.SequenceParameterSet(Sample.high444SPS)
         #expect(sps.profileName == "High 4:4:4 Predictive")
         #expect(sps.levelName == "1")
         #expect(sps.chroma_format_idc == 3 && !sps.separate_colour_plane_flag)
@@ -228,7 +220,7 @@ import Testing
         #expect(sps.maxNumReorderFrames == 4, "inferred where the VUI is silent")
     }
 
-    @Test(arguments: [baseline, interlaced, high444, handMade()])
+    @Test(arguments: [Sample.baselineSPS, Sample.interlacedSPS, Sample.high444SPS, handMade()])
     func everyPrefixIsAnErrorOrTheWhole(_ nalUnit: [UInt8]) throws {
         let whole = try H264.SequenceParameterSet(nalUnit)
         for count in 0..<nalUnit.count {
@@ -238,7 +230,7 @@ import Testing
                 #expect(try H264.SequenceParameterSet(prefix) == whole)
                 #expect(count == nalUnit.count - 1)
             } catch {
-                #expect((error as? SyntaxError)?.reason == .truncated || count == 0)
+                #expect(error.reason == .truncated)
             }
         }
     }
@@ -254,7 +246,7 @@ import Testing
     @Test func damageIsHarmless() {
         var generator = SeededGenerator(seed: 3)
         var readable = 0
-        for original in [Self.baseline, Self.interlaced, Self.high444, Self.handMade()] {
+        for original in [Sample.baselineSPS, Sample.interlacedSPS, Sample.high444SPS, Self.handMade()] {
             for bit in 8..<original.count * 8 {
                 var nalUnit = original
                 nalUnit[bit / 8] ^= 0x80 >> UInt8(bit % 8)

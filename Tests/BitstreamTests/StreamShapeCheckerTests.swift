@@ -140,7 +140,7 @@ import Testing
         let violation = #expect(throws: StreamShapeViolation.self) {
             try other.check(pool.make(glued, isIDR: true))
         }
-        #expect(violation?.rule == .description)
+        #expect(violation?.rule == .selfDescription)
     }
 
     @Test func violationsNameAccessUnitRuleUnitAndOffsetInTheStream() throws {

@@ -29,6 +29,13 @@ enum Sample {
     static let filler = hex("0c ffff80")
     static let endOfSequence = hex("0a")
 
+    /// x264, 320x180 at 30 frames a second, Constrained Baseline, BT.709.
+    static let baselineSPS = hex("6742c00dda05067e7c05a808080a000003000200000300791e285540")
+    /// x264, 720x576 interlaced, 4:2:2, CBR with NAL HRD.
+    static let interlacedSPS = hex("677a001ebcd940b424d808800000030080000019301000f420003d09c98601f1429960")
+    /// x264, 70x50, 4:4:4 10 bit, cropped, full range, 30000/1001.
+    static let high444SPS = hex("67f4000a90d9b28a4f171f80d3808080a000007d20001d4c01e244b2c0")
+
     /// The same sets with another level, as after a change of rate.
     static let changedSPS: [UInt8] = {
         var bytes = sps
@@ -133,7 +140,11 @@ extension H264.SequenceParameterSet {
 }
 
 extension H264.PictureParameterSet {
-    init(_ nalUnit: [UInt8]) throws(SyntaxError) { try self.init(nalUnit.span.bytes) }
+    init(
+        _ nalUnit: [UInt8], sequenceParameterSet: H264.SequenceParameterSet? = nil
+    ) throws(SyntaxError) {
+        try self.init(nalUnit.span.bytes, sequenceParameterSet: sequenceParameterSet)
+    }
 }
 
 extension H264.SliceHeader {

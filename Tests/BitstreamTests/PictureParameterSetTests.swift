@@ -26,6 +26,31 @@ import Testing
         #expect(coding.chroma_qp_index_offset == -2)
     }
 
+    @Test func scalingMatrixAndEightByEightTransform() throws {
+        let interlaced = try H264.PictureParameterSet(
+            hex("68fbacb3002c"), sequenceParameterSet: H264.SequenceParameterSet(Sample.interlacedSPS))
+        #expect(
+            interlaced.transform
+                == .init(
+                    transform_8x8_mode_flag: true, scaling_lists: Array(repeating: .fallBack, count: 8),
+                    second_chroma_qp_index_offset: -2))
+        let high444 = try H264.PictureParameterSet(
+            hex("68ebe3c44c000440"), sequenceParameterSet: H264.SequenceParameterSet(Sample.high444SPS))
+        #expect(high444.transform?.scaling_lists?.count == 12)
+        #expect(high444.transform?.second_chroma_qp_index_offset == 4)
+        #expect(high444.coding?.pic_init_qp_minus26 == -3)
+    }
+
+    @Test func theEndIsInferredWhereThereIsNone() throws {
+        let sps = try H264.SequenceParameterSet(Sample.sps)
+        let pps = try H264.PictureParameterSet(Sample.pps, sequenceParameterSet: sps)
+        #expect(
+            pps.transform
+                == .init(
+                    transform_8x8_mode_flag: false, scaling_lists: nil, second_chroma_qp_index_offset: 0))
+        #expect(try H264.PictureParameterSet(Sample.pps).transform == nil)
+    }
+
     @Test func sliceGroupsEndTheReading() throws {
         var writer = BitWriter()
         for value in [255, 31] { writer.ue(value) }
@@ -36,47 +61,14 @@ import Testing
         #expect(pps.num_slice_groups_minus1 == 1 && pps.coding == nil)
     }
 
-    @Test func anyBytesAreSafe() {
+    @Test func anyBytesAreSafe() throws {
+        let sps = try H264.SequenceParameterSet(Sample.high444SPS)
         var generator = SeededGenerator(seed: 4)
         for _ in 0..<5000 {
             let count = Int.random(in: 0...20, using: &generator)
             let nalUnit = [0x68] + generator.bytes(count)
-            if let pps = try? H264.PictureParameterSet(nalUnit) {
+            if let pps = try? H264.PictureParameterSet(nalUnit, sequenceParameterSet: sps) {
                 #expect((0...255).contains(pps.pic_parameter_set_id))
-            }
-        }
-    }
-}
-
-@Suite struct SliceHeaderTests {
-    @Test func withoutSequenceParameterSetTheStartIsRead() throws {
-        let header = try H264.SliceHeader(Sample.idr)
-        #expect(header.first_mb_in_slice == 0)
-        #expect(header.slice_type == 7 && header.kind == .i)
-        #expect(header.pic_parameter_set_id == 0)
-        #expect(header.picture == nil)
-    }
-
-    @Test func laterSlicesHaveTheirFirstMacroblock() throws {
-        let starts = try Sample.idrSlices.map { try H264.SliceHeader($0).first_mb_in_slice }
-        #expect(starts == [0, 4, 8])
-    }
-
-    @Test func frameNumberAndIDRIdentifier() throws {
-        let sps = try H264.SequenceParameterSet(Sample.sps)
-        let idr = try H264.SliceHeader(Sample.idr, sequenceParameterSet: sps)
-        #expect(idr.picture?.frame_num == 0 && idr.picture?.idr_pic_id == 0)
-        let p = try H264.SliceHeader(Sample.p, sequenceParameterSet: sps)
-        #expect(p.kind == .p)
-        #expect(p.picture?.frame_num == 1 && p.picture?.idr_pic_id == nil)
-    }
-
-    @Test func otherUnitsAndAnyBytesAreSafe() {
-        #expect(throws: SyntaxError.self) { try H264.SliceHeader(Sample.sei) }
-        #expect(throws: SyntaxError.self) { try H264.SliceHeader(([] as [UInt8])) }
-        for count in 1..<3 {
-            #expect(throws: SyntaxError.self) {
-                try H264.SliceHeader(Array([0x65, 0, 0][..<count]))
             }
         }
     }
