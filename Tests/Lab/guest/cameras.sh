@@ -172,7 +172,7 @@ v4l2-ctl -d "$single" -c wrap_sequence_number=0
 status=0
 recording lost disconnect=1 || status=$?
 check "a camera that disconnects: exit code 74" test $status = 74
-check "a camera that disconnects: one line names it" bash -c "[ \$(wc -l <rec/stderr) = 1 ] && grep -q '$single' rec/stderr"
+check "a camera that disconnects: one line names it" error_names rec/stderr "$single"
 on_host check "a camera that disconnects: what came before is sound" is_sound lost/out.h264
 
 await 10 v4l2-ctl -d "$single" --get-fmt-video
