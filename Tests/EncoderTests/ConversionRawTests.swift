@@ -251,32 +251,3 @@ private let sizes = [
         }
     }
 }
-
-@Suite struct PassthroughLayoutTests {
-    private func layout(
-        _ pixelFormat: PixelFormat, _ width: Int = 64, _ height: Int = 48,
-        to color: ColorEncoding = .limited601
-    ) throws -> PassthroughLayout? {
-        let format = try #require(
-            PictureFormat(
-                pixelFormat, size: PictureSize(width, height)!, frameRate: FrameRate(30)!,
-                color: .limited601))
-        return PassthroughLayout(format, color: color)
-    }
-
-    @Test func plainFormatsPass() throws {
-        #expect(try layout(.nv12)?.arrangement == .nv12)
-        #expect(try layout(.nv21MultiPlanar)?.arrangement == .nv21)
-        #expect(try layout(.yuv420)?.planes == [0, 1, 2])
-        #expect(try layout(.yvu420)?.planes == [0, 2, 1])
-    }
-
-    @Test func whatMustBeConvertedDoesNotPass() throws {
-        #expect(try layout(.yuyv) == nil)
-        #expect(try layout(.yuv422Planar) == nil)
-        #expect(try layout(.nv12, to: .full601) == nil)
-        #expect(try layout(.nv12, to: .limited709) == nil)
-        #expect(try layout(.nv12, 63) == nil)
-        #expect(try layout(.nv12, 64, 47) == nil)
-    }
-}

@@ -22,14 +22,13 @@ final class GuardedMemory {
         bytes = UnsafeMutableBufferPointer(start: start, count: count)
     }
 
-    /// All of it but the guard page, and where in it `bytes` begin.
+    /// All of it with the guard page, and where in it `bytes` begin.
     var mapping: (memory: UnsafeMutableRawBufferPointer, offset: Int) {
-        (UnsafeMutableRawBufferPointer(start: pages, count: pageBytes), pageBytes - bytes.count)
+        (UnsafeMutableRawBufferPointer(start: pages, count: pageBytes + 4096), pageBytes - bytes.count)
     }
 
     deinit {
-        munmap(pages + pageBytes, 4096)
-        if isOwned { munmap(pages, pageBytes) }
+        if isOwned { munmap(pages, pageBytes + 4096) }
     }
 }
 
@@ -40,8 +39,6 @@ func makeBuffer(_ format: PictureFormat, _ planes: [[UInt8]]) throws -> PixelBuf
     for (index, plane) in planes.enumerated() {
         let guarded = GuardedMemory(count: plane.count, owned: false)
         _ = guarded.bytes.update(fromContentsOf: plane)
-        // The guard page must outlive this function.
-        _ = Unmanaged.passRetained(guarded)
         memory.append(guarded.mapping.memory)
         payloads[index] = .init(offset: guarded.mapping.offset, length: plane.count)
     }
