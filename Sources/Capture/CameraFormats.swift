@@ -27,8 +27,9 @@ public struct CameraFormat: Sendable, Hashable {
 ///
 /// A driver's lists are followed up to a bound, in case they never end.
 enum CameraFormats {
-    private static let mostFormats: UInt32 = 256
-    private static let mostEntries: UInt32 = 1024
+    private static let mostFormats: UInt32 = 128
+    private static let mostSizes: UInt32 = 64
+    private static let mostRates: UInt32 = 32
 
     static func all(of device: V4L2Device, isMultiPlanar: Bool) -> [CameraFormat] {
         descriptions(of: device, isMultiPlanar: isMultiPlanar).map { description in
@@ -59,7 +60,7 @@ enum CameraFormats {
 
     static func sizes(of device: V4L2Device, format: PixelFormat) -> [CameraFormat.Size] {
         var sizes: [CameraFormat.Size] = []
-        for index in 0..<mostEntries {
+        for index in 0..<mostSizes {
             var entry = v4l2_frmsizeenum()
             entry.index = index
             entry.pixel_format = format.rawValue
@@ -92,7 +93,7 @@ enum CameraFormats {
         of device: V4L2Device, format: PixelFormat, size: PictureSize
     ) -> ([FrameRate], isContinuous: Bool) {
         var rates: [FrameRate] = []
-        for index in 0..<mostEntries {
+        for index in 0..<mostRates {
             var entry = v4l2_frmivalenum()
             entry.index = index
             entry.pixel_format = format.rawValue

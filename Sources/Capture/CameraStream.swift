@@ -45,7 +45,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
-        deadline = device.calls.now() + Self.startGrace + 5 * format.frameRate.frameDuration
+        renewDeadline()
     }
 
     deinit { stop() }
@@ -87,6 +87,11 @@ public final class CameraStream: CaptureStream {
         return false
     }
 
+    private func renewDeadline() {
+        let patience = expectedSequence == nil ? Self.startGrace : Self.patience
+        deadline = device.calls.now() + patience + 5 * format.frameRate.frameDuration
+    }
+
     private func silence() -> CaptureError {
         let patience = expectedSequence == nil ? Self.startGrace : Self.patience
         return device.error(.silent(seconds: Double(patience + 5 * format.frameRate.frameDuration) / 1e9))
@@ -106,8 +111,8 @@ public final class CameraStream: CaptureStream {
             throw device.error(.driverMisbehaved("it gave back buffer \(index), which it did not have"))
         }
         queued &= ~(1 << UInt32(index))
-        deadline = device.calls.now() + Self.patience + 5 * format.frameRate.frameDuration
         countGap(before: request.sequence)
+        renewDeadline()
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
             try queue(index)
@@ -140,11 +145,15 @@ public final class CameraStream: CaptureStream {
         return payloads
     }
 
-    /// Drivers whose clock is not CLOCK_MONOTONIC get the time at which the frame was taken over.
+    /// Drivers whose clock is not CLOCK_MONOTONIC, or shows no time at all, get the time at which the frame
+    /// was taken over.
     private func timestamp(of request: v4l2_buffer) -> Int64 {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
-        guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) else { return device.calls.now() }
-        return Int64(request.timestamp.tv_sec) * 1_000_000_000 + Int64(request.timestamp.tv_usec) * 1000
+        let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)
+        guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), (0...Int(Int32.max)).contains(seconds),
+            (0..<1_000_000).contains(microseconds)
+        else { return device.calls.now() }
+        return Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000
     }
 
     private func queueReturned() throws(CaptureError) {
@@ -160,6 +169,8 @@ public final class CameraStream: CaptureStream {
         request.index = UInt32(index)
         let result = device.control(CV4L2_QBUF, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
+        // While it had no buffer the camera could not deliver.
+        if queued == 0 { renewDeadline() }
         queued |= 1 << UInt32(index)
     }
 

@@ -45,7 +45,10 @@ struct FormatNegotiation {
         let candidates = eligible.map { Candidate($0, size: size, rate: rate) }
         guard let best = candidates.min(by: { $0.rank < $1.rank }) else {
             guard let pixelFormat = request.pixelFormat else {
-                throw device.error(.unsupported("the camera offers H.264 only; use --format h264"))
+                throw device.error(
+                    offered.isEmpty
+                        ? .driverMisbehaved("it lists no pixel format")
+                        : .unsupported("the camera offers H.264 only; use --format h264"))
             }
             return Choice(pixelFormat: pixelFormat, size: size, rate: rate)
         }

@@ -1,4 +1,4 @@
-/// Frames a second as an exact fraction, always above zero.
+/// Frames a second as an exact fraction: at most a million a second, at least one a day.
 public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Frames in `denominator` seconds, 1 … 2³¹−1.
     public let numerator: Int
@@ -13,10 +13,12 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         denominator = 1
     }
 
-    /// Nil where either part is not positive or too large: drivers do answer 0/0 (uvcvideo with a broken
-    /// descriptor), and a rate made of that would divide by zero later.
+    /// Nil where either part is not positive or too large, or the rate is out of bounds: drivers do answer
+    /// 0/0 (uvcvideo with a broken descriptor), and a rate made of that would divide by zero later.
     public init?(_ numerator: Int, _ denominator: Int = 1) {
-        guard numerator > 0, denominator > 0 else { return nil }
+        guard numerator > 0, denominator > 0, numerator / denominator <= 1_000_000,
+            denominator / numerator <= 86400
+        else { return nil }
         let divisor = Self.greatestCommonDivisor(numerator, denominator)
         guard numerator / divisor <= Int(Int32.max), denominator / divisor <= Int(Int32.max) else {
             return nil
@@ -50,8 +52,11 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Nanoseconds from one frame to the next, rounded down, at least 1.
     public var frameDuration: Int64 { max(1, 1_000_000_000 * Int64(denominator) / Int64(numerator)) }
 
-    /// The time of frame `index` counted from frame 0, in nanoseconds, without accumulated rounding.
+    /// The time of frame `index` counted from frame 0, in nanoseconds, without accumulated rounding; at most
+    /// a century.
     public func time(ofFrame index: Int) -> Int64 {
+        let century: Int64 = 100 * 366 * 86400 * 1_000_000_000
+        guard Double(index) * Double(frameDuration) < Double(century) else { return century }
         let (seconds, frames) = (index * denominator).quotientAndRemainder(dividingBy: numerator)
         return Int64(seconds) * 1_000_000_000 + Int64(frames) * 1_000_000_000 / Int64(numerator)
     }

@@ -1,0 +1,302 @@
+import CV4L2
+import Glibc
+import Testing
+
+@testable import Capture
+
+/// What a camera's stream does with a driver's good and bad answers while it runs.
+@Suite struct CameraStreamTests {
+    typealias Frame = ScriptedDevice.Frame
+
+    private static let second: Int64 = 1_000_000_000
+
+    // MARK: Pictures
+
+    @Test("pictures carry the driver's number, timestamp and bytes")
+    func delivers() throws {
+        let device = ScriptedDevice([.frame(Frame(sequence: 7, seconds: 4711, fill: 0x5a))])
+        let picture = try device.stream().hold()
+        #expect(picture.sequence == 7)
+        #expect(picture.timestamp / Self.second == 4711)
+        #expect(picture.rows(ofPlane: 0) == Array(repeating: Array(repeating: 0x5a, count: 1280), count: 480))
+    }
+
+    @Test("each plane of a multi-planar picture starts at its own data_offset")
+    func multiPlanar() throws {
+        let device = ScriptedDevice.multiPlanar()
+        device.bufferLengths = [704 * 480 + 64, 704 * 240 + 64]
+        device.events = [.frame(Frame(dataOffset: 64, fill: 10))]
+        let picture = try device.stream().hold()
+        #expect(picture.rows(ofPlane: 0) == Array(repeating: Array(repeating: 10, count: 640), count: 480))
+        #expect(picture.rows(ofPlane: 1) == Array(repeating: Array(repeating: 11, count: 640), count: 240))
+    }
+
+    @Test("a clock that is not monotonic is replaced by the time of arrival")
+    func foreignClock() throws {
+        let device = ScriptedDevice([.frame(Frame(flags: 0, seconds: 12))])
+        let picture = try device.stream().hold()
+        #expect(picture.timestamp == device.time)
+    }
+
+    @Test(
+        "a timestamp that no clock can show is replaced by the time of arrival",
+        arguments: [Int.max, Int.min, -1])
+    func impossibleTimestamp(seconds: Int) throws {
+        let device = ScriptedDevice([.frame(Frame(seconds: seconds))])
+        let picture = try device.stream().hold()
+        #expect(picture.timestamp == device.time)
+    }
+
+    // MARK: Buffers
+
+    @Test("every buffer is queued before streaming starts")
+    func queuesAll() throws {
+        let device = ScriptedDevice()
+        let stream = try device.stream()
+        #expect(stream.bufferCount == 6)
+        #expect(device.queued == [0, 1, 2, 3, 4, 5])
+        #expect(device.isStreaming)
+    }
+
+    @Test("a picture that ends is queued again")
+    func requeues() throws {
+        let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 20))
+        let stream = try device.stream()
+        for sequence in 0..<UInt32(20) { #expect(try stream.nextSequence() == sequence) }
+        #expect(device.queueings.count == 6 + 19)
+        #expect(device.queueings.suffix(6) == [1, 2, 3, 4, 5, 0])
+    }
+
+    @Test("pictures that are held stay away from the driver")
+    func held() throws {
+        let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 4))
+        let stream = try device.stream()
+        let first = try stream.hold()
+        let second = try stream.hold()
+        #expect(try stream.nextSequence() == 2)
+        #expect(Set(device.queued) == [3, 4, 5])
+        first.letGo()
+        let third = try stream.hold()
+        #expect(Set(device.queued) == [0, 2, 4, 5])
+        withExtendedLifetime((second, third)) {}
+    }
+
+    @Test("a picture outlives its stream: it can be read, and touches no later stream")
+    func outlives() throws {
+        let device = ScriptedDevice([.frame(Frame(fill: 0x77))])
+        var stream: CameraStream? = try device.stream()
+        let picture = try stream!.hold()
+        stream?.stop()
+        stream = nil
+        #expect(device.closeCount == 1)
+
+        let next = ScriptedDevice([.frame(Frame(fill: 0x11))])
+        let nextStream = try next.stream()
+        #expect(picture.rows(ofPlane: 0)[479] == Array(repeating: 0x77, count: 1280))
+        let queueings = device.queueings
+        picture.letGo()
+        #expect(try nextStream.nextSequence() == 0)
+        #expect(device.queueings == queueings)
+        #expect(next.queueings == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test("while every buffer is held the camera is not silent, and afterwards it has its time anew")
+    func allHeld() throws {
+        let device = ScriptedDevice()
+        device.grantedBuffers = 3
+        let stream = try device.stream()
+        device.events = Array(repeating: .frame(Frame()), count: 3)
+        let pictures = try (0..<3).map { _ in try stream.hold() }
+        device.events = [
+            .perform {
+                device.pass(60 * Self.second)
+                pictures[1].letGo()
+            },
+            .frame(Frame()),
+        ]
+        #expect(try stream.nextSequence() == 3)
+        withExtendedLifetime(pictures) {}
+    }
+
+    // MARK: Losses
+
+    @Test("a flagged frame is skipped, counted and queued again")
+    func flagged() throws {
+        let device = ScriptedDevice([
+            .frame(Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))), .frame(Frame()),
+        ])
+        let stream = try device.stream()
+        #expect(try stream.nextSequence() == 1)
+        #expect(stream.losses.corrupt == 1)
+        #expect(stream.losses.droppedByDriver == 0)
+        #expect(device.queueings == [0, 1, 2, 3, 4, 5, 0])
+    }
+
+    @Test(
+        "a frame that is short, empty or longer than its buffer is skipped, counted and queued again",
+        arguments: [0, 1, 1280 * 480 - 1, 1280 * 480 + 1, UInt32.max] as [UInt32])
+    func wrongLength(bytesUsed: UInt32) throws {
+        let device = ScriptedDevice([.frame(Frame(bytesUsed: bytesUsed)), .frame(Frame())])
+        let stream = try device.stream()
+        #expect(try stream.nextSequence() == 1)
+        #expect(stream.losses.corrupt == 1)
+        #expect(device.queueings.count == 7)
+    }
+
+    @Test(
+        "a data_offset behind the data or the buffer makes a frame corrupt",
+        arguments: [1, 704 * 240, UInt32.max / 2] as [UInt32])
+    func wrongOffset(offset: UInt32) throws {
+        let device = ScriptedDevice.multiPlanar()
+        device.events = [.frame(Frame(bytesUsed: 704 * 240, dataOffset: offset)), .frame(Frame())]
+        let stream = try device.stream()
+        #expect(try stream.nextSequence() == 1)
+        #expect(stream.losses.corrupt == 1)
+    }
+
+    @Test("an empty JPEG is corrupt, one byte is left to the decoder")
+    func emptyJPEG() throws {
+        let device = ScriptedDevice([.frame(Frame(bytesUsed: 0)), .frame(Frame(bytesUsed: 1, fill: 9))])
+        device.formats = [.init(pixelFormat: .mjpeg)]
+        device.strides = [0]
+        let stream = try device.stream()
+        #expect(try stream.hold().payload == [9])
+        #expect(stream.losses.corrupt == 1)
+    }
+
+    @Test(
+        "gaps in the driver's numbers are counted, across a wrap too; numbers that go back are not",
+        arguments: [
+            ([0, 1, 2], 0), ([5, 6, 7], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
+            ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 0),
+        ] as [([UInt32], Int)])
+    func gaps(sequences: [UInt32], lost: Int) throws {
+        let device = ScriptedDevice(sequences.map { .frame(Frame(sequence: $0)) })
+        let stream = try device.stream()
+        for sequence in sequences { #expect(try stream.nextSequence() == sequence) }
+        #expect(stream.losses.droppedByDriver == lost)
+    }
+
+    @Test("captured and dropped are what the camera numbered, corrupt frames and gaps together")
+    func adds() throws {
+        let error = UInt32(V4L2_BUF_FLAG_ERROR)
+        let device = ScriptedDevice([
+            .frame(Frame(sequence: 0)), .frame(Frame(sequence: 2, flags: error)),
+            .frame(Frame(sequence: 3, bytesUsed: 5)), .frame(Frame(sequence: 9)),
+        ])
+        let stream = try device.stream()
+        #expect(try stream.nextSequence() == 0)
+        #expect(try stream.nextSequence() == 9)
+        #expect(2 + stream.losses.corrupt + stream.losses.droppedByDriver == 10)
+    }
+
+    // MARK: Failures
+
+    @Test("a camera that is pulled out is lost, whichever call finds it out", arguments: [ENODEV, ENXIO])
+    func unplugged(code: Int32) {
+        #expect(ScriptedDevice([.frame(Frame()), .dequeueFails(code)]).failure() == .lost)
+        #expect(ScriptedDevice([.pollFails(code)]).failure() == .lost)
+        let atQueue = ScriptedDevice([.frame(Frame()), .frame(Frame())])
+        atQueue.laterFailures[CV4L2_QBUF] = (6, code)
+        #expect(atQueue.failure() == .lost)
+    }
+
+    @Test("EIO names the call, and asks for a restart of the stream")
+    func inputOutputError() {
+        let failure = ScriptedDevice([.dequeueFails(EIO)]).failure()
+        #expect(failure == .systemCallFailed("VIDIOC_DQBUF", errno: EIO))
+        #expect(
+            CaptureError(.systemCallFailed("VIDIOC_DQBUF", errno: EIO), device: "").recovery == .restartStream
+        )
+    }
+
+    @Test("a camera that never delivers is silent after the grace it gets to start")
+    func silentFromTheStart() {
+        let device = ScriptedDevice([.silence])
+        let start = device.time
+        guard case .silent(let seconds)? = device.failure() else {
+            Issue.record("not silent")
+            return
+        }
+        #expect(seconds > 5 && seconds < 6)
+        #expect(abs(Double(device.time - start) / 1e9 - seconds) < 0.01)
+    }
+
+    @Test("a camera that falls silent is given up after two seconds and five frames")
+    func fallsSilent() {
+        let device = ScriptedDevice([.frame(Frame()), .silence])
+        guard case .silent(let seconds)? = device.failure() else {
+            Issue.record("not silent")
+            return
+        }
+        #expect(seconds > 2 && seconds < 2.2)
+    }
+
+    @Test("slow cameras are waited for: five of their own frames")
+    func slowCamera() {
+        let device = ScriptedDevice([.silence])
+        device.grantedInterval = (10, 1)
+        guard case .silent(let seconds)? = device.failure() else {
+            Issue.record("not silent")
+            return
+        }
+        #expect(seconds == 55)
+    }
+
+    @Test("an error that poll reports without a frame to take ends as silence, not in a loop")
+    func pollError() {
+        let device = ScriptedDevice(Array(repeating: .pollError, count: 10_000))
+        guard case .silent? = device.failure() else {
+            Issue.record("not silent")
+            return
+        }
+    }
+
+    @Test("a signal during a wait changes nothing")
+    func interruptedCall() throws {
+        let device = ScriptedDevice([.pollFails(EINTR), .pollFails(EINTR), .frame(Frame())])
+        #expect(try device.stream().nextSequence() == 0)
+    }
+
+    @Test(
+        "an index that is out of range, or of a buffer that was not queued, is the driver's fault",
+        arguments: [6, 31, 32, 99, UInt32.max] as [UInt32])
+    func foreignIndex(index: UInt32) {
+        let failure = ScriptedDevice([.frame(Frame(index: index))]).failure()
+        #expect(
+            failure == .driverMisbehaved("it gave back buffer \(index), which it did not have"))
+    }
+
+    @Test("a buffer that is handed over twice is the driver's fault")
+    func twice() throws {
+        let device = ScriptedDevice([.frame(Frame(index: 2)), .frame(Frame(index: 2))])
+        let stream = try device.stream()
+        let held = try stream.hold()
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("an interruption ends a wait, now and ever after")
+    func interruption() throws {
+        let device = ScriptedDevice()
+        let stream = try device.stream()
+        let interrupter = stream.interrupter
+        device.events = [.perform { interrupter.interrupt() }, .frame(Frame())]
+        #expect(try stream.nextSequence() == nil)
+        #expect(try stream.nextSequence() == nil)
+    }
+
+    @Test("the stream is switched off once, and the device closed with its last owner")
+    func stops() throws {
+        let device = ScriptedDevice()
+        do {
+            let stream = try device.stream()
+            stream.stop()
+            stream.stop()
+            #expect(!device.isStreaming)
+            #expect(device.closeCount == 0)
+        }
+        #expect(device.callCount[CV4L2_STREAMOFF] == 1)
+        #expect(device.closeCount == 1)
+    }
+}

@@ -1,0 +1,172 @@
+import CV4L2
+import Testing
+
+@testable import Capture
+
+/// Which nodes are cameras, and which of several is "the camera".
+@Suite struct CameraTests {
+    private static let capture = UInt32(V4L2_CAP_VIDEO_CAPTURE)
+    private static let captureMultiPlanar = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE)
+    private static let streaming = UInt32(V4L2_CAP_STREAMING)
+    private static let metadata = UInt32(V4L2_CAP_META_CAPTURE)
+    private static let output = UInt32(V4L2_CAP_VIDEO_OUTPUT)
+    private static let mediaController = UInt32(V4L2_CAP_IO_MC)
+
+    private static func device(_ deviceCaps: UInt32, formats: [PixelFormat] = [.yuyv]) -> ScriptedDevice {
+        let device = ScriptedDevice()
+        device.deviceCaps = deviceCaps
+        device.formats = formats.map { ScriptedDevice.Format(pixelFormat: $0) }
+        return device
+    }
+
+    @Test("a camera says who it is")
+    func identity() throws {
+        let identity = try ScriptedDevice().camera().identity
+        #expect(identity.device == ScriptedDevice.path)
+        #expect(identity.name == "Scripted Camera")
+        #expect(identity.driver == "scripted")
+        #expect(identity.bus == "usb-1.2")
+    }
+
+    @Test("device_caps speak of the node, not capabilities: a camera's metadata node is none")
+    func metadataNode() {
+        let device = Self.device(Self.metadata | Self.streaming)
+        device.capabilities = Self.capture | Self.metadata | Self.streaming
+        #expect(device.failure() == .notACaptureDevice("it delivers metadata only"))
+        #expect(device.closeCount == 1)
+    }
+
+    @Test("a node whose pipeline others must set up is refused")
+    func mediaControllerNode() {
+        let device = Self.device(Self.capture | Self.streaming | Self.mediaController)
+        #expect(
+            device.failure() == .notACaptureDevice("its pipeline must be set up with media-ctl first"))
+    }
+
+    @Test("what only takes video, does something with it, or cannot stream is refused")
+    func others() {
+        let processor = UInt32(V4L2_CAP_VIDEO_M2M)
+        for caps in [Self.output | Self.streaming, processor | Self.streaming, 0] {
+            #expect(
+                Self.device(caps).failure()
+                    == .notACaptureDevice("it takes or processes video, or is no camera at all"))
+        }
+        #expect(
+            Self.device(Self.capture).failure()
+                == .notACaptureDevice("its driver cannot stream into memory"))
+    }
+
+    @Test("a node that captures and puts out, as a loopback device, is a camera")
+    func loopback() throws {
+        _ = try Self.device(Self.capture | Self.output | Self.streaming).camera()
+    }
+
+    @Test("where a node has both interfaces the single-planar one is used")
+    func planes() throws {
+        let both = try Self.device(Self.capture | Self.captureMultiPlanar | Self.streaming).camera()
+            .isMultiPlanar
+        #expect(!both)
+        let multiPlanarOnly = try Self.device(Self.captureMultiPlanar | Self.streaming).camera().isMultiPlanar
+        #expect(multiPlanarOnly)
+    }
+
+    @Test("what does not answer QUERYCAP is no V4L2 device")
+    func foreignDevice() {
+        let device = ScriptedDevice()
+        device.failures[CV4L2_QUERYCAP] = ENOTTY
+        #expect(device.failure() == .notACaptureDevice("it does not speak V4L2"))
+    }
+
+    @Test(
+        "an infrared sensor is not the camera that a person means", arguments: ["GREY", "Y8I", "Y10", "Y16"])
+    func infrared(name: String) throws {
+        let format = try #require(PixelFormat(name))
+        let isForPictures = try Self.device(Self.capture | Self.streaming, formats: [format]).camera()
+            .isForPictures
+        #expect(!isForPictures)
+        let withColor = try Self.device(Self.capture | Self.streaming, formats: [format, .mjpeg]).camera()
+        let isWithColorForPictures = withColor.isForPictures
+        #expect(isWithColorForPictures)
+    }
+
+    @Test("the first camera is the first node that captures pictures")
+    func first() throws {
+        let usual = Self.capture | Self.streaming
+        let machine = ScriptedMachine([
+            "/dev/video0": Self.device(Self.metadata | Self.streaming),
+            "/dev/video1": Self.device(usual, formats: [.grey]),
+            "/dev/video2": Self.device(usual | Self.mediaController),
+            "/dev/video3": Self.device(Self.output | Self.streaming),
+            "/dev/video4": Self.device(usual),
+            "/dev/video5": Self.device(usual),
+        ])
+        let camera = try Camera.first(of: machine.paths, calls: machine)
+        let path = camera.identity.device
+        #expect(path == "/dev/video4")
+        #expect(machine.openDescriptors.count == 1)
+    }
+
+    @Test("without a camera the message says so, or which node may not be opened")
+    func none() {
+        let empty = ScriptedMachine([:])
+        #expect(kind { try Camera.first(of: empty.paths, calls: empty) } == .noCamera)
+        let infraredOnly = ScriptedMachine([
+            "/dev/video0": Self.device(Self.capture | Self.streaming, formats: [.grey])
+        ])
+        #expect(kind { try Camera.first(of: infraredOnly.paths, calls: infraredOnly) } == .noCamera)
+        infraredOnly.forbidden = ["/dev/video9"]
+        let refusal = kind { try Camera.first(of: ["/dev/video0", "/dev/video9"], calls: infraredOnly) }
+        #expect(refusal == .permissionDenied(group: nil))
+    }
+
+    @Test(
+        "what open says is told with its cause",
+        arguments: [
+            (ENOENT, .notFound), (ENODEV, .notFound), (EACCES, .permissionDenied(group: nil)),
+            (EBUSY, .busy(holder: nil)), (EISDIR, .notACaptureDevice("it is a folder")),
+            (EMFILE, .systemCallFailed("open", errno: EMFILE)),
+        ] as [(Int32, CaptureError.Kind)])
+    func opening(code: Int32, expected: CaptureError.Kind) {
+        let machine = ScriptedMachine([:])
+        machine.openError = code
+        #expect(kind { try Camera(path: "/dev/none", calls: machine) } == expected)
+    }
+
+    private func kind(_ open: () throws -> Camera) -> CaptureError.Kind? {
+        do {
+            _ = try open()
+            return nil
+        } catch {
+            return (error as? CaptureError)?.kind
+        }
+    }
+
+    @Test("lists that never end are followed up to a bound")
+    func endlessLists() throws {
+        let device = ScriptedDevice()
+        device.listsAreEndless = true
+        let formats = try device.camera().formats
+        #expect(!formats.isEmpty)
+        let calls = device.callCount.values.reduce(0, +)
+        #expect(calls < 300_000)
+    }
+
+    @Test("formats that are only emulated are not the camera's")
+    func emulated() throws {
+        let device = ScriptedDevice()
+        device.formats = [
+            .init(pixelFormat: .yuv420, flags: UInt32(V4L2_FMT_FLAG_EMULATED)), .init(pixelFormat: .mjpeg),
+        ]
+        #expect(try device.camera().formats.map(\.pixelFormat) == [.mjpeg])
+    }
+
+    @Test("rates are listed from the fastest on; 0/0 is none")
+    func rates() throws {
+        let device = ScriptedDevice()
+        device.formats = [
+            .init(pixelFormat: .yuyv, intervals: [(0, 0), (1, 15), (1001, 30000), (1, 0), (0, 1)])
+        ]
+        let rates = try device.camera().formats[0].sizes[0].rates
+        #expect(rates == [FrameRate(30000, 1001), FrameRate(15)])
+    }
+}

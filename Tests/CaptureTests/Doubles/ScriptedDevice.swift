@@ -1,0 +1,335 @@
+import CV4L2
+import Glibc
+
+@testable import Capture
+
+/// A V4L2 driver that does what a test tells it, good or bad: formats, buffers in real memory, a queue,
+/// sequence numbers, and a clock that moves only when somebody waits.
+final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
+    // Safe to share: a test uses it from one thread at a time.
+
+    /// A pixel format that it lists, with sizes and the intervals of each as fractions of a second.
+    struct Format {
+        var pixelFormat: PixelFormat
+        var sizes: [(width: UInt32, height: UInt32)] = [(640, 480)]
+        var intervals: [(UInt32, UInt32)] = [(1, 30)]
+        var flags: UInt32 = 0
+    }
+
+    /// What happens next, once somebody waits for it.
+    enum Event {
+        case frame(Frame)
+        /// A wait that lasts until its deadline.
+        case silence
+        /// DQBUF fails with this errno.
+        case dequeueFails(Int32)
+        /// poll says POLLERR, and DQBUF has nothing.
+        case pollError
+        /// poll fails with this errno.
+        case pollFails(Int32)
+        case perform(() -> Void)
+
+        var isAction: Bool { if case .perform = self { true } else { false } }
+    }
+
+    /// A frame as the driver hands it over; what is nil is as a good driver has it.
+    struct Frame {
+        var sequence: UInt32?
+        var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
+        var bytesUsed: UInt32?
+        var dataOffset: UInt32 = 0
+        var index: UInt32?
+        var seconds: Int?
+        var fill: UInt8 = 0
+    }
+
+    var card = "Scripted Camera"
+    var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE) | UInt32(V4L2_CAP_STREAMING)
+    var deviceCaps: UInt32?
+    var isMultiPlanar = false
+    var formats: [Format] = [Format(pixelFormat: .yuyv)]
+    /// Lists that never end: the last entry comes again and again.
+    var listsAreEndless = false
+    /// What S_FMT grants besides what was asked for.
+    var grant: (inout v4l2_format) -> Void = { _ in }
+    var strides: [UInt32] = [1280]
+    var lengths: [UInt32] = [1280 * 480]
+    /// What S_PARM grants; nil for what was asked for.
+    var grantedInterval: (UInt32, UInt32)?
+    /// The bytes of each buffer's memory planes; nil for `lengths`.
+    var bufferLengths: [UInt32]?
+    /// How many buffers REQBUFS grants; nil for as many as are asked for.
+    var grantedBuffers: UInt32?
+    /// Calls that fail, with their errno.
+    var failures: [UInt: Int32] = [:]
+    /// Calls that fail once so many have gone well.
+    var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
+    var events: [Event] = []
+
+    private(set) var time: Int64 = 1_000_000_000_000
+    private(set) var openCount = 0
+    private(set) var closeCount = 0
+    private(set) var isStreaming = false
+    /// Buffers that the driver has, the oldest first.
+    private(set) var queued: [Int] = []
+    /// Every QBUF, in order.
+    private(set) var queueings: [Int] = []
+    private(set) var callCount: [UInt: Int] = [:]
+    private var memory: [Int: UnsafeMutableRawBufferPointer] = [:]
+    private var nextSequence: UInt32 = 0
+    private var ready: Event?
+
+    // MARK: V4L2Calls
+
+    func now() -> Int64 { time }
+
+    /// Lets time go by.
+    func pass(_ nanoseconds: Int64) { time += nanoseconds }
+
+    func open(_ path: String) -> Int32 {
+        openCount += 1
+        return 1000
+    }
+
+    func close(_ descriptor: Int32) { closeCount += 1 }
+
+    func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno> {
+        if let code = failures[Self.mapping] { return .failure(Errno(code: code)) }
+        let mapped = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+        guard let mapped, mapped != MAP_FAILED else { return .failure(Errno(code: errno)) }
+        memory[offset] = UnsafeMutableRawBufferPointer(start: mapped, count: length)
+        return .success(UnsafeMutableRawBufferPointer(start: mapped, count: length))
+    }
+
+    /// Stands for mmap among the calls that can fail.
+    static let mapping: UInt = 0
+
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
+        for index in descriptors.indices { descriptors[index].revents = 0 }
+        while true {
+            // The mailbox is a real eventfd.
+            let woken = cv4l2_poll(descriptors.baseAddress, 1, 0)
+            if woken > 0 { return woken }
+            // Without a buffer of its own the driver delivers nothing.
+            let isListened = descriptors.count > 1
+            guard let event = events.first, isListened || event.isAction else {
+                // A wait without end in a script without events would hang the test.
+                if nanoseconds < 0 { return -EDEADLK }
+                time += nanoseconds
+                return 0
+            }
+            switch events.removeFirst() {
+            case .silence:
+                time += nanoseconds
+                return 0
+            case .pollFails(let code):
+                return -code
+            case .pollError:
+                time += 1_000_000
+                descriptors[1].revents = Int16(POLLERR)
+                return 1
+            case .perform(let action):
+                action()
+            case .frame, .dequeueFails:
+                time += 33_000_000
+                ready = event
+                descriptors[1].revents = Int16(POLLIN)
+                return 1
+            }
+        }
+    }
+
+    func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {
+        callCount[request, default: 0] += 1
+        if let code = failures[request] { return -code }
+        if let later = laterFailures[request], callCount[request, default: 0] > later.after {
+            return -later.errno
+        }
+        switch request {
+        case CV4L2_QUERYCAP: return queryCapability(argument.as(v4l2_capability.self))
+        case CV4L2_ENUM_FMT: return listFormat(argument.as(v4l2_fmtdesc.self))
+        case CV4L2_ENUM_FRAMESIZES: return listSize(argument.as(v4l2_frmsizeenum.self))
+        case CV4L2_ENUM_FRAMEINTERVALS: return listInterval(argument.as(v4l2_frmivalenum.self))
+        case CV4L2_G_FMT: return currentFormat(argument.as(v4l2_format.self))
+        case CV4L2_S_FMT: return setFormat(argument.as(v4l2_format.self))
+        case CV4L2_G_PARM: return currentInterval(argument.as(v4l2_streamparm.self))
+        case CV4L2_S_PARM: return setInterval(argument.as(v4l2_streamparm.self))
+        case CV4L2_REQBUFS: return requestBuffers(argument.as(v4l2_requestbuffers.self))
+        case CV4L2_QUERYBUF: return queryBuffer(argument.as(v4l2_buffer.self))
+        case CV4L2_QBUF: return queue(argument.as(v4l2_buffer.self))
+        case CV4L2_DQBUF: return dequeue(argument.as(v4l2_buffer.self))
+        case CV4L2_STREAMON:
+            isStreaming = true
+            return 0
+        case CV4L2_STREAMOFF:
+            isStreaming = false
+            queued = []
+            return 0
+        default:
+            return -ENOTTY
+        }
+    }
+
+    private func queryCapability(_ answer: UnsafeMutablePointer<v4l2_capability>) -> Int32 {
+        withUnsafeMutableBytes(of: &answer.pointee.card) { $0.copyBytes(from: card.utf8.prefix(31)) }
+        withUnsafeMutableBytes(of: &answer.pointee.driver) { $0.copyBytes(from: "scripted".utf8) }
+        withUnsafeMutableBytes(of: &answer.pointee.bus_info) { $0.copyBytes(from: "usb-1.2".utf8) }
+        answer.pointee.capabilities = capabilities
+        if let deviceCaps {
+            answer.pointee.capabilities |= UInt32(V4L2_CAP_DEVICE_CAPS)
+            answer.pointee.device_caps = deviceCaps
+        }
+        return 0
+    }
+}
+
+extension ScriptedDevice {
+    private func entry<Element>(_ list: [Element], _ index: UInt32) -> Element? {
+        if listsAreEndless { return list.last }
+        return Int(index) < list.count ? list[Int(index)] : nil
+    }
+
+    private func listFormat(_ answer: UnsafeMutablePointer<v4l2_fmtdesc>) -> Int32 {
+        guard let format = entry(formats, answer.pointee.index) else { return -EINVAL }
+        answer.pointee.pixelformat = format.pixelFormat.rawValue
+        answer.pointee.flags = format.flags
+        return 0
+    }
+
+    private func listSize(_ answer: UnsafeMutablePointer<v4l2_frmsizeenum>) -> Int32 {
+        let format = formats.first { $0.pixelFormat.rawValue == answer.pointee.pixel_format }
+        guard let size = format.flatMap({ entry($0.sizes, answer.pointee.index) }) else { return -EINVAL }
+        answer.pointee.type = V4L2_FRMSIZE_TYPE_DISCRETE.rawValue
+        answer.pointee.discrete.width = size.width
+        answer.pointee.discrete.height = size.height
+        return 0
+    }
+
+    private func listInterval(_ answer: UnsafeMutablePointer<v4l2_frmivalenum>) -> Int32 {
+        let format = formats.first { $0.pixelFormat.rawValue == answer.pointee.pixel_format }
+        guard let interval = format.flatMap({ entry($0.intervals, answer.pointee.index) }) else {
+            return -EINVAL
+        }
+        answer.pointee.type = V4L2_FRMIVAL_TYPE_DISCRETE.rawValue
+        answer.pointee.discrete = v4l2_fract(numerator: interval.0, denominator: interval.1)
+        return 0
+    }
+
+    private func currentFormat(_ answer: UnsafeMutablePointer<v4l2_format>) -> Int32 {
+        let size = formats.first?.sizes.first ?? (640, 480)
+        if isMultiPlanar {
+            answer.pointee.fmt.pix_mp.width = size.width
+            answer.pointee.fmt.pix_mp.height = size.height
+        } else {
+            answer.pointee.fmt.pix.width = size.width
+            answer.pointee.fmt.pix.height = size.height
+        }
+        return 0
+    }
+
+    private func setFormat(_ answer: UnsafeMutablePointer<v4l2_format>) -> Int32 {
+        if isMultiPlanar {
+            answer.pointee.fmt.pix_mp.num_planes = UInt8(lengths.count)
+            answer.pointee.fmt.pix_mp.field = V4L2_FIELD_NONE.rawValue
+            withUnsafeMutableBytes(of: &answer.pointee.fmt.pix_mp.plane_fmt) { bytes in
+                let planes = bytes.assumingMemoryBound(to: v4l2_plane_pix_format.self)
+                for index in lengths.indices {
+                    planes[index].bytesperline = strides[index]
+                    planes[index].sizeimage = lengths[index]
+                }
+            }
+        } else {
+            answer.pointee.fmt.pix.field = V4L2_FIELD_NONE.rawValue
+            answer.pointee.fmt.pix.bytesperline = strides[0]
+            answer.pointee.fmt.pix.sizeimage = lengths[0]
+        }
+        grant(&answer.pointee)
+        return 0
+    }
+
+    private func currentInterval(_ answer: UnsafeMutablePointer<v4l2_streamparm>) -> Int32 {
+        answer.pointee.parm.capture.capability = UInt32(V4L2_CAP_TIMEPERFRAME)
+        answer.pointee.parm.capture.timeperframe = v4l2_fract(numerator: 1, denominator: 15)
+        return 0
+    }
+
+    private func setInterval(_ answer: UnsafeMutablePointer<v4l2_streamparm>) -> Int32 {
+        if let (numerator, denominator) = grantedInterval {
+            answer.pointee.parm.capture.timeperframe = v4l2_fract(
+                numerator: numerator, denominator: denominator)
+        }
+        return 0
+    }
+
+    private func requestBuffers(_ answer: UnsafeMutablePointer<v4l2_requestbuffers>) -> Int32 {
+        answer.pointee.count = grantedBuffers ?? answer.pointee.count
+        return 0
+    }
+
+    private func queryBuffer(_ answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
+        let index = Int(answer.pointee.index)
+        let lengths = bufferLengths ?? lengths
+        if isMultiPlanar, let planes = answer.pointee.m.planes {
+            for plane in lengths.indices {
+                planes[plane].length = lengths[plane]
+                planes[plane].m.mem_offset = UInt32(Self.offset(ofBuffer: index, plane: plane))
+            }
+        } else {
+            answer.pointee.length = lengths[0]
+            answer.pointee.m.offset = UInt32(Self.offset(ofBuffer: index, plane: 0))
+        }
+        return 0
+    }
+
+    private static func offset(ofBuffer index: Int, plane: Int) -> Int { (index * 8 + plane) << 12 }
+
+    private func queue(_ buffer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
+        let index = Int(buffer.pointee.index)
+        queueings.append(index)
+        guard !queued.contains(index) else { return -EINVAL }
+        queued.append(index)
+        return 0
+    }
+
+    private func dequeue(_ answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
+        defer { ready = nil }
+        switch ready {
+        case .frame(let frame): return deliver(frame, into: answer)
+        case .dequeueFails(let code): return -code
+        default: return -EAGAIN
+        }
+    }
+
+    private func deliver(_ frame: Frame, into answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
+        guard !queued.isEmpty else { return -EAGAIN }
+        let index = frame.index.map(Int.init) ?? queued.removeFirst()
+        let sequence = frame.sequence ?? nextSequence
+        nextSequence = sequence &+ 1
+        answer.pointee.index = UInt32(index)
+        answer.pointee.sequence = sequence
+        answer.pointee.flags = frame.flags
+        answer.pointee.timestamp = timeval(
+            tv_sec: frame.seconds ?? Int(time / 1_000_000_000), tv_usec: Int(time % 1_000_000_000 / 1000))
+        for plane in lengths.indices {
+            let used = frame.bytesUsed ?? (lengths[plane] + frame.dataOffset)
+            if isMultiPlanar, let planes = answer.pointee.m.planes {
+                planes[plane].bytesused = used
+                planes[plane].data_offset = frame.dataOffset
+            } else {
+                answer.pointee.bytesused = used
+            }
+            memory[Self.offset(ofBuffer: index, plane: plane)]?.fill(with: frame.fill &+ UInt8(plane))
+        }
+        return 0
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func fill(with byte: UInt8) { initializeMemory(as: UInt8.self, repeating: byte) }
+}
+
+extension UnsafeMutableRawPointer {
+    fileprivate func `as`<Structure>(_ type: Structure.Type) -> UnsafeMutablePointer<Structure> {
+        assumingMemoryBound(to: type)
+    }
+}

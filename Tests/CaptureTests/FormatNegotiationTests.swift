@@ -1,0 +1,307 @@
+import CV4L2
+import Testing
+
+@testable import Capture
+
+/// What is settled with a driver, and what it may not grant.
+@Suite struct FormatNegotiationTests {
+    typealias Format = ScriptedDevice.Format
+
+    private func granted(
+        _ formats: [Format], _ request: CaptureRequest = CaptureRequest()
+    ) throws -> (PixelFormat, PictureSize, FrameRate) {
+        let device = ScriptedDevice()
+        device.formats = formats
+        device.grant = { format in
+            let size = format.fmt.pix
+            format.fmt.pix.bytesperline = 0
+            format.fmt.pix.sizeimage = size.width * size.height * 4
+        }
+        device.bufferLengths = [1 << 24]
+        let stream = try device.stream(request)
+        return (stream.format.pixelFormat, stream.format.size, stream.format.frameRate)
+    }
+
+    // MARK: Choice
+
+    @Test("size comes first: a dearer format that has the size is taken")
+    func sizeFirst() throws {
+        let (format, size, _) = try granted(
+            [
+                Format(pixelFormat: .nv12, sizes: [(640, 480)]),
+                Format(pixelFormat: .mjpeg, sizes: [(640, 480), (1920, 1080)]),
+            ], CaptureRequest(size: PictureSize(1920, 1080)))
+        #expect(format == .mjpeg)
+        #expect(size == PictureSize(1920, 1080))
+    }
+
+    @Test("then the rate: a dearer format that is fast enough is taken")
+    func rateSecond() throws {
+        let formats = [
+            Format(pixelFormat: .yuyv, intervals: [(1, 5), (1, 10)]),
+            Format(pixelFormat: .mjpeg, intervals: [(1, 30), (1, 15)]),
+        ]
+        #expect(try granted(formats).0 == .mjpeg)
+        #expect(try granted(formats, CaptureRequest(frameRate: FrameRate(10))).0 == .yuyv)
+        #expect(try granted(formats, CaptureRequest(frameRate: FrameRate(60))).2 == FrameRate(30))
+    }
+
+    @Test("then the cost: the format that is nearest to the encoder's is taken")
+    func costThird() throws {
+        let all: [PixelFormat] = [.h264, .grey, .mjpeg, .rgb24, .yuyv, .yvu420, .nv12]
+        for count in (2...all.count).reversed() {
+            let formats = all.prefix(count).map { Format(pixelFormat: $0) }
+            #expect(try granted(formats).0 == all[count - 1])
+            #expect(try granted(formats.reversed()).0 == all[count - 1])
+        }
+    }
+
+    @Test("29.97 frames a second do for 30")
+    func nearlyTheRate() throws {
+        let (format, _, rate) = try granted([
+            Format(pixelFormat: .yuyv, intervals: [(1001, 30000)]),
+            Format(pixelFormat: .mjpeg, intervals: [(1, 30)]),
+        ])
+        #expect(format == .yuyv)
+        #expect(rate == FrameRate(30000, 1001))
+    }
+
+    @Test("the slowest rate that is fast enough is taken, not the fastest")
+    func slowestSufficient() throws {
+        let formats = [Format(pixelFormat: .yuyv, intervals: [(1, 60), (1, 30), (1, 25), (1, 15)])]
+        #expect(try granted(formats).2 == FrameRate(30))
+        #expect(try granted(formats, CaptureRequest(frameRate: FrameRate(20))).2 == FrameRate(25))
+    }
+
+    @Test("without a wish the size that is set is kept")
+    func currentSize() throws {
+        #expect(
+            try granted([Format(pixelFormat: .yuyv, sizes: [(320, 240), (1920, 1080)])]).1
+                == PictureSize(320, 240))
+    }
+
+    @Test("the nearest size stands in for one that the camera lacks")
+    func nearestSize() throws {
+        #expect(
+            try granted(
+                [Format(pixelFormat: .yuyv, sizes: [(320, 240), (640, 480), (1280, 720)])],
+                CaptureRequest(size: PictureSize(600, 500))
+            ).1 == PictureSize(640, 480))
+    }
+
+    @Test("a format that was asked for is a condition")
+    func explicitFormat() throws {
+        let formats = [Format(pixelFormat: .nv12), Format(pixelFormat: .mjpeg)]
+        #expect(try granted(formats, CaptureRequest(pixelFormat: .mjpeg)).0 == .mjpeg)
+        let device = ScriptedDevice()
+        device.formats = formats
+        #expect(
+            device.failure(CaptureRequest(pixelFormat: .rgb24))
+                == .unsupported("the camera has no format RGB3, only NV12, MJPG"))
+    }
+
+    @Test("a camera's own H.264 is taken on request only")
+    func h264() throws {
+        #expect(
+            try granted([Format(pixelFormat: .h264)], CaptureRequest(pixelFormat: .h264)).0 == .h264)
+        let device = ScriptedDevice()
+        device.formats = [Format(pixelFormat: .h264)]
+        #expect(device.failure() == .unsupported("the camera offers H.264 only; use --format h264"))
+    }
+
+    @Test("a driver that lists no format is told from one that has only H.264")
+    func noFormats() {
+        let device = ScriptedDevice()
+        device.formats = []
+        guard case .driverMisbehaved? = device.failure() else {
+            Issue.record("not the driver's fault")
+            return
+        }
+    }
+
+    // MARK: Grants
+
+    @Test("what counts is what the driver grants: another size, a padded stride, another rate, fields")
+    func otherGrant() throws {
+        let device = ScriptedDevice()
+        device.grant = { format in
+            format.fmt.pix.width = 320
+            format.fmt.pix.height = 200
+            format.fmt.pix.bytesperline = 704
+            format.fmt.pix.field = V4L2_FIELD_INTERLACED.rawValue
+        }
+        device.grantedInterval = (2, 25)
+        let format = try device.stream().format
+        #expect(format.size == PictureSize(320, 200))
+        #expect(format.planes[0].stride == 704)
+        #expect(format.frameRate == FrameRate(25, 2))
+        #expect(format.isInterlaced)
+    }
+
+    @Test("a driver that puts another format in the place of the one that was asked for is told")
+    func otherFormat() throws {
+        let device = ScriptedDevice()
+        device.grant = { $0.fmt.pix.pixelformat = PixelFormat.uyvy.rawValue }
+        #expect(
+            device.failure(CaptureRequest(pixelFormat: .yuyv))
+                == .unsupported("the camera gives UYVY in place of YUYV"))
+        #expect(try device.stream().format.pixelFormat == .uyvy)
+    }
+
+    @Test("a stride that is shorter than a row is the driver's fault")
+    func shortStride() {
+        let device = ScriptedDevice()
+        device.strides = [1279]
+        #expect(device.failure() == .driverMisbehaved("it granted rows shorter than 640 pixels"))
+    }
+
+    @Test("a stride beyond all measure is the driver's fault")
+    func hugeStride() {
+        let device = ScriptedDevice()
+        device.strides = [UInt32.max]
+        guard case .driverMisbehaved? = device.failure() else {
+            Issue.record("not the driver's fault")
+            return
+        }
+    }
+
+    @Test("a sizeimage that is too small for a picture is the driver's fault")
+    func shortImage() {
+        let device = ScriptedDevice()
+        device.lengths = [1280 * 480 - 1]
+        #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes for 614400"))
+    }
+
+    @Test(
+        "a size of nought or beyond all measure is the driver's fault",
+        arguments: [0, 16385, UInt32.max] as [UInt32])
+    func impossibleSize(width: UInt32) {
+        let device = ScriptedDevice()
+        device.grant = { $0.fmt.pix.width = width }
+        #expect(device.failure() == .driverMisbehaved("it granted a size outside 1 to 16384"))
+    }
+
+    @Test(
+        "a frame interval that cannot be leaves the rate that was asked for",
+        arguments: [(0, 0), (0, 30), (1, 0), (UInt32.max, 1), (1, UInt32.max)] as [(UInt32, UInt32)])
+    func impossibleInterval(numerator: UInt32, denominator: UInt32) throws {
+        let device = ScriptedDevice([.frame(.init()), .silence])
+        device.grantedInterval = (numerator, denominator)
+        let stream = try device.stream(CaptureRequest(frameRate: FrameRate(30)))
+        #expect(stream.format.frameRate == FrameRate(30))
+        #expect(try stream.nextSequence() == 0)
+    }
+
+    @Test("a driver without rates leaves the one that was asked for")
+    func noInterval() throws {
+        let device = ScriptedDevice()
+        device.formats = [Format(pixelFormat: .yuyv, intervals: [])]
+        device.failures[CV4L2_G_PARM] = ENOTTY
+        #expect(
+            try device.stream(CaptureRequest(frameRate: FrameRate(12))).format.frameRate == FrameRate(12))
+    }
+
+    @Test("another number of memory planes than the format has is refused", arguments: [1, 3])
+    func planeCount(count: Int) {
+        let device = ScriptedDevice.multiPlanar()
+        device.strides = Array(repeating: 704, count: count)
+        device.lengths = Array(repeating: 704 * 480, count: count)
+        #expect(
+            device.failure()
+                == .unsupported("its format NM12 has \(count) memory planes; try another --format"))
+    }
+
+    @Test("a format with one memory plane may come through the multi-planar interface")
+    func onePlane() throws {
+        let device = ScriptedDevice.multiPlanar()
+        device.formats = [Format(pixelFormat: .nv12)]
+        device.strides = [704]
+        device.lengths = [704 * 720]
+        let format = try device.stream().format
+        #expect(format.planes.map(\.offset) == [0, 704 * 480])
+    }
+
+    // MARK: Buffers
+
+    @Test("fewer than three buffers or more than 32 are no stream", arguments: [0, 1, 2, 33, 99] as [UInt32])
+    func bufferCounts(count: UInt32) {
+        let device = ScriptedDevice()
+        device.grantedBuffers = count
+        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers for 6"))
+        #expect(device.closeCount == 1)
+    }
+
+    @Test("as many buffers as the driver insists on are used", arguments: [3, 32] as [UInt32])
+    func otherBufferCount(count: UInt32) throws {
+        let device = ScriptedDevice(Array(repeating: .frame(.init()), count: 40))
+        device.grantedBuffers = count
+        let stream = try device.stream()
+        #expect(stream.bufferCount == Int(count))
+        for sequence in 0..<UInt32(40) { #expect(try stream.nextSequence() == sequence) }
+    }
+
+    @Test("a buffer that is smaller than a picture is the driver's fault")
+    func smallBuffer() {
+        let device = ScriptedDevice()
+        device.bufferLengths = [100]
+        #expect(device.failure() == .driverMisbehaved("buffer 0 has 100 bytes for 614400"))
+    }
+
+    // MARK: Refusals
+
+    @Test(
+        "a camera that another program has is busy, whichever call finds it out",
+        arguments: [CV4L2_S_FMT, CV4L2_REQBUFS, CV4L2_STREAMON])
+    func busy(call: UInt) {
+        let device = ScriptedDevice()
+        device.failures[call] = EBUSY
+        #expect(device.failure() == .busy(holder: nil))
+        #expect(device.closeCount == 1)
+    }
+
+    @Test("ENOSPC at STREAMON is bandwidth, elsewhere it is what it says")
+    func bandwidth() {
+        let device = ScriptedDevice()
+        device.failures[CV4L2_STREAMON] = ENOSPC
+        #expect(device.failure() == .noBandwidth)
+        #expect(device.callCount[CV4L2_STREAMOFF] == nil)
+        let other = ScriptedDevice()
+        other.failures[CV4L2_REQBUFS] = ENOSPC
+        #expect(other.failure() == .systemCallFailed("VIDIOC_REQBUFS", errno: ENOSPC))
+    }
+
+    @Test(
+        "every other call that fails is named with its errno, and the device is closed",
+        arguments: [
+            (CV4L2_G_FMT, "VIDIOC_G_FMT"), (CV4L2_S_FMT, "VIDIOC_S_FMT"), (CV4L2_REQBUFS, "VIDIOC_REQBUFS"),
+            (CV4L2_QUERYBUF, "VIDIOC_QUERYBUF"), (CV4L2_QBUF, "VIDIOC_QBUF"),
+            (CV4L2_STREAMON, "VIDIOC_STREAMON"), (ScriptedDevice.mapping, "mmap"),
+        ])
+    func otherFailures(call: UInt, name: String) {
+        let device = ScriptedDevice()
+        device.failures[call] = ENOMEM
+        #expect(device.failure() == .systemCallFailed(name, errno: ENOMEM))
+        #expect(device.closeCount == 1)
+    }
+
+    // MARK: Colours
+
+    @Test("what follows priv counts only with its magic number")
+    func extendedFields() throws {
+        let device = ScriptedDevice()
+        device.grant = { format in
+            format.fmt.pix.colorspace = V4L2_COLORSPACE_SRGB.rawValue
+            format.fmt.pix.quantization = V4L2_QUANTIZATION_FULL_RANGE.rawValue
+            format.fmt.pix.ycbcr_enc = V4L2_YCBCR_ENC_709.rawValue
+        }
+        #expect(try device.stream().format.color.range == .limited)
+        #expect(try device.stream().format.color.matrix == .bt601)
+        let plain = device.grant
+        device.grant = { format in
+            plain(&format)
+            format.fmt.pix.priv = UInt32(V4L2_PIX_FMT_PRIV_MAGIC)
+        }
+        #expect(try device.stream().format.color.range == .full)
+        #expect(try device.stream().format.color.matrix == .bt709)
+    }
+}
