@@ -13,9 +13,13 @@ let package = Package(
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .target(name: "CYUV", linkerSettings: [.linkedLibrary("yuv"), .linkedLibrary("jpeg")]),
+        .target(
+            name: "CYUV",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
+            ]),
         .target(name: "Bitstream"),
-        .target(name: "Capture", dependencies: ["CV4L2"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV"]),
         .target(
             name: "Encoder",
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
@@ -30,7 +34,9 @@ let package = Package(
             ]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
-        .testTarget(name: "EncoderTests", dependencies: ["Encoder"]),
+        .target(
+            name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .testTarget(name: "EncoderTests", dependencies: ["Encoder", "Capture", "CTestJPEG"]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
         .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
     ],

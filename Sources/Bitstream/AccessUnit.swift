@@ -4,8 +4,9 @@
 /// came from finds that it holds the only reference left and fills it anew. Whoever holds a reference may
 /// therefore read it from any thread, for as long as the reference is held.
 ///
-/// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only through
-/// the noncopyable builder, which exists only while nobody but it and the pool refers to the access unit.
+/// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only
+/// through the noncopyable builder, which exists only while nobody but it and the pool refers to the access
+/// unit.
 public final class AccessUnit: @unchecked Sendable {
     /// One NAL unit of the picture.
     public struct Unit: Equatable, Sendable {

@@ -1,7 +1,8 @@
 /// Hands out access units whose storage is used again and again, so that the steady state allocates nothing.
 ///
-/// Belongs to one thread, the one that encodes. The access units themselves go to any thread; one is used again
-/// when the pool's own reference is the only one left, which is found out the next time a builder is asked for.
+/// Belongs to one thread, the one that encodes. The access units themselves go to any thread; one is used
+/// again when the pool's own reference is the only one left, which is found out the next time a builder is
+/// asked for.
 public final class AccessUnitPool {
     /// Storage that no picture of late needed is given back when it is larger than this, in bytes.
     static let minimumRetainedCapacity = 64 << 10
@@ -14,8 +15,8 @@ public final class AccessUnitPool {
 
     /// Makes an empty pool.
     ///
-    /// - Parameter limit: how many access units are kept for reuse. When more than that are in use, the further
-    ///   ones are allocated and freed one by one.
+    /// - Parameter limit: how many access units are kept for reuse. When more than that are in use, the
+    ///   further ones are allocated and freed one by one.
     public init(limit: Int = 64) {
         precondition(limit > 0, "a pool holds at least one access unit")
         self.limit = limit
@@ -37,7 +38,8 @@ public final class AccessUnitPool {
         for _ in accessUnits.indices {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0
-            // The only reference left is ours, and only this thread can make another: nobody reads it any more.
+            // The only reference left is ours, and only this thread can make another: nobody reads it any
+            // more.
             if isKnownUniquelyReferenced(&accessUnits[index]) {
                 let accessUnit = accessUnits[index]
                 recentPeak = max(recentPeak - recentPeak / 1024, accessUnit.count)

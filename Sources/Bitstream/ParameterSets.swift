@@ -50,7 +50,8 @@ public struct ParameterSets: Sendable {
             }
     }
 
-    /// The sets as one Annex B byte string: sequence parameter sets first, each behind a start code of 4 bytes.
+    /// The sets as one Annex B byte string: sequence parameter sets first, each behind a start code of 4
+    /// bytes.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for element in sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
@@ -64,7 +65,8 @@ public struct ParameterSets: Sendable {
         elements.reduce(0) { $0 + AccessUnit.startCodeLength + $1.nalUnit.count }
     }
 
-    /// Takes over a parameter set NAL unit (type 7 or 8), given without start code, in place of the one with its id.
+    /// Takes over a parameter set NAL unit (type 7 or 8), given without start code, in place of the one with
+    /// its id.
     ///
     /// Allocates nothing when the set is there already.
     ///

@@ -1,4 +1,5 @@
-/// Reads syntax elements from a NAL unit bit by bit, passing over the emulation prevention bytes (7.3.1, 7.4.1).
+/// Reads syntax elements from a NAL unit bit by bit, passing over the emulation prevention bytes (7.3.1,
+/// 7.4.1).
 ///
 /// Every read is checked against the end of the NAL unit: any bytes at all give values or a `SyntaxError`.
 /// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.

@@ -1,12 +1,13 @@
 /// Verifies the guaranteed shape on the final bytes, access unit by access unit, before they are written.
 ///
-/// Shares nothing with `StreamShaper` but the elementary readers (scanner, NAL unit header, Exp-Golomb codes): it
-/// trusts only the bytes. Allocates nothing. After a violation the checker is of no further use.
+/// Shares nothing with `StreamShaper` but the elementary readers (scanner, NAL unit header, Exp-Golomb
+/// codes): it trusts only the bytes. Allocates nothing. After a violation the checker is of no further use.
 ///
-/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit` and `nal_ref_idc`; the
-/// order SPS, PPS, SEI, slices; parameter sets ahead of each IDR picture, once each, complete, and nowhere else;
-/// slices of exactly one picture, whose parameter sets came with the last IDR picture; the first picture being an
-/// IDR picture, and where the caller knows it, which others are and how many slices there are.
+/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit` and
+/// `nal_ref_idc`; the order SPS, PPS, SEI, slices; parameter sets ahead of each IDR picture, once each,
+/// complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
+/// picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
+/// many slices there are.
 public struct StreamShapeChecker: Sendable {
     private let slicesPerPicture: Int?
     private var accessUnitCount = 0
@@ -28,11 +29,12 @@ public struct StreamShapeChecker: Sendable {
     ) throws(StreamShapeViolation) {
         let start = byteCount
         try accessUnit.withUnsafeBytes { (buffer) throws(StreamShapeViolation) in
-            let bytes = buffer.bytes
-            let isIDR = try check(bytes, expectsIDR: expectsIDR)
-            guard isIDR == accessUnit.isIDR, describes(accessUnit.units, bytes) else {
+            let picture = try verify(buffer.bytes, expectsIDR: expectsIDR)
+            guard picture.isIDR == accessUnit.isIDR, picture.unitCount == accessUnit.units.count,
+                accessUnit.units.isLayout(of: buffer.bytes)
+            else {
                 throw StreamShapeViolation(
-                    rule: .description, accessUnit: accessUnitCount - 1, unitType: nil, offset: start)
+                    rule: .selfDescription, accessUnit: accessUnitCount - 1, unitType: nil, offset: start)
             }
         }
     }
@@ -45,27 +47,23 @@ public struct StreamShapeChecker: Sendable {
     public mutating func check(
         _ bytes: RawSpan, expectsIDR: Bool? = nil
     ) throws(StreamShapeViolation) -> Bool {
+        try verify(bytes, expectsIDR: expectsIDR).isIDR
+    }
+
+    private mutating func verify(
+        _ bytes: RawSpan, expectsIDR: Bool?
+    ) throws(StreamShapeViolation) -> Picture {
         do throws(Offence) {
             let picture = try examine(bytes)
-            try finish(picture, byteCount: bytes.byteCount, expectsIDR: expectsIDR)
+            try finish(picture, expectsIDR: expectsIDR)
             accessUnitCount += 1
             byteCount += bytes.byteCount
-            return picture.isIDR
+            return picture
         } catch {
             throw StreamShapeViolation(
                 rule: error.rule, accessUnit: accessUnitCount, unitType: error.unitType,
                 offset: byteCount + error.offset)
         }
-    }
-
-    private func describes(_ units: [AccessUnit.Unit], _ bytes: RawSpan) -> Bool {
-        var scanner = NALUnitScanner()
-        for unit in units {
-            guard let found = scanner.next(in: bytes), found.bytes == unit.bytes,
-                unit.header == H264.NALUnitHeader(of: bytes.extracting(found.bytes))
-            else { return false }
-        }
-        return scanner.next(in: bytes) == nil
     }
 }
 
@@ -97,6 +95,7 @@ extension StreamShapeChecker {
         var sequenceSets = IDSet()
         var pictureSets = IDSet()
         var place = Place.sequenceSets
+        var unitCount = 0
         var sliceCount = 0
         var isIDR = false
         var isReference = false
@@ -135,6 +134,7 @@ extension StreamShapeChecker {
                 throw Offence(
                     rule: rule, unitType: H264.NALUnitHeader(of: nalUnit).nal_unit_type, offset: offset)
             }
+            picture.unitCount += 1
             end = unit.bytes.upperBound
         }
         guard end == bytes.byteCount else { throw Offence(rule: .startCode, unitType: nil, offset: end) }
@@ -200,9 +200,7 @@ extension StreamShapeChecker {
     }
 
     /// Verifies the access unit as a whole, and makes its parameter sets those of the pictures to come.
-    private mutating func finish(
-        _ picture: Picture, byteCount: Int, expectsIDR: Bool?
-    ) throws(Offence) {
+    private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Offence) {
         guard picture.sliceCount > 0 else { throw Offence(rule: .noSlice, unitType: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {
             throw Offence(rule: expectsIDR ? .idrMissing : .idrUnexpected, unitType: nil, offset: 0)
@@ -214,5 +212,23 @@ extension StreamShapeChecker {
         }
         if picture.isIDR { pictureSets = picture.pictureSets }
         needsIDR = picture.place == .endOfSequence || picture.place == .endOfStream
+    }
+}
+
+extension [AccessUnit.Unit] {
+    /// Whether the units cover the bytes with 4 bytes ahead of each, and their headers are the ones there.
+    ///
+    /// With as many units as there are start codes, each of 4 bytes, they are then exactly the NAL units.
+    fileprivate func isLayout(of bytes: RawSpan) -> Bool {
+        var end = 0
+        for unit in self {
+            guard unit.bytes.lowerBound == end + AccessUnit.startCodeLength, !unit.bytes.isEmpty,
+                unit.bytes.upperBound <= bytes.byteCount,
+                bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt32.self) == UInt32(1).bigEndian,
+                unit.header == H264.NALUnitHeader(of: bytes.extracting(unit.bytes))
+            else { return false }
+            end = unit.bytes.upperBound
+        }
+        return end == bytes.byteCount
     }
 }

@@ -12,7 +12,8 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case referenceIndication
         /// A NAL unit type that the shape has no place for.
         case unitType
-        /// A unit stands in the wrong place: the order is SPS, PPS, SEI, slices and filler data, end of sequence.
+        /// A unit stands in the wrong place: the order is SPS, PPS, SEI, slices and filler data, end of
+        /// sequence.
         case unitOrder
         /// A unit can't be read.
         case syntax(SyntaxError)
@@ -39,7 +40,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         /// The picture has another number of slices than it was to have.
         case sliceCount(expected: Int, found: Int)
         /// What the access unit says of itself is not what its bytes say.
-        case description
+        case selfDescription
     }
 
     /// The rule that is broken.
@@ -80,7 +81,7 @@ extension StreamShapeViolation.Rule: CustomStringConvertible {
         case .mixedSlices: "slices of pictures of different kinds"
         case .pictureBoundary: "the slices are not those of exactly one picture"
         case .sliceCount(let expected, let found): "\(found) slices where \(expected) were asked for"
-        case .description: "the access unit's list of units or IDR flag disagrees with its bytes"
+        case .selfDescription: "the access unit's list of units or IDR flag disagrees with its bytes"
         }
     }
 }

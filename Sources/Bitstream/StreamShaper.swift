@@ -2,12 +2,12 @@
 ///
 /// The guarantee, whatever the encoder writes:
 /// - every NAL unit stands behind a start code of 4 bytes, untouched, emulation prevention included;
-/// - the access unit of each IDR picture is `SPS PPS [SEI] IDR`, every parameter set in force once, cached from the
-///   stream and inserted where the encoder leaves them out; no other access unit has any;
+/// - the access unit of each IDR picture is `SPS PPS [SEI] IDR`, every parameter set in force once, cached
+///   from the stream and inserted where the encoder leaves them out; no other access unit has any;
 /// - the first access unit is an IDR picture;
-/// - filler data and end-of-sequence units stay only behind the first slice. Access unit delimiters are taken out,
-///   and so is what decoders of the Baseline, Main and High profiles must discard: reserved and unspecified types,
-///   auxiliary pictures and the layers of Annexes F to I.
+/// - filler data and end-of-sequence units stay only behind the first slice. Access unit delimiters are taken
+///   out, and so is what decoders of the Baseline, Main and High profiles must discard: reserved and
+///   unspecified types, auxiliary pictures and the layers of Annexes F to I.
 ///
 /// A packet is one coded picture in Annex B form. Field pairs in one packet are not told from one picture.
 /// Allocates nothing in the steady state. A shaper belongs to the thread of its pool.
@@ -35,8 +35,8 @@ public struct StreamShaper {
     ///
     /// - Parameters:
     ///   - pool: where access units come from.
-    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with other ones than the
-    ///     last; what it returns is written in their place, until they change again.
+    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with other ones than
+    ///     the last; what it returns is written in their place, until they change again.
     public init(pool: AccessUnitPool, amendParameterSets: Amendment? = nil) {
         self.pool = pool
         self.amendParameterSets = amendParameterSets
@@ -45,7 +45,8 @@ public struct StreamShaper {
     /// The parameter sets that are written ahead of IDR pictures; empty before the first.
     public var parameterSets: ParameterSets { amended }
 
-    /// Makes known parameter sets that the encoder gives outside its packets. Sets in packets replace them by id.
+    /// Makes known parameter sets that the encoder gives outside its packets. Sets in packets replace them by
+    /// id.
     public mutating func prime(parameterSets: ParameterSets) { received = parameterSets }
 
     /// Starts anew after the encoder was recreated: forgets its parameter sets and expects an IDR picture.
@@ -62,8 +63,8 @@ public struct StreamShaper {
     ///   - sequence: the driver's number of the picture.
     ///   - timestamp: time of capture on CLOCK_MONOTONIC, in nanoseconds.
     /// - Returns: `nil` for a packet without slices, whose parameter sets count for the next picture.
-    /// - Throws: `StreamShapeError` when the packet breaks the guarantee beyond mending; the picture is lost, and
-    ///   as others may need it, the encoder should be restarted.
+    /// - Throws: `StreamShapeError` when the packet breaks the guarantee beyond mending; the picture is lost,
+    ///   and as others may need it, the encoder should be restarted.
     public mutating func shape(
         _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Int64
     ) throws(StreamShapeError) -> AccessUnit? {

@@ -14,15 +14,14 @@ public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
         case tooLarge(byteCount: Int, limit: Int)
         /// The cropping rectangle leaves nothing of the picture.
         case croppedAway
-        /// The structure names a parameter set that is not there.
-        case missingParameterSet(id: Int)
     }
 
     /// The syntax element, under its name in the standard.
     public let element: String
     /// What is wrong with it.
     public let reason: Reason
-    /// Where reading stopped: bits from the start of the NAL unit's header, emulation prevention bytes included.
+    /// Where reading stopped: bits from the start of the NAL unit's header, emulation prevention bytes
+    /// included.
     public let bitOffset: Int
 
     /// One line: the element, what is wrong, and where.
@@ -36,7 +35,6 @@ public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
             case .unexpectedType(let type): "NAL unit type \(type) where another was expected"
             case .tooLarge(let byteCount, let limit): "\(byteCount) bytes, more than \(limit)"
             case .croppedAway: "the cropping rectangle leaves nothing of the picture"
-            case .missingParameterSet(let id): "there is no parameter set \(id)"
             }
         return "\(element): \(problem) (bit \(bitOffset))"
     }

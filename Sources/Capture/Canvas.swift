@@ -1,31 +1,28 @@
-/// A colour of the test pattern: limited-range Y′CbCr, and the RGB it stands for.
+/// A colour of the test pattern, in RGB.
 struct TestColor {
-    let y: UInt8
-    let cb: UInt8
-    let cr: UInt8
     let red: UInt8
     let green: UInt8
     let blue: UInt8
 
-    static let white = TestColor(y: 235, cb: 128, cr: 128, red: 255, green: 255, blue: 255)
-    static let black = TestColor(y: 16, cb: 128, cr: 128, red: 0, green: 0, blue: 0)
+    static let white = grey(255)
+    static let black = grey(0)
 
-    static func grey(_ y: UInt8) -> TestColor {
-        let level = UInt8((Int(y) - 16) * 255 / 219)
-        return TestColor(y: y, cb: 128, cr: 128, red: level, green: level, blue: level)
+    static func grey(_ level: UInt8) -> TestColor { TestColor(red: level, green: level, blue: level) }
+
+    /// White, yellow, cyan, green, magenta, red, blue, black, at 75 %.
+    static let bars = [0b111, 0b110, 0b011, 0b010, 0b101, 0b100, 0b001, 0b000].map { bits in
+        TestColor(red: bits & 4 != 0 ? 191 : 0, green: bits & 2 != 0 ? 191 : 0, blue: bits & 1 != 0 ? 191 : 0)
     }
 
-    /// The bars at 75 % of ITU-R BT.471 in BT.601's numbers.
-    static let bars = [
-        TestColor(y: 180, cb: 128, cr: 128, red: 191, green: 191, blue: 191),
-        TestColor(y: 162, cb: 44, cr: 142, red: 191, green: 191, blue: 0),
-        TestColor(y: 131, cb: 156, cr: 44, red: 0, green: 191, blue: 191),
-        TestColor(y: 112, cb: 72, cr: 58, red: 0, green: 191, blue: 0),
-        TestColor(y: 84, cb: 184, cr: 198, red: 191, green: 0, blue: 191),
-        TestColor(y: 65, cb: 100, cr: 212, red: 191, green: 0, blue: 0),
-        TestColor(y: 35, cb: 212, cr: 114, red: 0, green: 0, blue: 191),
-        TestColor(y: 16, cb: 128, cr: 128, red: 0, green: 0, blue: 0),
-    ]
+    /// Limited-range BT.601 (ITU-R BT.601-7, 2.5.3).
+    var ycbcr: (y: UInt8, cb: UInt8, cr: UInt8) {
+        let (red, green, blue) = (Double(red) / 255, Double(green) / 255, Double(blue) / 255)
+        let luma = 0.299 * red + 0.587 * green + 0.114 * blue
+        return (
+            UInt8((16 + 219 * luma).rounded()), UInt8((128 + 224 * (blue - luma) / 1.772).rounded()),
+            UInt8((128 + 224 * (red - luma) / 1.402).rounded())
+        )
+    }
 }
 
 /// Fills rectangles in a picture of any uncompressed format.
@@ -41,22 +38,23 @@ struct Canvas {
     ) {
         let picture = Rectangle(x: 0, y: 0, width: format.size.width, height: format.size.height)
         guard let area = rectangle.intersection(clip)?.intersection(picture) else { return }
+        let (y, cb, cr) = color.ycbcr
         switch format.pixelFormat.arrangement {
         case .semiPlanar420(let first):
-            fillPlane(0, area, Sample(color.y), in: memory)
-            let chroma = first == .cb ? Sample(color.cb, color.cr) : Sample(color.cr, color.cb)
+            fillPlane(0, area, Sample(y), in: memory)
+            let chroma = first == .cb ? Sample(cb, cr) : Sample(cr, cb)
             fillPlane(1, subsample(area, 2, 2), chroma, in: memory)
         case .planar(let horizontal, let vertical, let first):
-            fillPlane(0, area, Sample(color.y), in: memory)
+            fillPlane(0, area, Sample(y), in: memory)
             let chroma = subsample(area, horizontal, vertical)
-            fillPlane(1, chroma, Sample(first == .cb ? color.cb : color.cr), in: memory)
-            fillPlane(2, chroma, Sample(first == .cb ? color.cr : color.cb), in: memory)
+            fillPlane(1, chroma, Sample(first == .cb ? cb : cr), in: memory)
+            fillPlane(2, chroma, Sample(first == .cb ? cr : cb), in: memory)
         case .packed422(let order):
             let sample =
                 switch order {
-                case .yuyv: Sample(color.y, color.cb, color.y, color.cr)
-                case .uyvy: Sample(color.cb, color.y, color.cr, color.y)
-                case .yvyu: Sample(color.y, color.cr, color.y, color.cb)
+                case .yuyv: Sample(y, cb, y, cr)
+                case .uyvy: Sample(cb, y, cr, y)
+                case .yvyu: Sample(y, cr, y, cb)
                 }
             fillPlane(0, subsample(area, 2, 1), sample, in: memory)
         case .rgb(let bytesPerPixel, let red, let green, let blue):
@@ -67,7 +65,7 @@ struct Canvas {
             sample.bytes[blue] = color.blue
             fillPlane(0, area, sample, in: memory)
         case .grey:
-            fillPlane(0, area, Sample(color.y), in: memory)
+            fillPlane(0, area, Sample(y), in: memory)
         case .jpeg, .h264, .vendor:
             break
         }

@@ -8,9 +8,6 @@ struct FormatNegotiation {
     let device: V4L2Device
     let isMultiPlanar: Bool
 
-    /// The rate that is wanted where none was asked for: what most cameras have and most people expect.
-    private static let usualRate = 30
-
     /// Sets format, size and rate.
     func settle(_ request: CaptureRequest) throws(CaptureError) -> PictureFormat {
         var format = v4l2_format()
@@ -33,9 +30,8 @@ struct FormatNegotiation {
     /// The format that gives the asked size and rate at the least cost: size first, then rate, then cost.
     private func choose(_ request: CaptureRequest, currentSize: PictureSize?) throws(CaptureError) -> Choice {
         let offered = CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar)
-        guard let size = request.size ?? currentSize ?? PictureSize(640, 480),
-            let rate = request.frameRate ?? FrameRate(Self.usualRate)
-        else { throw device.error(.driverMisbehaved("its current size is 0x0")) }
+        let size = request.size ?? currentSize ?? .usual
+        let rate = request.frameRate ?? .usual
         if let wanted = request.pixelFormat, !offered.isEmpty,
             !offered.contains(where: { $0.pixelFormat == wanted })
         {

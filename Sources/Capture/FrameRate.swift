@@ -5,6 +5,14 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Seconds, 1 … 2³¹−1.
     public let denominator: Int
 
+    /// What is wanted where nothing was asked for: 30, which most cameras have and most people expect.
+    static let usual = FrameRate(whole: 30)
+
+    private init(whole: Int) {
+        numerator = whole
+        denominator = 1
+    }
+
     /// Nil where either part is not positive or too large, or the rate is out of bounds: drivers do answer
     /// 0/0 (uvcvideo with a broken descriptor), and a rate made of that would divide by zero later.
     public init?(_ numerator: Int, _ denominator: Int = 1) {

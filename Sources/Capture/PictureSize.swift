@@ -7,6 +7,14 @@ public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
     public let width: Int
     public let height: Int
 
+    /// What is taken where nothing else is known: 1280x720.
+    static let usual = PictureSize(width: 1280, height: 720)
+
+    private init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
     /// Nil outside 1 … `maximumSide`.
     public init?(_ width: Int, _ height: Int) {
         guard (1...Self.maximumSide).contains(width), (1...Self.maximumSide).contains(height) else {

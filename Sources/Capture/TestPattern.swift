@@ -54,7 +54,7 @@ struct TestPattern {
             let right = step == steps - 1 ? size.width : even(size.width * (step + 1) / steps)
             canvas.fill(
                 Rectangle(x: left, y: barsHeight, width: right - left, height: size.height - barsHeight),
-                with: .grey(UInt8(16 + 219 * step / (steps - 1))), within: clip, in: memory)
+                with: .grey(UInt8(255 * step / (steps - 1))), within: clip, in: memory)
         }
     }
 

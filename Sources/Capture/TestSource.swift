@@ -1,5 +1,5 @@
-/// A camera for machines without one: a moving pattern with the frame's number in it, at any size, rate
-/// and uncompressed format.
+/// A camera for machines without one: a moving pattern with the frame's number in it, at any size and rate,
+/// in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
     public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat
@@ -12,6 +12,8 @@ public final class TestSource: CaptureStream {
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let pattern: TestPattern
+    /// For Motion JPEG only.
+    private let compressor: TestPictureCompressor?
     /// The frame whose pattern a buffer still holds.
     private var drawn: [UInt32?]
     private var nextFrame = 0
@@ -27,26 +29,26 @@ public final class TestSource: CaptureStream {
     }
 
     init(_ request: CaptureRequest, isPaced: Bool, clock: any SourceClock) throws(CaptureError) {
-        let size = request.size ?? PictureSize(1280, 720)!
+        let size = request.size ?? .usual
+        let rate = request.frameRate ?? .usual
         let pixelFormat = request.pixelFormat ?? .nv12
-        let rate = request.frameRate ?? FrameRate(30)!
-        let color = ColorEncoding(
-            range: .limited, matrix: .bt601)
-        guard TestPattern.canDraw(pixelFormat),
+        let isJPEG = pixelFormat.arrangement == .jpeg
+        let color = ColorEncoding(range: isJPEG ? .full : .limited, matrix: .bt601)
+        compressor = isJPEG ? TestPictureCompressor(size: size, frameRate: rate) : nil
+        guard isJPEG ? compressor != nil : TestPattern.canDraw(pixelFormat),
             let format = PictureFormat(pixelFormat, size: size, frameRate: rate, color: color)
         else {
             throw CaptureError(
-                .unsupported(
-                    "the test source has no \(pixelFormat); it draws every uncompressed format, "
-                        + "such as nv12, yuyv or rgb24"),
+                .unsupported("the test source has no \(pixelFormat); try nv12, yuyv, rgb24 or mjpeg"),
                 device: Self.name)
         }
         self.format = format
         self.clock = clock
         isLive = isPaced
-        pool = try .allocated(count: isPaced ? 6 : 3, length: format.minimumLengths[0])
+        pool = try .allocated(
+            count: isPaced ? 6 : 2, length: compressor?.bufferLength ?? format.minimumLengths[0])
         buffers = FreeBuffers(pool: pool, clock: clock)
-        pattern = TestPattern(format: format)
+        pattern = TestPattern(format: compressor?.canvasFormat ?? format)
         drawn = Array(repeating: nil, count: pool.count)
     }
 
@@ -85,14 +87,21 @@ public final class TestSource: CaptureStream {
 
     private func draw(into index: Int) -> PixelBuffer {
         let sequence = UInt32(truncatingIfNeeded: nextFrame)
-        pattern.draw(frame: sequence, over: drawn[index], into: pool.memory(ofBuffer: index, plane: 0))
-        drawn[index] = sequence
+        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
+        payloads[0].length = write(frame: sequence, into: index)
         let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
         nextFrame += 1
-        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
-        payloads[0].length = format.minimumLengths[0]
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: sequence,
             timestamp: timestamp)
+    }
+
+    /// The bytes written.
+    private func write(frame: UInt32, into index: Int) -> Int {
+        let memory = pool.memory(ofBuffer: index, plane: 0)
+        if let compressor { return compressor.write(frame: frame, of: pattern, into: memory) }
+        pattern.draw(frame: frame, over: drawn[index], into: memory)
+        drawn[index] = frame
+        return format.minimumLengths[0]
     }
 }

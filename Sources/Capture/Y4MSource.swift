@@ -37,7 +37,7 @@ public final class Y4MSource: CaptureStream {
             let line = try Self.readLine(opened, limit: 1024, path: path) ?? ""
             let header = try Y4MHeader(line, request: request, path: path)
             format = header.format
-            pool = try .allocated(count: 3, length: header.format.minimumLengths[0])
+            pool = try .allocated(count: 2, length: header.format.minimumLengths[0])
         } catch {
             close(opened)
             throw error
@@ -53,14 +53,15 @@ public final class Y4MSource: CaptureStream {
     deinit { close(descriptor) }
 
     public func nextBuffer() throws(CaptureError) -> NextBuffer {
-        let index = waitForFreeBuffer()
-        guard let index, !pool.isInterrupted else { return .interrupted }
-        guard let frameHeader = try readFrameHeader() else { return .end }
-        guard frameHeader else {
-            throw CaptureError(
-                .badFile("frame \(nextFrame) has no FRAME header; is the file damaged?"), device: path)
+        guard let index = waitForFreeBuffer() else { return .interrupted }
+        do throws(CaptureError) {
+            guard try readFrameHeader() else { return pool.isInterrupted ? .interrupted : .end }
+            try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
+        } catch {
+            // A pipe was left in the middle of a frame because somebody asked for the end.
+            if pool.isInterrupted { return .interrupted }
+            throw error
         }
-        try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
         let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = format.minimumLengths[0]
@@ -90,48 +91,79 @@ public final class Y4MSource: CaptureStream {
         return nil
     }
 
-    /// Nil at the file's end; false where something else than a frame header stands there.
-    private func readFrameHeader() throws(CaptureError) -> Bool? {
-        // A frame header is FRAME, then parameters, which repeat what the stream header said, then a newline.
-        var bytes = InlineArray<256, UInt8>(repeating: 0)
-        var count = 0
-        while count < 256 {
-            var byte: UInt8 = 0
-            let result = cv4l2_read(descriptor, &byte, 1)
-            guard result >= 0 else { throw readError(Int32(-result)) }
-            if result == 0 {
-                if count == 0 { return nil }
-                throw truncated()
-            }
-            if byte == 0x0a { break }
-            bytes[count] = byte
-            count += 1
+    /// Reads `FRAME`, parameters that repeat what the stream header said, and a newline.
+    /// - Returns: false at the end.
+    private func readFrameHeader() throws(CaptureError) -> Bool {
+        var header = InlineArray<6, UInt8>(repeating: 0)
+        let count = try withUnsafeMutableBytes(of: &header) { (bytes) throws(CaptureError) in
+            try read(into: bytes)
         }
-        guard count >= 5 else { return false }
-        return bytes[0] == 0x46 && bytes[1] == 0x52 && bytes[2] == 0x41 && bytes[3] == 0x4d
-            && bytes[4] == 0x45
-            && (count == 5 || bytes[5] == 0x20) && count < 256
+        if count == 0 { return false }
+        guard count == 6 else { throw truncated() }
+        let keyword: InlineArray<5, UInt8> = [0x46, 0x52, 0x41, 0x4d, 0x45]
+        let isFrame = keyword.indices.allSatisfy { header[$0] == keyword[$0] }
+        if isFrame, header[5] == 0x0a { return true }
+        guard isFrame, header[5] == 0x20, try skipLine(limit: 250) else {
+            throw CaptureError(
+                .badFile("frame \(nextFrame) has no FRAME header; is the file damaged?"), device: path)
+        }
+        return true
+    }
+
+    /// Whether the line ended within `limit` bytes.
+    private func skipLine(limit: Int) throws(CaptureError) -> Bool {
+        for _ in 0..<limit {
+            var byte: UInt8 = 0
+            let count = try withUnsafeMutableBytes(of: &byte) { (bytes) throws(CaptureError) in
+                try read(into: bytes)
+            }
+            guard count == 1 else { throw truncated() }
+            if byte == 0x0a { return true }
+        }
+        return false
     }
 
     private func readPicture(into memory: UnsafeMutableRawBufferPointer) throws(CaptureError) {
+        let picture = UnsafeMutableRawBufferPointer(rebasing: memory[..<format.minimumLengths[0]])
+        guard try read(into: picture) == picture.count else { throw truncated() }
+    }
+
+    /// Fills `bytes`.
+    /// - Returns: how many there were, fewer at the file's end or after an interruption.
+    private func read(into bytes: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Int {
         var filled = 0
-        while filled < format.minimumLengths[0] {
-            let result = cv4l2_read(
-                descriptor, memory.baseAddress?.advanced(by: filled), format.minimumLengths[0] - filled)
-            guard result >= 0 else { throw readError(Int32(-result)) }
-            guard result > 0 else { throw truncated() }
+        while filled < bytes.count, waitForData() {
+            let result = cv4l2_read(descriptor, bytes.baseAddress?.advanced(by: filled), bytes.count - filled)
+            guard result >= 0 else {
+                throw CaptureError(.systemCallFailed("read", errno: Int32(-result)), device: path)
+            }
+            if result == 0 { break }
             filled += result
         }
+        return filled
+    }
+
+    /// A named pipe may have nothing to read for long.
+    /// - Returns: false once the stream is interrupted.
+    private func waitForData() -> Bool {
+        while !pool.isInterrupted {
+            var descriptors: InlineArray<2, pollfd> = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let result = withUnsafeMutableBytes(of: &descriptors) {
+                clock.poll($0.assumingMemoryBound(to: pollfd.self), until: nil)
+            }
+            if result < 0 || descriptors[0].revents != 0 { return true }
+            buffers.collect()
+        }
+        return false
     }
 
     private func truncated() -> CaptureError {
         CaptureError(
-            .badFile("the file ends in the middle of frame \(nextFrame); the frames before it were recorded"),
+            .badFile("the file ends in the middle of frame \(nextFrame)"),
             device: path)
-    }
-
-    private func readError(_ code: Int32) -> CaptureError {
-        CaptureError(.systemCallFailed("read", errno: code), device: path)
     }
 
     private static func openError(_ path: String, code: Int32) -> CaptureError {

@@ -23,6 +23,10 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case noneUsable([String])
     }
 
+    init(_ error: ConversionError) {
+        self.init(error.concernsOneFrame ? .damagedPicture("\(error)") : .unsupported("\(error)"))
+    }
+
     /// What can be done about it.
     public enum Recovery: Sendable, Equatable {
         case skipFrame
@@ -64,7 +68,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .encodeFailed(let encoder, let detail):
             "\(encoder) failed: \(detail)"
         case .damagedPicture(let detail):
-            "damaged picture: \(detail)"
+            detail
         case .noneUsable(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }

@@ -14,8 +14,7 @@ struct SessionProperties: Sendable {
     let maximumFrameDelay: Int?
     let latency: EncoderConfiguration.Latency
     let slices: Int
-    /// Where this differs from what was asked for, a sentence each.
-    let notes: [String]
+    let notes: [EncoderNote]
 
     /// What an encoder can do, whatever its kind.
     struct Limits {
@@ -31,7 +30,7 @@ struct SessionProperties: Sendable {
     init(
         _ configuration: EncoderConfiguration, source: PictureFormat, limits: Limits
     ) throws(EncoderError) {
-        var notes: [String] = []
+        var notes: [EncoderNote] = []
         frameRate = source.frameRate
         color = Self.color(configuration, source: source)
         size = try Self.size(of: source, limits: limits, notes: &notes)
@@ -43,13 +42,20 @@ struct SessionProperties: Sendable {
             supported: limits.rateControlModes,
             pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder)
         rateControl = control
-        if let controlNote { notes.append(controlNote) }
+        if let controlNote {
+            notes.append(
+                EncoderNote(
+                    controlNote, contradictsRequest: configuration.rateControl != RateControlRequest()))
+        }
         keyframeInterval = configuration.keyframeInterval(at: frameRate)
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency
         slices = min(configuration.slices, limits.maximumSlices, (size.height + 15) / 16)
         if slices < configuration.slices {
-            notes.append("\(limits.encoder) makes at most \(slices) slices of such a picture")
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) makes at most \(slices) slices of such a picture",
+                    contradictsRequest: true))
         }
         self.notes = notes
     }
@@ -64,13 +70,17 @@ struct SessionProperties: Sendable {
     /// 4:2:0 has no odd sizes and the SPS crops in steps of two (7.4.2.1.1): the last column or row is
     /// doubled rather than lost.
     private static func size(
-        of source: PictureFormat, limits: Limits, notes: inout [String]
+        of source: PictureFormat, limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> PictureSize {
         let size = source.size
         guard let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1) else {
             throw EncoderError(.unsupported("pictures of \(size) are too large"))
         }
-        if even != size { notes.append("\(size) is odd; the stream is \(even), its edge repeated") }
+        if even != size {
+            notes.append(
+                EncoderNote(
+                    "\(size) is odd; the stream is \(even), its edge repeated", contradictsRequest: false))
+        }
         if let maximum = limits.maximumSize, even.width > maximum.width || even.height > maximum.height {
             throw EncoderError(.unsupported("\(limits.encoder) encodes up to \(maximum), not \(even)"))
         }
@@ -128,7 +138,7 @@ struct SessionProperties: Sendable {
 
     private static func bFrames(
         _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile, limits: Limits,
-        notes: inout [String]
+        notes: inout [EncoderNote]
     ) throws(EncoderError) -> Int {
         let wanted = configuration.bFrames
         guard wanted > 0 else { return 0 }
@@ -141,7 +151,8 @@ struct SessionProperties: Sendable {
                     "\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
         }
         guard limits.hasBPictures else {
-            notes.append("\(limits.encoder) makes no B frames; using none")
+            notes.append(
+                EncoderNote("\(limits.encoder) makes no B frames; using none", contradictsRequest: true))
             return 0
         }
         return wanted

@@ -25,9 +25,9 @@ final class SoftwareInput: EncoderInput {
         }
         picture = frame
         self.anchor = anchor
-        if let (pixelFormat, planes) = Self.passthrough(format, size: size, color: color) {
-            self.pixelFormat = pixelFormat
-            source = .planes(planes)
+        if let layout = PassthroughLayout(format, color: color) {
+            pixelFormat = layout.arrangement.libavcodecFormat
+            source = .planes(layout.planes)
         } else {
             pixelFormat = AV_PIX_FMT_NV12
             source = try Self.conversion(from: format, size: size, color: color)
@@ -59,7 +59,7 @@ final class SoftwareInput: EncoderInput {
             do {
                 try converter.convert(buffer, into: surface)
             } catch {
-                throw EncoderError(.damagedPicture("\(error)"))
+                throw EncoderError(error)
             }
             setPlane(0, surface.luma.base, surface.luma.stride)
             if case .interleaved(let chroma) = surface.chroma { setPlane(1, chroma.base, chroma.stride) }
@@ -70,19 +70,6 @@ final class SoftwareInput: EncoderInput {
 
     func release() { picture.pointee.buf.0 = nil }
 
-    /// The order of the source's planes for libavcodec, where nothing needs conversion.
-    private static func passthrough(
-        _ format: PictureFormat, size: PictureSize, color: ColorEncoding
-    ) -> (AVPixelFormat, [Int])? {
-        guard format.size == size, format.color.range == color.range, format.color.matrix == color.matrix
-        else { return nil }
-        return switch format.pixelFormat.arrangement {
-        case .semiPlanar420(let first): (first == .cb ? AV_PIX_FMT_NV12 : AV_PIX_FMT_NV21, [0, 1])
-        case .planar(2, 2, let first): (AV_PIX_FMT_YUV420P, first == .cb ? [0, 1, 2] : [0, 2, 1])
-        default: nil
-        }
-    }
-
     private static func conversion(
         from format: PictureFormat, size: PictureSize, color: ColorEncoding
     ) throws(EncoderError) -> Source {
@@ -90,7 +77,7 @@ final class SoftwareInput: EncoderInput {
         do {
             converter = try PixelConverter(source: format, layout: .nv12, color: color)
         } catch {
-            throw EncoderError(.unsupported("\(error)"))
+            throw EncoderError(error)
         }
         // Rows of a multiple of 64 bytes, as x264's vector code likes them.
         let stride = (size.width + 63) & ~63
@@ -112,6 +99,16 @@ final class SoftwareInput: EncoderInput {
         }
         withUnsafeMutablePointer(to: &picture.pointee.linesize) {
             $0.withMemoryRebound(to: Int32.self, capacity: 8) { $0[index] = Int32(stride) }
+        }
+    }
+}
+
+extension PassthroughLayout.Arrangement {
+    fileprivate var libavcodecFormat: AVPixelFormat {
+        switch self {
+        case .nv12: AV_PIX_FMT_NV12
+        case .nv21: AV_PIX_FMT_NV21
+        case .i420: AV_PIX_FMT_YUV420P
         }
     }
 }

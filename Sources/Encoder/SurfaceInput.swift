@@ -33,7 +33,7 @@ final class SurfaceInput: EncoderInput {
         do {
             converter = try PixelConverter(source: source, layout: .nv12, color: color)
         } catch {
-            throw EncoderError(.unsupported("\(error)"))
+            throw EncoderError(error)
         }
         frames = try Self.makePool(on: connection, size: codedSize, count: surfaceCount)
         guard let frame = av_frame_alloc() else {
@@ -146,7 +146,7 @@ final class SurfaceInput: EncoderInput {
         do {
             try converter.convert(buffer, into: surface)
         } catch {
-            throw EncoderError(.damagedPicture("\(error)"))
+            throw EncoderError(error)
         }
     }
 

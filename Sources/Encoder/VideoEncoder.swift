@@ -9,8 +9,8 @@ import Capture
 public final class VideoEncoder: PictureEncoder {
     /// What was opened, for people: codec, device, entry point, rate control.
     public let name: String
-    /// Where the encoder differs from what was asked for, a sentence each.
-    public let notes: [String]
+    /// How it was set up, where that is not obvious.
+    public let notes: [EncoderNote]
     /// The coded picture's size: the camera's, rounded up to even.
     public let size: PictureSize
     /// What the stream says of its colours.

@@ -51,9 +51,36 @@ public final class Recording {
     private static let writerBytes = 64 << 20
 
     private struct Threads: ~Copyable {
-        var capture: WorkerThread
-        var encode: WorkerThread
-        var write: WorkerThread
+        let capture: WorkerThread
+        let encode: WorkerThread
+        let write: WorkerThread
+
+        /// Starts all or none.
+        /// - Parameter abandon: makes those that were started end.
+        static func start(
+            _ capture: @escaping @Sendable () -> Void, _ encode: @escaping @Sendable () -> Void,
+            _ write: @escaping @Sendable () -> Void, abandon: () -> Void
+        ) throws(RecordingError) -> Threads {
+            guard let write = WorkerThread(body: write) else { throw .noResources }
+            guard let encode = WorkerThread(body: encode) else {
+                abandon()
+                write.join()
+                throw .noResources
+            }
+            guard let capture = WorkerThread(body: capture) else {
+                abandon()
+                encode.join()
+                write.join()
+                throw .noResources
+            }
+            return Threads(capture: capture, encode: encode, write: write)
+        }
+
+        consuming func join() {
+            capture.join()
+            encode.join()
+            write.join()
+        }
     }
 
     /// Starts recording.
@@ -82,28 +109,19 @@ public final class Recording {
                 units: units, sink: sink, counters: counters, interrupter: interrupter,
                 measuresLatency: stream.isLive))
         let results = results
-        threads = Threads(
-            capture: try Self.thread {
-                var stage = capture.value
-                results.capture = stage.run()
-            },
-            encode: try Self.thread {
-                var stage = encode.value
-                results.encode = stage.run()
-            },
-            write: try Self.thread {
-                var stage = write.value
-                results.write = stage.run()
-                results.latency = stage.latency
+        threads = try Threads.start(
+            { results.capture = capture.value.run() },
+            { results.encode = encode.value.run() },
+            {
+                results.write = write.value.run()
+                results.latency = write.value.latency
                 ended.raise()
+            },
+            abandon: { [interrupter] in
+                interrupter.interrupt()
+                frames.close()
+                units.close()
             })
-    }
-
-    private static func thread(
-        _ body: @escaping @Sendable () -> Void
-    ) throws(RecordingError) -> WorkerThread {
-        guard let thread = WorkerThread(body: body) else { throw .noResources }
-        return thread
     }
 
     /// Ends the recording: what is captured is encoded, what is encoded is written.
@@ -114,11 +132,7 @@ public final class Recording {
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {
-        if let threads = threads.take() {
-            threads.capture.join()
-            threads.encode.join()
-            threads.write.join()
-        }
+        if let threads = threads.take() { threads.join() }
         return results.outcome
     }
 
@@ -146,7 +160,7 @@ public final class Recording {
 }
 
 /// Gives a value to another thread for good: whoever hands it over does not touch it again.
-private struct Handover<Value>: @unchecked Sendable {
-    let value: Value
+private final class Handover<Value>: @unchecked Sendable {
+    var value: Value
     init(_ value: Value) { self.value = value }
 }

@@ -11,6 +11,11 @@ struct Camrec: ParsableCommand {
         subcommands: [RecordCommand.self, DevicesCommand.self],
         defaultSubcommand: RecordCommand.self)
 
+    /// `camrec --help`: recording is what the program is for, so its options are the help.
+    private static var asksForHelpAlone: Bool {
+        CommandLine.arguments.count == 2 && ["-h", "--help", "help"].contains(CommandLine.arguments[1])
+    }
+
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
         do {
@@ -19,7 +24,9 @@ struct Camrec: ParsableCommand {
         } catch {
             let code = exitCode(for: error)
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
-            if code == .success { exit(withError: error) }
+            if code == .success {
+                exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
+            }
             let console = Console(isQuiet: false, isVerbose: false)
             console.fail(
                 "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")

@@ -10,6 +10,10 @@ struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Records a camera, the test picture or a .y4m file as raw H.264.",
+        usage: """
+            camrec [record] [<options>] <OUTPUT>
+            camrec devices [--json]
+            """,
         discussion: """
             Examples:
               camrec --device /dev/video0 --frames 200 out.h264

@@ -71,7 +71,7 @@ struct RecordingResult: Encodable {
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
         encoder = Encoder(
-            name: choice.name, passedOver: choice.passedOver, notes: choice.notes,
+            name: choice.name, passedOver: choice.passedOver, notes: choice.notes.map(\.description),
             restarts: counters[.encoderRestarts])
         self.output = output
         frames = Frames(
@@ -103,25 +103,33 @@ struct RecordingResult: Encodable {
     /// What is in the output now.
     var kept: String {
         if frames.written == 0 { return "nothing was recorded" }
-        return "\(output): \(frames.written) frames, \(frames.keyframes) keyframes, \(bytes) bytes"
+        return
+            "\(output): \(count(frames.written, "frame")), \(count(frames.keyframes, "keyframe")), \(bytes) bytes"
     }
 
     /// Losses that somebody should hear of.
     var warnings: [String] {
         var warnings: [String] = []
         if frames.droppedByDriver > 0 {
-            warnings.append("the camera's driver dropped \(frames.droppedByDriver) frames")
+            warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
         }
         if frames.droppedByUs > 0 {
             warnings.append(
-                "\(frames.droppedByUs) frames were dropped because encoding was late; use a smaller --size or a lower --fps"
+                "\(count(frames.droppedByUs, "frame")) dropped because encoding was late; use a smaller --size or a lower --fps"
             )
         }
         if frames.droppedByEncoder > 0 {
-            warnings.append("the encoder lost \(frames.droppedByEncoder) frames")
+            warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
         }
-        if frames.corrupt > 0 { warnings.append("\(frames.corrupt) frames were damaged and left out") }
-        if encoder.restarts > 0 { warnings.append("the encoder was restarted \(encoder.restarts) times") }
+        if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
+        if encoder.restarts > 0 {
+            warnings.append("the encoder failed and was restarted (\(count(encoder.restarts, "time")))")
+        }
         return warnings
+    }
+
+    /// `1 frame`, `2 frames`.
+    private func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }

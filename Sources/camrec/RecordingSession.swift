@@ -92,7 +92,9 @@ struct RecordingSession {
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         console.inform("encoder: \(choice.name)\(choice.reason)")
-        for note in choice.notes { console.warn(note) }
+        for note in choice.notes {
+            if note.contradictsRequest { console.warn("\(note)") } else { console.inform("note: \(note)") }
+        }
     }
 
     /// Until everything has ended; a signal asks for that.
@@ -141,9 +143,9 @@ struct RecordingSession {
 struct EncoderChoice {
     let name: String
     let passedOver: [String]
-    let notes: [String]
+    let notes: [EncoderNote]
 
-    init(name: String, passedOver: [String], notes: [String]) {
+    init(name: String, passedOver: [String], notes: [EncoderNote]) {
         self.name = name
         self.passedOver = passedOver
         self.notes = notes

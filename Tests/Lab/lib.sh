@@ -70,9 +70,15 @@ says() { # NAME PATTERN: the last run's standard error has PATTERN
     if grep -qE -- "$2" "$work/stderr"; then pass "$1"; else fail "$1" "standard error has no '$2': $(tail -n 3 "$work/stderr")"; fi
 }
 
+error_names() { # FILE PATTERN: besides warnings one line was said, and it has PATTERN
+    local said
+    said=$(grep -v '^camrec: warning: ' "$1" || true)
+    [ "$(grep -c . <<<"$said")" = 1 ] && grep -qE -- "$2" <<<"$said" || { echo "said: $said"; return 1; }
+}
+
 decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
         echo "ffmpeg failed: $said"
         return 1
     }

@@ -8,7 +8,8 @@ extension H264 {
         /// The id of the sequence parameter set that it is or refers to.
         let sequenceParameterSetID: Int
 
-        /// Reads the ids of a parameter set NAL unit (type 7 or 8), given without start code. Allocates nothing.
+        /// Reads the ids of a parameter set NAL unit (type 7 or 8), given without start code. Allocates
+        /// nothing.
         init(_ nalUnit: RawSpan) throws(SyntaxError) {
             self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
                 let (header, reader) = try RBSPReader.h264(bytes) { $0.isParameterSet }

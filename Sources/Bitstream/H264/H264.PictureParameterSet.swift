@@ -1,7 +1,5 @@
 extension H264 {
-    /// A picture parameter set (7.3.2.2, 7.4.2.2), up to `redundant_pic_cnt_present_flag`.
-    ///
-    /// The elements after that need the sequence parameter set to be read and are not.
+    /// A picture parameter set (7.3.2.2, 7.4.2.2), all of it but the maps of slice groups.
     public struct PictureParameterSet: Equatable, Sendable {
         /// The number under which slices refer to this set, 0 to 255.
         public let pic_parameter_set_id: Int
@@ -13,9 +11,12 @@ extension H264 {
         public let bottom_field_pic_order_in_frame_present_flag: Bool
         /// Number of slice groups (flexible macroblock ordering), less 1.
         public let num_slice_groups_minus1: Int
-        /// The elements after the slice groups; `nil` where there is more than one slice group, whose maps are
-        /// not read: no profile but Baseline and Extended has any.
+        /// The elements after the slice groups; `nil` where there is more than one slice group, whose maps
+        /// are not read: no profile but Baseline and Extended has any.
         public let coding: Coding?
+        /// The elements at the end; `nil` where there is no `coding`, or where they were read without the
+        /// sequence parameter set, which their syntax depends on.
+        public let transform: Transform?
 
         /// The elements from `num_ref_idx_l0_default_active_minus1` on.
         public struct Coding: Equatable, Sendable {
@@ -41,15 +42,34 @@ extension H264 {
             public let redundant_pic_cnt_present_flag: Bool
         }
 
+        /// The elements from `transform_8x8_mode_flag` on, inferred where the stream ends before them.
+        public struct Transform: Equatable, Sendable {
+            /// Whether macroblocks may use the 8x8 transform.
+            public let transform_8x8_mode_flag: Bool
+            /// The lists of the scaling matrix, 6 and with the 8x8 transform 8 or 12; `nil` for that of the
+            /// sequence parameter set.
+            public let scaling_lists: [ScalingList]?
+            /// Offset of the quantiser of Cr.
+            public let second_chroma_qp_index_offset: Int
+        }
+
         /// Reads a picture parameter set NAL unit (type 8), given without start code.
-        public init(_ nalUnit: RawSpan) throws(SyntaxError) {
+        ///
+        /// - Parameter sequenceParameterSet: the one that this set refers to. Without it reading ends after
+        ///   `redundant_pic_cnt_present_flag`.
+        public init(
+            _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil
+        ) throws(SyntaxError) {
             self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
-                var (_, reader) = try RBSPReader.h264(bytes) { $0 == .pictureParameterSet }
-                return try PictureParameterSet(&reader)
+                let (_, reader) = try RBSPReader.h264(bytes) { $0 == .pictureParameterSet }
+                return try PictureParameterSet(reader, sequenceParameterSet)
             }
         }
 
-        private init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        private init(
+            _ start: RBSPReader, _ sequenceParameterSet: SequenceParameterSet?
+        ) throws(SyntaxError) {
+            var reader = start
             pic_parameter_set_id = try reader.ue("pic_parameter_set_id", in: 0...255)
             seq_parameter_set_id = try reader.ue("seq_parameter_set_id", in: 0...31)
             entropy_coding_mode_flag = try reader.flag("entropy_coding_mode_flag")
@@ -57,6 +77,13 @@ extension H264 {
                 "bottom_field_pic_order_in_frame_present_flag")
             num_slice_groups_minus1 = try reader.ue("num_slice_groups_minus1", in: 0...7)
             coding = num_slice_groups_minus1 == 0 ? try Coding(&reader) : nil
+            if let coding, let sequenceParameterSet {
+                transform = try Transform(
+                    &reader, chroma_format_idc: sequenceParameterSet.chroma_format_idc,
+                    chroma_qp_index_offset: coding.chroma_qp_index_offset)
+            } else {
+                transform = nil
+            }
         }
     }
 }
@@ -76,5 +103,26 @@ extension H264.PictureParameterSet.Coding {
         deblocking_filter_control_present_flag = try reader.flag("deblocking_filter_control_present_flag")
         constrained_intra_pred_flag = try reader.flag("constrained_intra_pred_flag")
         redundant_pic_cnt_present_flag = try reader.flag("redundant_pic_cnt_present_flag")
+    }
+}
+
+extension H264.PictureParameterSet.Transform {
+    fileprivate init(
+        _ reader: inout RBSPReader, chroma_format_idc: Int, chroma_qp_index_offset: Int
+    ) throws(SyntaxError) {
+        guard reader.hasMoreData else {
+            transform_8x8_mode_flag = false
+            scaling_lists = nil
+            second_chroma_qp_index_offset = chroma_qp_index_offset
+            return
+        }
+        transform_8x8_mode_flag = try reader.flag("transform_8x8_mode_flag")
+        if try reader.flag("pic_scaling_matrix_present_flag") {
+            let count8x8 = transform_8x8_mode_flag ? (chroma_format_idc == 3 ? 6 : 2) : 0
+            scaling_lists = try reader.scalingLists(count8x8: count8x8)
+        } else {
+            scaling_lists = nil
+        }
+        second_chroma_qp_index_offset = try reader.se("second_chroma_qp_index_offset", in: -12...12)
     }
 }

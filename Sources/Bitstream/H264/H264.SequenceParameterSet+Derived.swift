@@ -44,7 +44,8 @@ extension H264.SequenceParameterSet {
         public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
     }
 
-    /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` where it says nothing of use.
+    /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` where it says nothing of
+    /// use.
     public var frameRate: FrameRate? {
         guard let timing = vui_parameters?.timing, timing.num_units_in_tick > 0, timing.time_scale > 0
         else { return nil }
@@ -101,7 +102,8 @@ extension H264.SequenceParameterSet {
         return level_idc % 10 == 0 ? "\(level_idc / 10)" : "\(level_idc / 10).\(level_idc % 10)"
     }
 
-    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number where it has none.
+    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number where it has
+    /// none.
     public var profileName: String {
         switch profile_idc {
         case 66: constraint_set1_flag ? "Constrained Baseline" : "Baseline"

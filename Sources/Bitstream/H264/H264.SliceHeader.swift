@@ -36,7 +36,8 @@ extension H264 {
             }
         }
 
-        /// The elements of a slice header that tell pictures apart, whose size the sequence parameter set gives.
+        /// The elements of a slice header that tell pictures apart, whose size the sequence parameter set
+        /// gives.
         public struct Picture: Equatable, Sendable {
             /// 0 to 2 where the three colour planes are coded apart, else 0.
             public let colour_plane_id: Int
@@ -54,8 +55,8 @@ extension H264 {
         ///
         /// Allocates nothing, and reads no more than the first few bytes.
         ///
-        /// - Parameter sequenceParameterSet: the one that the picture parameter set refers to. Without it reading
-        ///   ends after `pic_parameter_set_id`.
+        /// - Parameter sequenceParameterSet: the one that the picture parameter set refers to. Without it
+        ///   reading ends after `pic_parameter_set_id`.
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil
         ) throws(SyntaxError) {

@@ -1,9 +1,11 @@
 extension H264 {
     /// Video usability information (Annex E): colour, timing and buffering, none of it needed for decoding.
     ///
-    /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers where it infers one.
+    /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers where it
+    /// infers one.
     public struct VUIParameters: Equatable, Sendable {
-        /// Shape of a sample: 0 unspecified, 1 square, 2 to 16 by Table E-1, 255 for `sar_width` to `sar_height`.
+        /// Shape of a sample: 0 unspecified, 1 square, 2 to 16 by Table E-1, 255 for `sar_width` to
+        /// `sar_height`.
         public private(set) var aspect_ratio_idc = 0
         /// The horizontal part of a ratio that Table E-1 lacks; only with `aspect_ratio_idc` 255.
         public private(set) var sar_width: Int?

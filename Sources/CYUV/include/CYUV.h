@@ -1,8 +1,12 @@
-// libyuv as Swift sees it.
+// libyuv, libjpeg and libv4lconvert as Swift sees them.
 #ifndef CYUV_H
 #define CYUV_H
 
-#include <stdint.h>
 #include <libyuv.h>
+#include <stdint.h>
+
+#include "JPEGDecoder.h"
+#include "JPEGEncoder.h"
+#include "VendorConverter.h"
 
 #endif

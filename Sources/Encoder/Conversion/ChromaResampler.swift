@@ -6,14 +6,12 @@ import Capture
 /// A result is the mean, rounded up at one half, of the chroma samples that the four pixels of its 2×2
 /// block have; at an odd right or bottom edge the last column or row counts twice.
 final class ChromaResampler {
-    private let subsampling: Subsampling
-    /// Samples in a row of the source and of the result.
-    private let (sourceWidth, width): (Int, Int)
+    /// Luma samples in a row, and chroma samples in one of the result.
+    private let (lumaWidth, width): (Int, Int)
     private let rowMemory: UnsafeMutablePointer<UInt8>
 
-    init(size: PictureSize, subsampling: Subsampling) {
-        self.subsampling = subsampling
-        sourceWidth = (size.width + subsampling.horizontal - 1) / subsampling.horizontal
+    init(size: PictureSize) {
+        lumaWidth = size.width
         width = half(size.width)
         rowMemory = .allocateAligned(count: 2 * width)
     }
@@ -23,46 +21,51 @@ final class ChromaResampler {
     /// - Parameters:
     ///   - cb, cr: rows that belong to the band, and those after it.
     ///   - rows: how many there are until the picture's end, or the band's.
-    func resample(cb: SourcePlane, cr: SourcePlane, rows: Int, into band: PictureSurface.Band) {
+    func resample(
+        cb: SourcePlane, cr: SourcePlane, rows: Int, subsampling: Subsampling,
+        into band: PictureSurface.Band
+    ) {
         if subsampling == Subsampling(2, 2) {
             band.copyChroma(cb: cb, cr: cr)
             return
         }
+        let horizontally = subsampling.horizontal
         for number in 0..<band.chromaRows {
             // The chroma rows of the block's upper and lower pixels.
             let upper = min(2 * number / subsampling.vertical, rows - 1)
             let lower = min((2 * number + 1) / subsampling.vertical, rows - 1)
             switch band.chroma {
             case .interleaved(let plane):
-                resampleRow(cb.row(upper), cb.row(lower), into: rowMemory)
-                resampleRow(cr.row(upper), cr.row(lower), into: rowMemory + width)
+                resampleRow(cb.row(upper), cb.row(lower), horizontally, into: rowMemory)
+                resampleRow(cr.row(upper), cr.row(lower), horizontally, into: rowMemory + width)
                 MergeUVPlane(rowMemory, 0, rowMemory + width, 0, plane.row(number), 0, Int32(width), 1)
             case .separate(let toCb, let toCr):
-                resampleRow(cb.row(upper), cb.row(lower), into: toCb.row(number))
-                resampleRow(cr.row(upper), cr.row(lower), into: toCr.row(number))
+                resampleRow(cb.row(upper), cb.row(lower), horizontally, into: toCb.row(number))
+                resampleRow(cr.row(upper), cr.row(lower), horizontally, into: toCr.row(number))
             }
         }
     }
 
     private func resampleRow(
-        _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>,
+        _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, _ subsampling: Int,
         into result: UnsafeMutablePointer<UInt8>
     ) {
-        switch subsampling.horizontal {
+        switch subsampling {
         case 1:
-            let pairs = sourceWidth / 2
+            let pairs = lumaWidth / 2
             for x in 0..<pairs {
-                let sum = UInt16(upper[2 * x]) &+ UInt16(upper[2 * x &+ 1])
+                let sum =
+                    UInt16(upper[2 * x]) &+ UInt16(upper[2 * x &+ 1])
                     &+ UInt16(lower[2 * x]) &+ UInt16(lower[2 * x &+ 1])
                 result[x] = UInt8(truncatingIfNeeded: (sum &+ 2) &>> 2)
             }
             if pairs < width {
-                result[pairs] = mean(upper[sourceWidth - 1], lower[sourceWidth - 1])
+                result[pairs] = mean(upper[lumaWidth - 1], lower[lumaWidth - 1])
             }
         case 2:
             for x in 0..<width { result[x] = mean(upper[x], lower[x]) }
         default:
-            for x in 0..<width { result[x] = mean(upper[2 * x / 4], lower[2 * x / 4]) }
+            for x in 0..<width { result[x] = mean(upper[x / 2], lower[x / 2]) }
         }
     }
 

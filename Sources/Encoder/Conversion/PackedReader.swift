@@ -4,45 +4,50 @@ import Capture
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {
     private let order: PixelFormat.Packed422
-    /// YVYU's chroma as libyuv leaves it, Cr first.
-    private let swapped: UnsafeMutablePointer<UInt8>
-    private let swappedStride: Int
+    /// Whether libyuv's conversion to NV12 can be used. There is none for YVYU, and `YUY2ToNV12` of 2023
+    /// mixes the last columns' chroma up at widths that are 17 … 30 above a multiple of 32 (AVX2).
+    private let goesToNV12: Bool
+    /// The band's Cb and Cr, where they are to be merged afterwards.
+    private let cb, cr: PictureSurface.Plane
 
     init(_ format: PictureFormat, order: PixelFormat.Packed422) {
         self.order = order
-        swappedStride = 2 * half(format.size.width)
-        swapped = .allocateAligned(count: swappedStride * 8)
+        goesToNV12 = order == .uyvy || (order == .yuyv && format.size.width % 32 == 0)
+        let width = half(format.size.width)
+        let length = width * half(StagingBand.rows)
+        cb = .init(.allocateAligned(count: length), stride: width)
+        cr = .init(.allocateAligned(count: length), stride: width)
     }
 
-    deinit { swapped.deallocate() }
+    deinit {
+        cb.base.deallocate()
+        cr.base.deallocate()
+    }
 
     func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
         let source = buffer.source(0).from(row: rows.lowerBound)
-        let (base, stride) = (source.base, Int32(source.stride))
-        let (luma, lumaStride) = (band.luma.base, Int32(band.luma.stride))
-        let (width, height) = (Int32(band.width), Int32(band.rows))
         switch band.chroma {
-        case .interleaved(let chroma):
-            switch order {
-            case .yuyv:
-                YUY2ToNV12(
-                    base, stride, luma, lumaStride, chroma.base, Int32(chroma.stride), width, height)
-            case .uyvy:
-                UYVYToNV12(
-                    base, stride, luma, lumaStride, chroma.base, Int32(chroma.stride), width, height)
-            case .yvyu:
-                YUY2ToNV12(
-                    base, stride, luma, lumaStride, swapped, Int32(swappedStride), width, height)
-                SwapUVPlane(
-                    swapped, Int32(swappedStride), chroma.base, Int32(chroma.stride),
-                    Int32(band.chromaWidth), Int32(band.chromaRows))
-            }
-        case .separate(let cb, let cr):
-            let (u, v) = order == .yvyu ? (cr, cb) : (cb, cr)
-            let convert = order == .uyvy ? UYVYToI420 : YUY2ToI420
+        case .interleaved(let chroma) where goesToNV12:
+            let convert = order == .uyvy ? UYVYToNV12 : YUY2ToNV12
             _ = convert(
-                base, stride, luma, lumaStride, u.base, Int32(u.stride), v.base, Int32(v.stride), width,
-                height)
+                source.base, Int32(source.stride), band.luma.base, Int32(band.luma.stride), chroma.base,
+                Int32(chroma.stride), Int32(band.width), Int32(band.rows))
+        case .interleaved:
+            separate(source, band, cb: cb, cr: cr)
+            band.copyChroma(cb: SourcePlane(cb), cr: SourcePlane(cr))
+        case .separate(let cb, let cr):
+            separate(source, band, cb: cb, cr: cr)
         }
+    }
+
+    /// Writes the band's luma, and its chroma to two planes.
+    private func separate(
+        _ source: SourcePlane, _ band: PictureSurface.Band, cb: PictureSurface.Plane, cr: PictureSurface.Plane
+    ) {
+        let convert = order == .uyvy ? UYVYToI420 : YUY2ToI420
+        let (first, second) = order == .yvyu ? (cr, cb) : (cb, cr)
+        _ = convert(
+            source.base, Int32(source.stride), band.luma.base, Int32(band.luma.stride), first.base,
+            Int32(first.stride), second.base, Int32(second.stride), Int32(band.width), Int32(band.rows))
     }
 }

@@ -2,7 +2,8 @@ import Capture
 
 /// Reads pictures of one arrangement as bands of 4:2:0.
 protocol PictureReader: AnyObject {
-    /// Rows that `read` is asked for at once, except at the picture's end. Even.
+    /// Rows that `read` is asked for at once, except at the picture's end: an even number, at most
+    /// `StagingBand.rows`. Valid after `begin`.
     var bandRows: Int { get }
 
     /// Whether bands have the wanted colour encoding already, instead of the source's.
@@ -36,6 +37,8 @@ struct SourcePlane {
         self.base = base
         self.stride = stride
     }
+
+    init(_ plane: PictureSurface.Plane) { self.init(plane.base, stride: plane.stride) }
 
     func row(_ number: Int) -> UnsafePointer<UInt8> { base + number * stride }
 

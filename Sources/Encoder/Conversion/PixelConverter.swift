@@ -5,7 +5,7 @@ import Capture
 ///
 /// The pass goes in bands of a few rows, which stay in the cache: a source byte is fetched from memory
 /// once and a surface byte written once. Formats that camrec reads itself go straight to the surface;
-/// where the colours change or the surface has a margin to fill, through a scratch band of 16 rows.
+/// where the colours change or the surface has a margin to fill, through a scratch band.
 /// Vendor formats take two passes (see `VendorReader`).
 ///
 /// Nothing is allocated per frame, except what libjpeg does within for JPEG.
@@ -31,8 +31,10 @@ public final class PixelConverter {
         self.source = source
         self.layout = layout
         reader = try Self.reader(for: source, color: color)
-        recoloring = reader.writesWantedColor ? nil : Recoloring(from: source.color, to: color)
-        staging = StagingBand(width: source.size.width, rows: reader.bandRows, layout: layout)
+        recoloring =
+            reader.writesWantedColor
+            ? nil : Recoloring(from: source.color, to: color, width: source.size.width)
+        staging = StagingBand(width: source.size.width, layout: layout)
     }
 
     private static func reader(
@@ -51,8 +53,12 @@ public final class PixelConverter {
                 source, bytesPerPixel: bytesPerPixel, offsets: (red, green, blue), color: color)
         case .grey:
             GreyReader(source)
-        case .jpeg, .vendor, .h264:
-            throw .unsupported(source.pixelFormat, "not implemented")
+        case .jpeg:
+            try JPEGReader(source)
+        case .vendor:
+            try VendorReader(source)
+        case .h264:
+            throw .unsupported(source.pixelFormat, "it is H.264 already")
         }
     }
 

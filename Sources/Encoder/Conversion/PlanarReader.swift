@@ -48,7 +48,7 @@ final class PlanarReader: PictureReader {
 
     init(_ format: PictureFormat, subsampling: Subsampling, firstChroma: PixelFormat.Chroma) {
         self.subsampling = subsampling
-        chroma = ChromaResampler(size: format.size, subsampling: subsampling)
+        chroma = ChromaResampler(size: format.size)
         (cb, cr) = firstChroma == .cb ? (1, 2) : (2, 1)
     }
 
@@ -58,7 +58,7 @@ final class PlanarReader: PictureReader {
         let count = buffer.format.planes[cb].rows - first
         chroma.resample(
             cb: buffer.source(cb).from(row: first), cr: buffer.source(cr).from(row: first), rows: count,
-            into: band)
+            subsampling: subsampling, into: band)
     }
 }
 

@@ -94,7 +94,8 @@ final class RGBReader: PictureReader {
         let green = channel(offsets.green) + row * width
         let blue = channel(offsets.blue) + row * width
         for x in 0..<width {
-            let sum = Int32(red[x]) &* luma.red &+ Int32(green[x]) &* luma.green
+            let sum =
+                Int32(red[x]) &* luma.red &+ Int32(green[x]) &* luma.green
                 &+ Int32(blue[x]) &* luma.blue
             result[x] = UInt8(truncatingIfNeeded: (sum &+ luma.bias) &>> 15)
         }
@@ -116,7 +117,8 @@ final class RGBReader: PictureReader {
     }
 
     @inline(__always)
-    private func sum(_ samples: UnsafeMutablePointer<UInt8>, _ left: Int, _ right: Int, _ lower: Int) -> Int32 {
+    private func sum(_ samples: UnsafeMutablePointer<UInt8>, _ left: Int, _ right: Int, _ lower: Int) -> Int32
+    {
         Int32(samples[left]) &+ Int32(samples[right]) &+ Int32(samples[left &+ lower])
             &+ Int32(samples[right &+ lower])
     }

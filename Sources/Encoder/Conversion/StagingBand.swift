@@ -2,26 +2,27 @@ import CYUV
 
 /// A band of scratch memory, which stays in the cache, and the way from there to a surface.
 final class StagingBand {
+    /// The most rows of a band.
+    static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+
     private let width: Int
     private let layout: PictureSurface.Layout
     private let memory: UnsafeMutablePointer<UInt8>
-    private let rows: Int
     private let stride: Int
 
-    init(width: Int, rows: Int, layout: PictureSurface.Layout) {
+    init(width: Int, layout: PictureSurface.Layout) {
         self.width = width
-        self.rows = rows
         self.layout = layout
         stride = (width + 63) / 64 * 64
-        memory = .allocateAligned(count: stride * rows + stride * half(rows), zeroed: true)
+        memory = .allocateAligned(count: Self.rows * stride + half(Self.rows) * stride)
     }
 
     deinit { memory.deallocate() }
 
-    /// The scratch memory as a band of at most the `rows` it was made for.
+    /// The scratch memory as a band.
     func band(rows: Int) -> PictureSurface.Band {
-        precondition(rows <= self.rows)
-        let chroma = memory + stride * self.rows
+        precondition(rows <= Self.rows)
+        let chroma = memory + stride * Self.rows
         let planes: PictureSurface.Chroma =
             switch layout {
             case .nv12: .interleaved(.init(chroma, stride: stride))
@@ -74,10 +75,8 @@ final class StagingBand {
 
 extension UnsafeMutablePointer<UInt8> {
     /// Memory that begins at a cache line, which suits every vector instruction.
-    static func allocateAligned(count: Int, zeroed: Bool = false) -> UnsafeMutablePointer<UInt8> {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
+    static func allocateAligned(count: Int) -> UnsafeMutablePointer<UInt8> {
+        UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
             .bindMemory(to: UInt8.self, capacity: count)
-        if zeroed { memory.initialize(repeating: 0, count: count) }
-        return memory
     }
 }

@@ -16,8 +16,8 @@ final class ScriptedClock: SourceClock, @unchecked Sendable {
         actions.sort { $0.time < $1.time }
     }
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, milliseconds: Int32) -> Int32 {
-        let end = milliseconds < 0 ? Int64.max : time + Int64(milliseconds) * 1_000_000
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
+        let end = nanoseconds < 0 ? Int64.max : time + nanoseconds
         while true {
             let ready = cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), 0)
             if ready != 0 { return ready }

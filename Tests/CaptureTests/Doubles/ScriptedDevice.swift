@@ -104,7 +104,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Stands for mmap among the calls that can fail.
     static let mapping: UInt = 0
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, milliseconds: Int32) -> Int32 {
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
         for index in descriptors.indices { descriptors[index].revents = 0 }
         while true {
             // The mailbox is a real eventfd.
@@ -114,13 +114,13 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
             let isListened = descriptors.count > 1
             guard let event = events.first, isListened || event.isAction else {
                 // A wait without end in a script without events would hang the test.
-                if milliseconds < 0 { return -EDEADLK }
-                time += Int64(milliseconds) * 1_000_000
+                if nanoseconds < 0 { return -EDEADLK }
+                time += nanoseconds
                 return 0
             }
             switch events.removeFirst() {
             case .silence:
-                time += Int64(milliseconds) * 1_000_000
+                time += nanoseconds
                 return 0
             case .pollFails(let code):
                 return -code

@@ -33,7 +33,7 @@ for driver in radeonsi iHD; do
         mv "$work/$driver.h264" "$RESULTS/"
         on_host check "vivid, $driver: 200 access units, IDR at 0, 25, 50 …" is_sound $driver.h264 --frames 200 --keyframe-interval 25
         on_host check "vivid, $driver: captured and dropped are what the camera numbered" report $driver.json 'frames.written == 200' \
-            'device.format == "YUYV"' 'frames.captured + frames.droppedByDriver == frames.numbered'
+            'format.pixelFormat == "YUYV"' 'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     fi
     launcher=()
 done
@@ -62,18 +62,18 @@ if "$LAB/gpu/run" iHD true 2>/dev/null; then
     lossless "$multi" YM12 320x180 $squares
     lossless "$multi" YUYV 320x180 $checkers
 
-    # A driver that pads its lines: what v4l2-ctl writes has the padding too.
+    # A driver that pads its lines, where v4l2-ctl's picture, read without the shim, has none.
     gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
     for format in YUYV:704 NV12:384; do
         name=${format%:*} stride=${format#*:}
         still_picture "$single" $checkers
         v4l2-ctl -d "$single" --set-fmt-video=width=320,height=180,pixelformat="$name" --stream-mmap=4 --stream-count=1 \
             --stream-to="$RESULTS/padded-$name.raw" >/dev/null 2>&1
-        LD_PRELOAD=$work/driver.so DRIVER_STRIDE=64 records "padded stride: $name" --device "$single" --size 320x180 --format "$name" --fps 25 --frames 5 \
-            --encoder vaapi --report "$RESULTS/padded-$name.json" "$work/padded.h264" || continue
+        DRIVER_LOG=$work/granted LD_PRELOAD=$work/driver.so DRIVER_STRIDE=64 records "padded stride: $name" --device "$single" --size 320x180 --format "$name" --fps 25 --frames 5 \
+            --encoder vaapi "$work/padded.h264" || continue
         mv "$work/padded.h264" "$RESULTS/padded-$name.h264"
         on_host check "padded stride: $name as the camera delivered it" pictures equal "padded-$name.h264" "padded-$name.raw" --format "$name" --size 320x180 --still
-        on_host check "padded stride: $name was padded" report "padded-$name.json" "device.stride == $stride"
+        check "padded stride: $name was padded" test "$(tail -n 1 granted)" = "$stride"
     done
 else
     skip "lossless" "no emulated GPU; see Tests/Lab/gpu/fetch"
@@ -155,7 +155,7 @@ else
 fi
 if recording dropped percentage_of_dropped_buffers=30; then
     on_host check "dropped buffers: counted by their sequence" report dropped/report.json 'frames.droppedByDriver >= 5' 'frames.written == 100' \
-        'frames.captured + frames.droppedByDriver == frames.numbered'
+        'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     on_host check "dropped buffers: the recording is sound" is_sound dropped/out.h264 --frames 100 --keyframe-interval 25
 else
     fail "dropped buffers" "camrec did not end well: $(cat rec/stderr)"
@@ -172,7 +172,7 @@ v4l2-ctl -d "$single" -c wrap_sequence_number=0
 status=0
 recording lost disconnect=1 || status=$?
 check "a camera that disconnects: exit code 74" test $status = 74
-check "a camera that disconnects: one line names it" bash -c "[ \$(wc -l <rec/stderr) = 1 ] && grep -q '$single' rec/stderr"
+check "a camera that disconnects: one line names it" error_names rec/stderr "$single"
 on_host check "a camera that disconnects: what came before is sound" is_sound lost/out.h264
 
 await 10 v4l2-ctl -d "$single" --get-fmt-video

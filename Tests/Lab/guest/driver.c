@@ -1,5 +1,6 @@
 /* Loaded in front of a real V4L2 driver (LD_PRELOAD): behaviour that a driver may show and vivid shows not by itself.
  *   DRIVER_STRIDE=N           S_FMT asks for N bytes more a line, which vivid grants
+ *   DRIVER_LOG=FILE           the bytes a line that were then granted are added to FILE, a line each
  *   DRIVER_STREAMON_ERRNO=N   STREAMON fails with this errno: 28, ENOSPC, is what a full USB bus gives
  */
 #define _GNU_SOURCE
@@ -7,6 +8,7 @@
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static unsigned setting(const char *name)
@@ -26,6 +28,16 @@ static unsigned bytes_per_pixel(unsigned format)
     default: /* the luma plane of the others */
         return 1;
     }
+}
+
+static void log_stride(unsigned stride)
+{
+    const char *name = getenv("DRIVER_LOG");
+    FILE *log = name ? fopen(name, "a") : NULL;
+    if (!log)
+        return;
+    fprintf(log, "%u\n", stride);
+    fclose(log);
 }
 
 int ioctl(int fd, unsigned long request, ...)
@@ -48,5 +60,8 @@ int ioctl(int fd, unsigned long request, ...)
         errno = (int)refusal;
         return -1;
     }
-    return next(fd, request, argument);
+    int result = next(fd, request, argument);
+    if (request == VIDIOC_S_FMT && extra && result == 0)
+        log_stride(((struct v4l2_format *)argument)->fmt.pix.bytesperline);
+    return result;
 }

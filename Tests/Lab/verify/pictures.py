@@ -10,9 +10,9 @@ usage: pictures.py equal STREAM RAW --format FORMAT --size WxH [--still] [--tole
 equal    every decoded picture is the source's picture of the same place (with --still: RAW's only one). FORMAT is a
          V4L2 FourCC or y4m. The first N pictures may be black as a whole with --exempt-black N.
 same     both recordings have the same pictures.
-numbers  the frame numbers in the top left corner follow each other, but for --lost of them: 16 blocks of N pixels, light
+numbers  the frame numbers in the top left corner go up from 0, but for --lost of them: 16 blocks of N pixels, light
          is 1, the highest bit first. (../webcam: blocks of 1 pixel, in YUYV; the test source: 16.)
-follow   each picture looks like one of FOLDER's JPEG files, each the successor of the one before, but for --lost.
+follow   each picture looks like one of FOLDER's JPEG files, each the successor of the one before, from the first on, but for --lost.
 With --lost-by-report it is camrec's own report that says how many frames are missing.
 """
 import argparse
@@ -227,17 +227,24 @@ def missing_frames(options):
         return options.lost
     with open(options.lost_by_report, encoding="utf-8") as file:
         frames = json.load(file)["frames"]
-    return sum(frames[name] for name in ("droppedByDriver", "corrupt", "droppedByRecorder", "droppedByEncoder"))
+    return sum(frames[name] for name in ("droppedByDriver", "corrupt", "droppedByUs", "droppedByEncoder"))
 
 
-def check_successors(numbers, lost, period=None):
-    """Each number is one more than the one before (modulo `period`), but for `lost` that are missing in all."""
+def check_successors(numbers, count, lost, period=None):
+    """The numbers go up from 0 (and round, after `period`), and `lost` are missing of those that `count` pictures have.
+
+    Black pictures have no number, but each stands for a frame.
+    """
     if len(numbers) < 2:
         raise Different(f"only {len(numbers)} pictures with something in them")
-    steps = [b - a for a, b in zip(numbers, numbers[1:])]
-    missing = sum(((s - 1) % period) if period else s - 1 for s in steps)
-    if not period and any(s < 1 for s in steps):
+    if period:
+        unrolled = [numbers[0]]
+        for a, b in zip(numbers, numbers[1:]):
+            unrolled.append(unrolled[-1] + ((b - a - 1) % period) + 1)
+        numbers = unrolled
+    if any(b <= a for a, b in zip(numbers, numbers[1:])):
         raise Different(f"numbers repeat or go back: {numbers}")
+    missing = numbers[-1] + 1 - count
     if missing != lost:
         raise Different(f"{missing} frames are missing in place of {lost}: {numbers}")
     return f"{len(numbers)} frames from {numbers[0]} to {numbers[-1]}, {missing} missing"
@@ -248,7 +255,12 @@ def numbers(options):
     half, side = options.block // 2, options.block
     blocks = [luma[half, half:16 * side:side] for luma, _, _ in pictures if luma.min() != luma.max()]
     read = [sum(int(v > 125) << (15 - i) for i, v in enumerate(row)) for row in blocks]
-    return check_successors(read, missing_frames(options))
+    return check_successors(read, len(pictures), missing_frames(options))
+
+
+def contrast(luma):
+    """The picture without its range: full and limited look the same."""
+    return (luma - luma.mean()) / luma.std()
 
 
 def follow(options):
@@ -257,17 +269,18 @@ def follow(options):
     known = []
     for name in files:
         data = run("ffmpeg", "-nostdin", "-v", "error", "-i", name, "-pix_fmt", "gray", "-f", "rawvideo", "-")
-        known.append(numpy.frombuffer(data, numpy.uint8).reshape(height, width).astype(float))
+        known.append(contrast(numpy.frombuffer(data, numpy.uint8).reshape(height, width)))
     found = []
     for index, (luma, _, _) in enumerate(pictures):
         if luma.min() == luma.max():
             continue
-        errors = [numpy.mean(numpy.abs(luma - picture)) for picture in known]
+        shape = contrast(luma)
+        errors = [numpy.mean(numpy.abs(shape - picture)) for picture in known]
         best = int(numpy.argmin(errors))
         if errors[best] > options.tolerance:
-            raise Different(f"picture {index} looks like none of the camera's: mean difference {errors[best]:.1f}")
+            raise Different(f"picture {index} looks like none of the camera's: mean difference {errors[best]:.2f}")
         found.append(best)
-    return check_successors(found, missing_frames(options), len(known))
+    return check_successors(found, len(pictures), missing_frames(options), len(known))
 
 
 def main():
@@ -303,7 +316,7 @@ def main():
     for command in (counted, followed):
         command.add_argument("--lost", type=int, default=0)
         command.add_argument("--lost-by-report")
-    followed.add_argument("--tolerance", type=float, default=6)
+    followed.add_argument("--tolerance", type=float, default=0.1)
     options = parser.parse_args()
     try:
         print(options.action(options))

@@ -1,0 +1,36 @@
+import CYUV
+
+/// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
+///
+/// Used by the capture thread only.
+final class TestPictureCompressor {
+    /// What the pattern is drawn in.
+    let canvasFormat: PictureFormat
+    private let canvas: UnsafeMutableRawBufferPointer
+    private var drawn: UInt32?
+
+    /// Nil where a picture does not fit into memory.
+    init?(size: PictureSize, frameRate: FrameRate) {
+        let color = ColorEncoding(range: .full, matrix: .bt601)
+        guard let format = PictureFormat(.rgb24, size: size, frameRate: frameRate, color: color) else {
+            return nil
+        }
+        canvasFormat = format
+        canvas = .allocate(byteCount: format.minimumLengths[0], alignment: 64)
+    }
+
+    deinit { canvas.deallocate() }
+
+    /// Room for any picture: JPEG is hardly ever larger than RGB, but for its headers.
+    var bufferLength: Int { canvasFormat.minimumLengths[0] + 4096 }
+
+    /// Draws and compresses a frame.
+    /// - Returns: the bytes of it in `memory`; 0 where they did not fit.
+    func write(frame: UInt32, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer) -> Int {
+        pattern.draw(frame: frame, over: drawn, into: canvas)
+        drawn = frame
+        return cyuv_jpeg_encode(
+            canvas.baseAddress, canvasFormat.planes[0].stride, Int32(canvasFormat.size.width),
+            Int32(canvasFormat.size.height), memory.baseAddress, memory.count)
+    }
+}

@@ -1,0 +1,85 @@
+import CYUV
+import Capture
+
+/// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
+/// Huffman tables of its own (libjpeg-turbo puts the standard ones in).
+///
+/// libjpeg-turbo decodes one row of its units, 8 or 16 lines, into scratch planes in the cache, and from
+/// there the band goes on as planar Y′CbCr does.
+///
+/// The decoder is kept from frame to frame; what it allocates within for a frame is taken from libjpeg's
+/// pools, and cannot be avoided.
+final class JPEGReader: PictureReader {
+    private let size: PictureSize
+    private let pixelFormat: PixelFormat
+    private let decoder: OpaquePointer
+    private let resampler: ChromaResampler
+    /// Room for three planes of a band.
+    private let memory: UnsafeMutablePointer<UInt8>
+    private let stride: Int
+    private var layout = cyuv_jpeg_layout()
+
+    init(_ format: PictureFormat) throws(ConversionError) {
+        guard let decoder = cyuv_jpeg_create() else { throw .outOfMemory }
+        self.decoder = decoder
+        size = format.size
+        pixelFormat = format.pixelFormat
+        resampler = ChromaResampler(size: size)
+        // Whole blocks, and what the widest subsampling adds to a row.
+        stride = (size.width + 31) / 32 * 32 + 64
+        memory = .allocateAligned(count: 3 * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS))
+    }
+
+    deinit {
+        cyuv_jpeg_destroy(decoder)
+        memory.deallocate()
+    }
+
+    var bandRows: Int { Int(layout.band_rows) }
+
+    func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
+        let payload = buffer.payload
+        try check(
+            cyuv_jpeg_begin(
+                decoder, payload.baseAddress?.assumingMemoryBound(to: UInt8.self), payload.count,
+                Int32(size.width), Int32(size.height), &layout))
+    }
+
+    func read(
+        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
+    ) throws(ConversionError) {
+        let planes: InlineArray<3, UnsafeMutablePointer<UInt8>?> = [plane(0), plane(1), plane(2)]
+        let strides: InlineArray<3, Int> = [stride, stride, stride]
+        let status = planes.span.withUnsafeBufferPointer { planes in
+            strides.span.withUnsafeBufferPointer { strides in
+                cyuv_jpeg_read_band(decoder, planes.baseAddress, strides.baseAddress)
+            }
+        }
+        try check(status)
+        band.copyLuma(from: SourcePlane(plane(0), stride: stride))
+        guard layout.plane_count == 3 else {
+            band.fillChroma(with: 128)
+            return
+        }
+        let subsampling = Subsampling(
+            Int(layout.horizontal_subsampling), Int(layout.vertical_subsampling))
+        resampler.resample(
+            cb: SourcePlane(plane(1), stride: stride), cr: SourcePlane(plane(2), stride: stride),
+            rows: (rows.count + subsampling.vertical - 1) / subsampling.vertical,
+            subsampling: subsampling, into: band)
+    }
+
+    private func plane(_ number: Int) -> UnsafeMutablePointer<UInt8> {
+        memory + number * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+    }
+
+    private func check(_ status: cyuv_jpeg_status) throws(ConversionError) {
+        if status == CYUV_JPEG_OK { return }
+        let message = String(cString: cyuv_jpeg_message(decoder))
+        switch status {
+        case CYUV_JPEG_OTHER_SIZE: throw .mismatched(message)
+        case CYUV_JPEG_UNSUPPORTED: throw .unsupported(pixelFormat, message)
+        default: throw .corrupt(message)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// Something to know about how an encoder was set up: one sentence.
+public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+    /// The user asked for something else.
+    public let contradictsRequest: Bool
+
+    init(_ description: String, contradictsRequest: Bool) {
+        self.description = description
+        self.contradictsRequest = contradictsRequest
+    }
+}

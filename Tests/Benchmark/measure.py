@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Runs pairs of commands in turn, A B A B ..., and prints a table of medians and ratios in Markdown.
+
+usage: measure.py CAMREC BARE FOLDER [RUNS]     (scripts/bench calls it)
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+RUN = {"radeonsi": ["Tests/Lab/gpu/run", "radeonsi"], "iHD": ["Tests/Lab/gpu/run", "iHD"]}
+
+
+def run(command):
+    """Seconds of wall clock and of CPU, peak memory in MB, and standard output."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"bench: status {status} from: {' '.join(command)}")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output.decode()
+
+
+def pair(first, second, runs):
+    """The results of both commands, after a warm-up that does not count."""
+    results = ([], [])
+    for turn in range(runs + 1):
+        for result, command in zip(results, (first, second)):
+            measured = run(command)
+            if turn:
+                result.append(measured)
+    return results
+
+
+def medians(results, figure):
+    return tuple(statistics.median(r[figure] for r in side) for side in results)
+
+
+def row(what, results, figure, unit, limit):
+    ours, theirs = medians(results, figure)
+    ratio = statistics.median(a[figure] / b[figure] for a, b in zip(*results))
+    print(f"| {what} | {ours:.3f} {unit} | {theirs:.3f} {unit} | {ratio:.2f} | {limit} |")
+
+
+def main():
+    camrec, bare, folder = sys.argv[1:4]
+    runs = int(sys.argv[4]) if len(sys.argv) > 4 else 5
+    large, small = f"{folder}/1080p.y4m", f"{folder}/480p.y4m"
+    rate = ["-b:v", "6220800", "-maxrate", "9331200", "-bufsize", "9331200", "-g", "30"]
+    x264 = ["-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-threads", "1"]
+    x264 += ["-x264-params", "scenecut=0:sliced-threads=0"]
+    ours, theirs = f"{folder}/ours.h264", f"{folder}/theirs.h264"
+    ffmpeg = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-i"]
+
+    print("| what | camrec | other | ratio | goal |\n|---|---|---|---|---|")
+    software = [camrec, "--encoder", "software", "--overwrite", "--device"]
+    results = pair(software + [large, ours], ffmpeg + [large] + x264 + rate + [theirs], runs)
+    row("1080p file through libx264, wall; ffmpeg", results, 0, "s", "1.03")
+    row("the same, CPU; ffmpeg", results, 1, "s", "1.03")
+    first = pair(
+        software + [large, "--frames", "1", ours], ffmpeg + [large] + x264 + rate + ["-frames:v", "1", theirs], 2 * runs)
+    row("start to the first IDR written, libx264; ffmpeg", first, 0, "s", "0.6")
+    memory("libx264, 1080p", pair(software + [large, ours], [bare, large, theirs, "libx264", "-"], runs))
+
+    for driver, options in (("radeonsi", []), ("iHD", ["-low_power", "1"])):
+        prefix = RUN[driver]
+        vaapi = prefix + [camrec, "--encoder", "vaapi", "--overwrite", "--device", small]
+        encode = prefix + ["ffmpeg", "-v", "error", "-nostdin", "-y", "-vaapi_device", "/dev/dri/renderD128", "-i", small]
+        encode += ["-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-rc_mode", "VBR", "-b:v", "921600"] + options
+        first = pair(vaapi + ["--frames", "1", ours], encode + ["-frames:v", "1", theirs], 2 * runs)
+        row(f"start to the first IDR written, {driver}; ffmpeg", first, 0, "s", "0.6")
+        whole = prefix + [bare, small, theirs, "h264_vaapi"] + ["low_power" if options else "-"]
+        memory(f"{driver}, 640x480", pair(vaapi + [ours], whole, runs))
+
+    delay("libx264, 1080p30", [camrec, "--encoder", "software"], "1920x1080", 30, [bare, large, theirs, "libx264", "-", "30"], ours)
+    prefix = RUN["iHD"]
+    delay(
+        "iHD, 640x480 at 5 frames/s", prefix + [camrec, "--encoder", "vaapi"], "640x480", 5,
+        prefix + [bare, small, theirs, "h264_vaapi", "low_power", "5"], ours)
+
+
+def memory(what, results):
+    ours, theirs = medians(results, 2)
+    print(f"| peak memory, {what}; bare libavcodec | {ours:.1f} MB | {theirs:.1f} MB | {ours - theirs:+.1f} MB | +10 MB |")
+
+
+def delay(what, prefix, size, rate, reference, ours):
+    """Capture to write of test pictures in real time, beside the encoder's own time for a file's pictures."""
+    command = prefix + ["--device", "test", "--size", size, "--fps", str(rate), "--frames", "60", "--overwrite"]
+    report = json.loads(run(command + ["--report", "-", ours])[3])
+    encoder = float(run(reference)[3])
+    latency = report["latency"]["medianMilliseconds"]
+    print(f"| capture to write, median, {what}; bare encoder | {latency:.1f} ms | {encoder:.1f} ms | {latency - encoder:+.1f} ms | +1 ms |")
+
+
+main()
