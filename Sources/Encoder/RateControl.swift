@@ -121,9 +121,9 @@ public struct RateControlRequest: Sendable, Hashable {
 
     private static func fallbacks(from mode: RateControl.Mode) -> [RateControl.Mode] {
         switch mode {
-        case .cbr: [.cbr, .vbr, .cqp, .icq]
+        case .cbr: [.cbr, .vbr, .qvbr, .cqp, .icq]
         case .vbr: [.vbr, .cbr, .qvbr, .icq, .cqp]
-        case .cqp: [.cqp, .icq, .vbr, .cbr]
+        case .cqp: [.cqp, .icq, .qvbr, .vbr, .cbr]
         case .icq: [.icq, .cqp, .qvbr, .vbr, .cbr]
         case .qvbr: [.qvbr, .vbr, .icq, .cqp, .cbr]
         }
