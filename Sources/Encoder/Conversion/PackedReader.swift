@@ -4,15 +4,16 @@ import Capture
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {
     private let order: PixelFormat.Packed422
-    /// Whether libyuv's conversion to NV12 can be used. There is none for YVYU, and `YUY2ToNV12` of 2023
-    /// mixes the last columns' chroma up at widths that are 17 … 30 above a multiple of 32 (AVX2).
+    /// Whether libyuv's conversion to NV12 can be used. There is none for YVYU, that of UYVY allocates at each
+    /// call, and `YUY2ToNV12` of 2023 mixes the last columns' chroma up at widths that are 17 … 30 above a
+    /// multiple of 32 (AVX2).
     private let goesToNV12: Bool
     /// The band's Cb and Cr, where they are to be merged afterwards.
     private let cb, cr: PictureSurface.Plane
 
     init(_ format: PictureFormat, order: PixelFormat.Packed422) {
         self.order = order
-        goesToNV12 = order == .uyvy || (order == .yuyv && format.size.width % 32 == 0)
+        goesToNV12 = order == .yuyv && format.size.width % 32 == 0
         let width = half(format.size.width)
         let length = width * half(StagingBand.rows)
         cb = .init(.allocateAligned(count: length), stride: width)
@@ -28,8 +29,7 @@ final class PackedReader: PictureReader {
         let source = buffer.source(0).from(row: rows.lowerBound)
         switch band.chroma {
         case .interleaved(let chroma) where goesToNV12:
-            let convert = order == .uyvy ? UYVYToNV12 : YUY2ToNV12
-            _ = convert(
+            _ = YUY2ToNV12(
                 source.base, Int32(source.stride), band.luma.base, Int32(band.luma.stride), chroma.base,
                 Int32(chroma.stride), Int32(band.width), Int32(band.rows))
         case .interleaved:
