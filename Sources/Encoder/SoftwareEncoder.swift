@@ -40,7 +40,8 @@ enum SoftwareEncoder {
         if isRealtime { options.append(("tune", "zerolatency")) }
         if let level = properties.level { options.append(("level", "\(level)")) }
         switch properties.rateControl {
-        case .constantQuantizer(let quantizer): options.append(("qp", "\(quantizer)"))
+        // x264 takes 0 for lossless, which none of these profiles has.
+        case .constantQuantizer(let quantizer): options.append(("qp", "\(max(1, quantizer))"))
         case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
             options.append(("crf", "\(quality)"))
         case .constantBitRate, .variableBitRate: break
@@ -51,7 +52,10 @@ enum SoftwareEncoder {
     /// Keyframes are ours alone (no scene cuts, no open GOPs), and a picture is one slice: zerolatency would
     /// slice it by the number of threads.
     private static func parameters(_ properties: SessionProperties) -> String {
-        var parameters = ["scenecut=0", "open-gop=0", "sliced-threads=\(properties.slices > 1 ? 1 : 0)"]
+        // Frames come at a constant rate; x264 would hold one back to find out how long each lasts.
+        var parameters = [
+            "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
+        ]
         if properties.latency == .quality, let delay = properties.maximumFrameDelay {
             let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
             parameters += [
@@ -61,10 +65,16 @@ enum SoftwareEncoder {
         return parameters.joined(separator: ":")
     }
 
+    /// Whether each slice has a thread, for which x264 wants four rows of macroblocks; it would make fewer
+    /// slices otherwise.
+    private static func sharesSlices(_ properties: SessionProperties) -> Bool {
+        properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
+    }
+
     /// Each thread but the first holds a frame back, unless they share a picture's slices. Nought leaves the
     /// number to x264.
     private static func threadCount(_ properties: SessionProperties) -> Int32 {
-        if properties.slices > 1 { return Int32(properties.slices) }
+        if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
         guard properties.latency == .quality else { return 1 }
         guard let delay = properties.maximumFrameDelay else { return 0 }
         return Int32(max(1, min(16, delay - properties.bFrames + 1)))
