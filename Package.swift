@@ -36,11 +36,14 @@ let package = Package(
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
-        .testTarget(name: "EncoderTests", dependencies: ["Encoder", "Capture", "CTestJPEG"]),
+        .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
+        .testTarget(
+            name: "EncoderTests",
+            dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
-            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream"]),
+            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,169 @@
+import Bitstream
+import CFFmpeg
+import Testing
+
+@testable import Capture
+@testable import Encoder
+
+/// A picture of a source, in memory of its own.
+func picture(
+    _ format: PictureFormat, _ memoryPlanes: [[UInt8]], sequence: UInt32 = 0, timestamp: Int64 = 0
+) throws -> PixelBuffer {
+    var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
+    let memory = memoryPlanes.enumerated().map { index, bytes in
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 64)
+        copy.copyBytes(from: bytes)
+        payloads[index].length = bytes.count
+        return copy
+    }
+    let pool = try PixelBufferPool(backing: .allocated, planes: memory, planesPerBuffer: memory.count)
+    return PixelBuffer(
+        pool: pool, index: 0, payloads: payloads, format: format, sequence: sequence, timestamp: timestamp)
+}
+
+/// Pictures whose content changes altogether every few frames, as at a cut in a film.
+struct Film {
+    let format: PictureFormat
+    let framesPerScene: Int
+
+    init(
+        _ pixelFormat: PixelFormat = .nv12, _ width: Int = 128, _ height: Int = 96, rate: String = "25",
+        framesPerScene: Int = 7,
+        color: ColorEncoding = ColorEncoding(range: .limited, matrix: .bt601)
+    ) throws {
+        let size = try #require(PictureSize(width, height))
+        let frameRate = try #require(FrameRate(rate))
+        format = try #require(PictureFormat(pixelFormat, size: size, frameRate: frameRate, color: color))
+        self.framesPerScene = framesPerScene
+    }
+
+    func frame(_ number: Int) throws -> PixelBuffer {
+        let planes = format.minimumLengths.enumerated().map { plane, length in
+            noise(length, seed: UInt64(number / framesPerScene * 8 + plane))
+        }
+        return try picture(
+            format, planes, sequence: UInt32(number), timestamp: Int64(number) * 40_000_000)
+    }
+
+    /// Everything that an encoder makes of so many frames, each picked up as soon as it is there.
+    func encode(
+        _ count: Int, with encoder: some PictureEncoder, idrFrames: (Int) -> Bool = { $0 % 10 == 0 },
+        onFrame: (_ taken: Int, _ given: Int) -> Void = { _, _ in }
+    ) throws -> [AccessUnit] {
+        var units: [AccessUnit] = []
+        for number in 0..<count {
+            try encoder.encode(
+                frame(number), as: idrFrames(number) ? .idr : .automatic, frameNumber: number)
+            while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+            onFrame(units.count, number + 1)
+        }
+        try encoder.drain()
+        while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        return units
+    }
+
+    func software(_ configure: (inout EncoderConfiguration) -> Void = { _ in }) throws -> VideoEncoder {
+        var configuration = EncoderConfiguration()
+        configuration.keyframeInterval = .frames(10)
+        configure(&configuration)
+        return try SoftwareEncoder.open(configuration, source: format)
+    }
+}
+
+extension [AccessUnit] {
+    var idrPositions: [Int] { indices.filter { self[$0].isIDR } }
+}
+
+extension AccessUnit {
+    var allBytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    var sliceCount: Int { units.count { $0.header.nal_unit_type.isSlice } }
+
+    /// The NAL units of a type.
+    func units(_ type: H264.NALUnitType) -> [[UInt8]] {
+        withUnsafeBytes { bytes in
+            units.filter { $0.header.nal_unit_type == type }.map { Array(bytes[$0.bytes]) }
+        }
+    }
+
+    func sequenceParameterSet() throws -> H264.SequenceParameterSet {
+        let bytes = try #require(units(.sequenceParameterSet).first)
+        return try H264.SequenceParameterSet(bytes.span.bytes)
+    }
+
+    func pictureParameterSet() throws -> H264.PictureParameterSet {
+        let bytes = try #require(units(.pictureParameterSet).first)
+        return try H264.PictureParameterSet(bytes.span.bytes)
+    }
+}
+
+/// libavcodec's decoder, which complains of nothing.
+final class TestDecoder {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    private let frame = av_frame_alloc()!
+    private let packet = av_packet_alloc()!
+
+    /// A decoded picture: planes of 4:2:0 without padding.
+    struct Picture: Equatable {
+        let width: Int
+        let height: Int
+        let planes: [[UInt8]]
+    }
+
+    init() throws {
+        context = try #require(avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264)))
+        context.pointee.err_recognition = AV_EF_EXPLODE
+        try #require(avcodec_open2(context, nil, nil) == 0)
+    }
+
+    deinit {
+        var (context, frame, packet):
+            (
+                UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?,
+                UnsafeMutablePointer<AVPacket>?
+            ) = (self.context, self.frame, self.packet)
+        avcodec_free_context(&context)
+        av_frame_free(&frame)
+        av_packet_free(&packet)
+    }
+
+    static func decode(_ units: [AccessUnit]) throws -> [Picture] {
+        let decoder = try TestDecoder()
+        var pictures: [Picture] = []
+        for unit in units { pictures += try decoder.feed(unit.allBytes) }
+        return pictures + (try decoder.feed([]))
+    }
+
+    /// Nothing stands for the end.
+    private func feed(_ bytes: [UInt8]) throws -> [Picture] {
+        if !bytes.isEmpty {
+            try #require(av_new_packet(packet, Int32(bytes.count)) == 0)
+            UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: bytes.count)
+                .copyBytes(from: bytes)
+        }
+        try #require(avcodec_send_packet(context, bytes.isEmpty ? nil : packet) == 0)
+        av_packet_unref(packet)
+        var pictures: [Picture] = []
+        while avcodec_receive_frame(context, frame) == 0 { pictures.append(copy()) }
+        return pictures
+    }
+
+    private func copy() -> Picture {
+        let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
+        func plane(_ start: UnsafeMutablePointer<UInt8>?, _ stride: Int32, _ width: Int, _ height: Int)
+            -> [UInt8]
+        {
+            (0..<height).flatMap { row in
+                UnsafeBufferPointer(start: start! + row * Int(stride), count: width)
+            }
+        }
+        let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
+        return Picture(
+            width: width, height: height,
+            planes: [
+                plane(data.0, strides.0, width, height),
+                plane(data.1, strides.1, (width + 1) / 2, (height + 1) / 2),
+                plane(data.2, strides.2, (width + 1) / 2, (height + 1) / 2),
+            ])
+    }
+}

@@ -1,0 +1,112 @@
+import Bitstream
+import Testing
+
+@testable import Capture
+@testable import Encoder
+
+/// Parameter sets of drivers that write their own, made to say what the stream is.
+@Suite struct ParameterSetAmenderTests {
+    /// Sets as a driver might write them: Constrained Baseline, 64x48, without any VUI.
+    private func setsWithoutVUI() throws -> ParameterSets {
+        var sequence = BitWriter()
+        for byte in [66, 0x40, 30] { sequence.u(8, byte) }
+        for value in [0, 0, 2, 1] { sequence.ue(value) }
+        sequence.u(1, 0)
+        sequence.ue(3)
+        sequence.ue(2)
+        // Frames only, direct 8x8 inference, no cropping, no VUI.
+        for bit in [1, 1, 0, 0] { sequence.u(1, bit) }
+        var picture = BitWriter()
+        for value in [0, 0] { picture.ue(value) }
+        picture.u(2, 0)
+        for value in [0, 0, 0] { picture.ue(value) }
+        picture.u(3, 0)
+        for value in [0, 0, 0] { picture.ue(value) }
+        picture.u(3, 0b100)
+        let bytes = [0, 0, 0, 1, 0x67] + sequence.trailed + [0, 0, 0, 1, 0x68] + picture.trailed
+        return try ParameterSets(annexB: bytes.span.bytes)
+    }
+
+    private func sequenceSet(_ sets: ParameterSets) throws -> H264.SequenceParameterSet {
+        let nalUnit = try #require(sets.sequence.first).nalUnit
+        return try H264.SequenceParameterSet(nalUnit.span.bytes)
+    }
+
+    private let color = ColorEncoding(range: .full, matrix: .bt601, primaries: 1, transfer: 13)
+
+    @Test("sets without a VUI get one: range, matrix, primaries, transfer and rate")
+    func amends() throws {
+        let original = try setsWithoutVUI()
+        #expect(try sequenceSet(original).vui_parameters == nil)
+        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate("29.97")))
+        let amended = try amender.amend(original)
+        let set = try sequenceSet(amended)
+        let vui = try #require(set.vui_parameters)
+        #expect(vui.video_full_range_flag)
+        #expect([vui.matrix_coefficients, vui.colour_primaries, vui.transfer_characteristics] == [6, 1, 13])
+        #expect(set.frameRate?.numerator == 30000)
+        #expect(set.frameRate?.denominator == 1001)
+        #expect(set.width == 64)
+        #expect(set.height == 48)
+        #expect(set.profile_idc == 66)
+        #expect(amended.picture == original.picture)
+    }
+
+    @Test("sets that are right already stay as they are, byte for byte")
+    func leavesAlone() throws {
+        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25)))
+        let once = try amender.amend(setsWithoutVUI())
+        #expect(try amender.amend(once) == once)
+        let film = try Film(color: color)
+        let unit = try #require(try film.encode(1, with: film.software()).first)
+        let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes) }
+        #expect(try amender.amend(sets) == sets)
+    }
+
+    @Test("another range, matrix or rate replaces what the sets say")
+    func replaces() throws {
+        let first = try ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25))).amend(
+            setsWithoutVUI())
+        let other = ColorEncoding(range: .limited, matrix: .bt709)
+        let second = try ParameterSetAmender(color: other, frameRate: try #require(FrameRate(50))).amend(
+            first)
+        let set = try sequenceSet(second)
+        #expect(!set.isFullRange)
+        #expect(set.vui_parameters?.matrix_coefficients == 1)
+        #expect(set.frameRate?.framesPerSecond == 50)
+    }
+
+    @Test("sets that are no sets are an error, not a crash")
+    func hostile() throws {
+        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25)))
+        var sets = ParameterSets()
+        // An id and nothing more.
+        let truncated: [UInt8] = [0x67, 66, 0x40, 30, 0x80]
+        try sets.insert(truncated.span.bytes)
+        #expect(throws: (any Error).self) { try amender.amend(sets) }
+    }
+}
+
+/// Writes syntax elements bit by bit.
+private struct BitWriter {
+    private var bits: [Int] = []
+
+    mutating func u(_ count: Int, _ value: Int) {
+        for bit in (0..<count).reversed() { bits.append(value >> bit & 1) }
+    }
+
+    mutating func ue(_ value: Int) {
+        let length = Int.bitWidth - (value + 1).leadingZeroBitCount
+        u(length - 1, 0)
+        u(length, value + 1)
+    }
+
+    /// The bytes with the trailing bits behind them.
+    var trailed: [UInt8] {
+        var all = bits + [1]
+        while all.count % 8 != 0 { all.append(0) }
+        return stride(from: 0, to: all.count, by: 8).map { start in
+            all[start..<start + 8].reduce(0) { $0 << 1 | UInt8($1) }
+        }
+    }
+}

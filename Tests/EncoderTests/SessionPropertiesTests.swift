@@ -1,0 +1,265 @@
+import Testing
+
+@testable import Capture
+@testable import Encoder
+
+@Suite struct LevelTests {
+    @Test(
+        "the lowest level that holds size and rate (table A-1)",
+        arguments: [
+            ("176x144", "15", "1"), ("320x240", "30", "1.3"), ("640x480", "30", "3"),
+            ("640x480", "60", "3.1"),
+            ("1280x720", "30", "3.1"), ("1280x720", "60", "3.2"), ("1920x1080", "30", "4"),
+            ("1920x1080", "29.97", "4"), ("1920x1080", "60", "4.2"), ("3840x2160", "30", "5.1"),
+            ("3840x2160", "60", "5.2"), ("7680x4320", "30", "6"), ("2x16384", "1", "6"),
+        ])
+    func lowest(size: String, rate: String, level: String) throws {
+        let size = try #require(PictureSize(size))
+        let rate = try #require(FrameRate(rate))
+        #expect(Level.lowest(for: size, at: rate)?.description == level)
+    }
+
+    @Test("no level holds what is beyond the last")
+    func none() {
+        #expect(Level.lowest(for: PictureSize(16384, 16384)!, at: FrameRate(30)!) == nil)
+        #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!) == nil)
+    }
+
+    @Test("levels are read as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
+    func reads(text: String) throws {
+        let level = try #require(Level(text))
+        #expect(level.description == (text.hasSuffix(".0") ? String(text.dropLast(2)) : text))
+    }
+
+    @Test(
+        "anything else is no level",
+        arguments: ["", "0", "4.", ".1", "4.3", "7", "4.1.1", "40", "3.10", "-4", "4.-1"])
+    func refuses(text: String) { #expect(Level(text) == nil) }
+}
+
+/// Each property is checked against what the encoder says it supports.
+@Suite struct SessionPropertiesTests {
+    private static func limits(
+        _ change: (inout SessionProperties.Limits) -> Void = { _ in }
+    ) -> SessionProperties.Limits {
+        var limits = SessionProperties.Limits(
+            encoder: "the encoder", profiles: EncoderConfiguration.Profile.allCases,
+            rateControlModes: Set(RateControl.Mode.allCases), maximumSize: PictureSize(4096, 4096),
+            minimumSide: 16, maximumSlices: 32, hasBPictures: true)
+        change(&limits)
+        return limits
+    }
+
+    private func properties(
+        width: Int = 1920, height: Int = 1080, rate: String = "30",
+        limits: SessionProperties.Limits = Self.limits(),
+        _ configure: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws -> SessionProperties {
+        var configuration = EncoderConfiguration()
+        configure(&configuration)
+        let size = try #require(PictureSize(width, height))
+        let frameRate = try #require(FrameRate(rate))
+        let source = try #require(
+            PictureFormat(
+                .nv12, size: size, frameRate: frameRate, color: ColorEncoding(range: .full, matrix: .bt601)))
+        return try SessionProperties(configuration, source: source, limits: limits)
+    }
+
+    private func failure(_ body: () throws -> SessionProperties) -> EncoderError.Kind? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? EncoderError)?.kind
+        }
+    }
+
+    @Test("left open, everything has the best or usual value, and nothing is to be noted")
+    func usual() throws {
+        let properties = try properties()
+        #expect(properties.profile == .high)
+        #expect(properties.level == nil)
+        #expect(properties.entropyMode == .cabac)
+        #expect(properties.keyframeInterval == 30)
+        #expect(properties.bFrames == 0)
+        #expect(properties.slices == 1)
+        #expect(properties.latency == .realtime)
+        #expect(properties.color == ColorEncoding(range: .full, matrix: .bt601))
+        #expect(properties.notes.isEmpty)
+    }
+
+    // MARK: Profile, level, entropy mode
+
+    @Test("the best profile that the encoder has is taken")
+    func bestProfile() throws {
+        #expect(
+            try properties(limits: Self.limits { $0.profiles = [.constrainedBaseline, .main] }).profile
+                == .main)
+        #expect(
+            try properties(limits: Self.limits { $0.profiles = [.constrainedBaseline] }).profile
+                == .constrainedBaseline)
+        #expect(
+            failure { try properties(limits: Self.limits { $0.profiles = [] }) }
+                == .unsupported("the encoder does not encode H.264"))
+    }
+
+    @Test("a profile that the encoder lacks is an error that names those it has")
+    func missingProfile() throws {
+        #expect(
+            failure { try properties(limits: Self.limits { $0.profiles = [.main] }) { $0.profile = .high } }
+                == .unsupported("the encoder has no profile high, only main"))
+        #expect(try properties { $0.profile = .main }.profile == .main)
+    }
+
+    @Test("a level that is too low is an error that names the one to use")
+    func lowLevel() throws {
+        #expect(
+            failure { try properties { $0.level = Level("3.1") } }
+                == .contradiction(
+                    "level 3.1 is too low for 1920x1080 at 30 frames a second; use 4 or auto"))
+        #expect(try properties { $0.level = Level("5.1") }.level == Level("5.1"))
+    }
+
+    @Test("what no level holds is an error, whatever the encoder says")
+    func noLevel() {
+        #expect(
+            failure {
+                try properties(width: 16384, height: 16384, limits: Self.limits { $0.maximumSize = nil })
+            }
+                == .contradiction("H.264 has no level for 16384x16384 at 30 frames a second"))
+    }
+
+    @Test("the entropy mode follows the profile, and CABAC in constrained baseline is an error")
+    func entropyMode() throws {
+        #expect(try properties { $0.profile = .constrainedBaseline }.entropyMode == .cavlc)
+        #expect(try properties { $0.entropyMode = .cavlc }.entropyMode == .cavlc)
+        #expect(
+            failure {
+                try properties {
+                    $0.profile = .constrainedBaseline
+                    $0.entropyMode = .cabac
+                }
+            } == .contradiction("CABAC needs profile main or high (H.264 A.2.1)"))
+    }
+
+    // MARK: B frames and slices
+
+    @Test("B frames in constrained baseline, or beyond the allowed delay, are errors")
+    func impossibleBFrames() {
+        #expect(
+            failure {
+                try properties {
+                    $0.profile = .constrainedBaseline
+                    $0.bFrames = 2
+                }
+            } == .contradiction("B frames need profile main or high (H.264 A.2.1)"))
+        #expect(
+            failure {
+                try properties {
+                    $0.bFrames = 2
+                    $0.maximumFrameDelay = 1
+                }
+            } == .contradiction("2 B frames delay by 2 frames; raise --max-frame-delay from 1"))
+    }
+
+    @Test("an encoder without B frames makes none, and says so")
+    func noBFrames() throws {
+        let properties = try properties(limits: Self.limits { $0.hasBPictures = false }) { $0.bFrames = 2 }
+        #expect(properties.bFrames == 0)
+        #expect(properties.notes.map(\.description) == ["the encoder makes no B frames; using none"])
+        #expect(properties.notes.map(\.contradictsRequest) == [true])
+    }
+
+    @Test("more slices than the encoder makes or the picture has rows are fewer, and it says so")
+    func slices() throws {
+        #expect(try properties { $0.slices = 4 }.slices == 4)
+        let limited = try properties(limits: Self.limits { $0.maximumSlices = 2 }) { $0.slices = 4 }
+        #expect(limited.slices == 2)
+        #expect(limited.notes.map(\.description) == ["the encoder makes at most 2 slices of such a picture"])
+        #expect(try properties(width: 64, height: 33) { $0.slices = 32 }.slices == 3)
+    }
+
+    // MARK: Size
+
+    @Test("an odd size becomes even, its edge repeated, and it says so")
+    func oddSize() throws {
+        let properties = try properties(width: 639, height: 479)
+        #expect(properties.size == PictureSize(640, 480))
+        #expect(
+            properties.notes.map(\.description) == [
+                "639x479 is odd; the stream is 640x480, its edge repeated"
+            ])
+        #expect(properties.notes.map(\.contradictsRequest) == [false])
+    }
+
+    @Test("what is too large or too small for the encoder is an error")
+    func bounds() throws {
+        #expect(
+            failure { try properties(width: 4098, height: 16) }
+                == .unsupported("the encoder encodes up to 4096x4096, not 4098x16"))
+        #expect(
+            failure { try properties(width: 320, height: 14) }
+                == .unsupported("the encoder encodes sides of 16 and more, not 320x14"))
+        #expect(try properties(width: 4095, height: 15).size == PictureSize(4096, 16))
+    }
+
+    // MARK: Rate, keyframes, colour
+
+    @Test("a rate control that the encoder lacks is replaced, and it says so")
+    func rateControl() throws {
+        let properties = try properties(limits: Self.limits { $0.rateControlModes = [.cqp] }) {
+            $0.rateControl.bitRate = 1_000_000
+        }
+        #expect(properties.rateControl == .constantQuantizer(24))
+        #expect(properties.notes.count == 1)
+        #expect(properties.notes.map(\.contradictsRequest) == [true])
+    }
+
+    @Test("a keyframe interval in seconds is one in frames at the source's rate")
+    func keyframeInterval() throws {
+        func interval(_ interval: EncoderConfiguration.KeyframeInterval, rate: String) throws -> Int {
+            try properties(rate: rate) { $0.keyframeInterval = interval }.keyframeInterval
+        }
+        #expect(try interval(.seconds(2), rate: "29.97") == 60)
+        #expect(try interval(.seconds(0.001), rate: "30") == 1)
+        #expect(try interval(.frames(50), rate: "30") == 50)
+        #expect(try interval(.frames(0), rate: "30") == 1)
+        #expect(try properties(rate: "0.5").keyframeInterval == 1)
+    }
+
+    @Test("range and matrix are the source's unless others are asked for")
+    func color() throws {
+        let properties = try properties {
+            $0.colorRange = .limited
+            $0.colorMatrix = .bt709
+        }
+        #expect(properties.color == ColorEncoding(range: .limited, matrix: .bt709))
+    }
+}
+
+@Suite struct EncoderErrorTests {
+    @Test(
+        "every message is one line",
+        arguments: [
+            .noRenderNode, .nodeNotFound("/dev/dri/renderD128"),
+            .nodePermissionDenied(node: "/dev/dri/renderD128", group: "render"),
+            .nodePermissionDenied(node: "/dev/dri/renderD128", group: nil),
+            .noDriver(node: "/dev/dri/renderD128", detail: "x"), .contradiction("x"), .unsupported("x"),
+            .openFailed(encoder: "libx264", detail: "x"), .encodeFailed(encoder: "libx264", detail: "x"),
+            .damagedPicture("x"), .noneUsable(["x", "y"]),
+        ] as [EncoderError.Kind])
+    func messages(kind: EncoderError.Kind) {
+        let error = EncoderError(kind)
+        #expect(!error.description.isEmpty)
+        #expect(!error.description.contains("\n"))
+        #expect(!error.reason.contains("\n"))
+    }
+
+    @Test("a damaged picture is skipped, a failed one restarts the encoder, all else ends")
+    func recovery() {
+        #expect(EncoderError(.damagedPicture("")).recovery == .skipFrame)
+        #expect(EncoderError(.encodeFailed(encoder: "", detail: "")).recovery == .rebuildEncoder)
+        #expect(EncoderError(.noRenderNode).recovery == .stop)
+        #expect(EncoderError(.openFailed(encoder: "", detail: "")).recovery == .stop)
+    }
+}

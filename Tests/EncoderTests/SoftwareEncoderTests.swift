@@ -1,0 +1,251 @@
+import Bitstream
+import Testing
+
+@testable import Capture
+@testable import Encoder
+
+/// Real libx264 sessions.
+@Suite struct SoftwareEncoderTests {
+    // MARK: Keyframes
+
+    @Test(
+        "frame 0, N, 2N … are IDR, whatever cuts the content has",
+        arguments: [EncoderConfiguration.Latency.realtime, .quality])
+    func keyframes(latency: EncoderConfiguration.Latency) throws {
+        let film = try Film(framesPerScene: 7)
+        let units = try film.encode(45, with: film.software { $0.latency = latency })
+        #expect(units.idrPositions == [0, 10, 20, 30, 40])
+    }
+
+    @Test("a keyframe that is forced comes in addition, and the grid stays")
+    func forced() throws {
+        let film = try Film()
+        let units = try film.encode(
+            45, with: film.software(), idrFrames: { $0 % 10 == 0 || [3, 4, 19].contains($0) })
+        #expect(units.idrPositions == [0, 3, 4, 10, 19, 20, 30, 40])
+    }
+
+    @Test("every IDR brings its parameter sets, and nothing else does")
+    func parameterSets() throws {
+        let film = try Film()
+        for unit in try film.encode(25, with: film.software()) {
+            #expect(unit.units(.sequenceParameterSet).count == (unit.isIDR ? 1 : 0))
+            #expect(unit.units(.pictureParameterSet).count == (unit.isIDR ? 1 : 0))
+            #expect(unit.units(.accessUnitDelimiter).isEmpty)
+        }
+    }
+
+    // MARK: Order and delay
+
+    @Test("in real time each picture comes out before the next goes in")
+    func realtime() throws {
+        let film = try Film()
+        let units = try film.encode(30, with: film.software(), onFrame: { #expect($0 == $1) })
+        #expect(units.map(\.frameNumber) == Array(0..<30))
+    }
+
+    @Test("without B frames output order is input order, however much the encoder looks ahead")
+    func order() throws {
+        let film = try Film()
+        let units = try film.encode(80, with: film.software { $0.latency = .quality })
+        #expect(units.map(\.frameNumber) == Array(0..<80))
+        #expect(units.map(\.sequence) == (0..<80).map(UInt32.init))
+        #expect(units.map(\.timestamp) == (0..<80).map { Int64($0) * 40_000_000 })
+    }
+
+    @Test("with B frames every frame comes back, and the grid is where it was")
+    func bFrames() throws {
+        // A picture that moves: B frames are of no use between pictures that have nothing in common.
+        let source = try TestSource(
+            CaptureRequest(size: PictureSize(320, 240), frameRate: FrameRate(25)), isPaced: false)
+        var configuration = EncoderConfiguration()
+        configuration.keyframeInterval = .frames(10)
+        configuration.bFrames = 2
+        let encoder = try SoftwareEncoder.open(configuration, source: source.format)
+        var units: [AccessUnit] = []
+        for number in 0..<37 {
+            guard case .buffer(let buffer) = try source.nextBuffer() else { break }
+            try encoder.encode(buffer, as: number % 10 == 0 ? .idr : .automatic, frameNumber: number)
+            while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        }
+        try encoder.drain()
+        while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        #expect(units.map(\.frameNumber).sorted() == Array(0..<37))
+        #expect(units.map(\.frameNumber) != Array(0..<37))
+        #expect(units.idrPositions == [0, 10, 20, 30])
+        #expect([0, 10, 20, 30].map { units[$0].frameNumber } == [0, 10, 20, 30])
+        #expect(try TestDecoder.decode(units).count == 37)
+    }
+
+    @Test("no more frames are held back than allowed", arguments: [0, 1, 2, 5])
+    func frameDelay(limit: Int) throws {
+        let film = try Film()
+        let encoder = try film.software {
+            $0.latency = .quality
+            $0.maximumFrameDelay = limit
+        }
+        let units = try film.encode(40, with: encoder, onFrame: { #expect($1 - $0 <= limit) })
+        #expect(units.count == 40)
+    }
+
+    @Test("draining gives every frame back, also where nothing went in", arguments: [0, 1, 2, 40])
+    func drain(count: Int) throws {
+        let film = try Film()
+        let encoder = try film.software {
+            $0.latency = .quality
+            $0.bFrames = 3
+        }
+        #expect(try film.encode(count, with: encoder).map(\.frameNumber).sorted() == Array(0..<count))
+    }
+
+    // MARK: Slices
+
+    @Test(
+        "a picture is one slice, with several threads too",
+        arguments: [EncoderConfiguration.Latency.realtime, .quality])
+    func oneSlice(latency: EncoderConfiguration.Latency) throws {
+        let film = try Film(.nv12, 640, 480)
+        for unit in try film.encode(12, with: film.software { $0.latency = latency }) {
+            #expect(unit.sliceCount == 1)
+        }
+    }
+
+    @Test("as many slices as asked for are in every picture", arguments: [2, 3, 4, 15])
+    func slices(count: Int) throws {
+        let film = try Film(.nv12, 320, 240)
+        let units = try film.encode(12, with: film.software { $0.slices = count })
+        #expect(units.map(\.sliceCount) == Array(repeating: count, count: 12))
+        #expect(units.idrPositions == [0, 10])
+    }
+
+    // MARK: Parameter sets
+
+    @Test(
+        "the parameter sets have the profile that was asked for",
+        arguments: [
+            (.constrainedBaseline, 66, "Constrained Baseline"), (.main, 77, "Main"), (.high, 100, "High"),
+        ]
+            as [(EncoderConfiguration.Profile, Int, String)])
+    func profiles(profile: EncoderConfiguration.Profile, number: Int, name: String) throws {
+        // Real pictures in colour: noise would need no tool that only a higher profile has.
+        let film = try Film(.yuyv, 320, 240)
+        let unit = try #require(try film.encode(2, with: film.software { $0.profile = profile }).first)
+        let set = try unit.sequenceParameterSet()
+        #expect(set.profile_idc == number)
+        #expect(set.profileName.hasSuffix(name))
+    }
+
+    @Test("the entropy mode is the one that was asked for")
+    func entropyModes() throws {
+        func isCABAC(_ configure: (inout EncoderConfiguration) -> Void) throws -> Bool {
+            let film = try Film()
+            let unit = try #require(try film.encode(1, with: film.software(configure)).first)
+            return try unit.pictureParameterSet().entropy_coding_mode_flag
+        }
+        #expect(try isCABAC { $0.entropyMode = .cabac })
+        #expect(try !isCABAC { $0.entropyMode = .cavlc })
+        #expect(try isCABAC { _ in })
+        #expect(try !isCABAC { $0.profile = .constrainedBaseline })
+    }
+
+    @Test("the level is the one that was asked for, or the lowest that does")
+    func levels() throws {
+        func level(_ wanted: String?) throws -> String {
+            let film = try Film(.nv12, 640, 480, rate: "30")
+            let encoder = try film.software { $0.level = wanted.flatMap { Level($0) } }
+            return try #require(try film.encode(1, with: encoder).first).sequenceParameterSet().levelName
+        }
+        #expect(try level("4.1") == "4.1")
+        #expect(try level("5.2") == "5.2")
+        #expect(try level(nil) == "3")
+    }
+
+    @Test(
+        "the VUI has range, matrix, primaries and transfer",
+        arguments: [
+            ColorEncoding(range: .limited, matrix: .bt601, primaries: 6, transfer: 6),
+            ColorEncoding(range: .full, matrix: .bt601, primaries: 1, transfer: 13),
+            ColorEncoding(range: .limited, matrix: .bt709),
+            ColorEncoding(range: .full, matrix: .bt2020, primaries: 9, transfer: 14),
+        ])
+    func color(color: ColorEncoding) throws {
+        let film = try Film(color: color)
+        let unit = try #require(try film.encode(1, with: film.software()).first)
+        let vui = try #require(try unit.sequenceParameterSet().vui_parameters)
+        #expect(vui.video_full_range_flag == (color.range == .full))
+        #expect(vui.matrix_coefficients == Int(color.matrix.rawValue))
+        #expect(vui.colour_primaries == Int(color.primaries))
+        #expect(vui.transfer_characteristics == Int(color.transfer))
+    }
+
+    @Test("another range or matrix than the source's is what the VUI says")
+    func convertedColor() throws {
+        let film = try Film(color: ColorEncoding(range: .full, matrix: .bt601))
+        let encoder = try film.software {
+            $0.colorRange = .limited
+            $0.colorMatrix = .bt709
+        }
+        let unit = try #require(try film.encode(1, with: encoder).first)
+        let vui = try #require(try unit.sequenceParameterSet().vui_parameters)
+        #expect(!vui.video_full_range_flag)
+        #expect(vui.matrix_coefficients == 1)
+        #expect(encoder.color.range == .limited)
+    }
+
+    @Test(
+        "the VUI has the frame rate, exactly", arguments: ["30", "29.97", "12.5", "0.5", "1/86400", "1000"])
+    func frameRate(text: String) throws {
+        let film = try Film(rate: text)
+        let unit = try #require(try film.encode(1, with: film.software()).first)
+        let rate = try #require(try unit.sequenceParameterSet().frameRate)
+        #expect(rate.numerator == film.format.frameRate.numerator)
+        #expect(rate.denominator == film.format.frameRate.denominator)
+    }
+
+    // MARK: Size
+
+    @Test(
+        "sizes that are no multiple of 16, or odd, are cropped to even ones",
+        arguments: [(126, 94), (127, 95), (18, 2), (2, 2), (1, 1)])
+    func sizes(width: Int, height: Int) throws {
+        let film = try Film(.nv12, width, height)
+        let units = try film.encode(3, with: film.software())
+        let set = try #require(units.first).sequenceParameterSet()
+        #expect(set.width == (width + 1) & ~1)
+        #expect(set.height == (height + 1) & ~1)
+        let pictures = try TestDecoder.decode(units)
+        #expect(pictures.map(\.width) == Array(repeating: set.width, count: 3))
+        #expect(pictures.map(\.height) == Array(repeating: set.height, count: 3))
+    }
+
+    // MARK: Rate control
+
+    @Test(
+        "every rate control opens and encodes",
+        arguments: RateControl.Mode.allCases)
+    func rateControls(mode: RateControl.Mode) throws {
+        let film = try Film()
+        let units = try film.encode(
+            12,
+            with: film.software {
+                $0.rateControl.mode = mode
+                $0.rateControl.quality = 30
+                $0.rateControl.quantizer = 30
+            })
+        #expect(units.count == 12)
+    }
+
+    @Test("a quantiser of nought is the best that the profile has, not lossless coding, which none has")
+    func bestQuantizer() throws {
+        let film = try Film()
+        let units = try film.encode(3, with: film.software { $0.rateControl.quantizer = 0 })
+        #expect(try TestDecoder.decode(units).count == 3)
+        #expect(try #require(units.first).sequenceParameterSet().profile_idc == 100)
+    }
+
+    @Test("what H.264 cannot is refused before anything opens")
+    func contradiction() throws {
+        let film = try Film(.nv12, 640, 480)
+        #expect(throws: EncoderError.self) { try film.software { $0.level = Level("1") } }
+    }
+}

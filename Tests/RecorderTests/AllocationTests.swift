@@ -1,0 +1,267 @@
+import Bitstream
+import CTestAllocations
+import Glibc
+import Output
+import Testing
+
+@testable import Capture
+@testable import Encoder
+@testable import Recorder
+
+/// Nothing of ours allocates between poll and write: a whole recording, its three threads each counted over
+/// many frames after some to warm up. libavcodec is left out, which allocates inside: the encoder converts each
+/// picture as the real one does, and then finishes packets that libx264 made beforehand.
+@Suite(.enabled(if: allocations_can_be_counted()), .timeLimit(.minutes(1)))
+struct AllocationTests {
+    /// The frames between which a thread's allocations count.
+    static let window = 40..<140
+
+    @Test("the counter sees what Swift and C allocate, on its own thread alone")
+    func counter() {
+        var counts: [Int] = []
+        allocations_begin()
+        let text = strdup("text")
+        counts.append(Int(allocations_end()))
+        allocations_begin()
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 100, alignment: 4096)
+        counts.append(Int(allocations_end()))
+        allocations_begin()
+        let object = Unmanaged.passRetained(Progress())
+        counts.append(Int(allocations_end()))
+        allocations_begin()
+        counts.append(Int(allocations_end()))
+        // An object with a monitor, which has two things in memory of their own.
+        #expect(counts == [1, 1, 4, 0])
+        let other = Gate()
+        let thread = WorkerThread {
+            other.wait()
+            free(malloc(1))
+        }
+        allocations_begin()
+        other.open()
+        thread?.join()
+        #expect(allocations_end() == 0)
+        memory.deallocate()
+        free(text)
+        object.release()
+    }
+
+    @Test(
+        "a recording of test pictures allocates nothing for a frame",
+        arguments: [
+            .nv12, .nv21, .yuv420, .yvu420, .yuv422Planar, .yuv444Planar, .yuyv, .uyvy, .yvyu, .rgb24, .bgr24,
+            .bgrx32, .xrgb32, .grey,
+        ] as [PixelFormat])
+    func testPictures(format: PixelFormat) throws {
+        try expectNone(
+            TestSource(
+                CaptureRequest(size: PictureSize(64, 48), pixelFormat: format), isPaced: false))
+    }
+
+    @Test("odd sizes, whose edge is repeated, allocate nothing either")
+    func oddSize() throws {
+        try expectNone(
+            TestSource(CaptureRequest(size: PictureSize(63, 47), pixelFormat: .yuyv), isPaced: false))
+    }
+
+    @Test(
+        "a recording of a camera allocates nothing for a frame",
+        arguments: [.yuyv, .nv12MultiPlanar] as [PixelFormat])
+    func camera(format: PixelFormat) throws {
+        let stream = try Camera(path: "/dev/tireless", calls: TirelessDevice(format)).startStreaming(
+            CaptureRequest())
+        try expectNone(stream)
+    }
+
+    @Test("a recording of a file allocates nothing for a frame")
+    func file() throws {
+        var template = Array("/tmp/camrec-test-XXXXXX.y4m".utf8CString)
+        let descriptor = mkstemps(&template, 4)
+        defer { unlink(template) }
+        var bytes = Array("YUV4MPEG2 W64 H48 F30:1 C422\n".utf8)
+        for _ in 0..<200 { bytes += Array("FRAME Ip\n".utf8) + Array(repeating: 100, count: 64 * 48 * 2) }
+        #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+        close(descriptor)
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        try expectNone(Y4MSource(path: path, request: CaptureRequest(), isPaced: false))
+    }
+
+    private func expectNone(_ source: any CaptureStream) throws {
+        let progress = Progress()
+        let stream = CountingStream(source)
+        let encoder = try CountingEncoder(source: source.format, progress: progress)
+        let sink = try CountingSink(progress: progress)
+        let recording = try Recording(
+            from: stream, encoder: encoder, makeEncoder: { () throws(EncoderError) in encoder },
+            keyframeInterval: 10, limits: RecordingLimits(frames: Self.window.upperBound + 10), to: sink)
+        let outcome = recording.finish()
+        #expect(outcome.error == nil)
+        #expect(stream.allocations == 0, "on the capture thread")
+        #expect(encoder.allocations == 0, "on the encode thread")
+        #expect(sink.allocations == 0, "on the writer's thread")
+    }
+}
+
+/// Counts a thread's allocations from one frame to another.
+private struct Meter {
+    /// Nil as long as it counts, or did not yet.
+    private(set) var allocations: Int?
+    private var frame = 0
+
+    /// Called by the thread that is counted, once a frame.
+    mutating func nextFrame() {
+        if frame == AllocationTests.window.lowerBound { allocations_begin() }
+        if frame == AllocationTests.window.upperBound { allocations = Int(allocations_end()) }
+        frame += 1
+    }
+}
+
+/// How far the writer is, so that no more access units are under way than when warming up.
+private final class Progress: @unchecked Sendable {
+    // Safe to share: the numbers are touched with the lock held.
+    private let monitor = Monitor()
+    private var encoded = 0
+    private var written = 0
+
+    func countEncoded() {
+        monitor.withLock {
+            encoded += 1
+            monitor.signal()
+        }
+    }
+
+    func countWritten() {
+        monitor.withLock {
+            written += 1
+            monitor.signal()
+        }
+    }
+
+    func waitForEncoded(_ count: Int) {
+        monitor.withLock { while encoded < count { monitor.wait() } }
+    }
+
+    func waitForWritten(_ count: Int) {
+        monitor.withLock { while written < count { monitor.wait() } }
+    }
+}
+
+private final class CountingStream: CaptureStream, @unchecked Sendable {
+    // Safe to share: the capture thread's alone, until it has ended.
+    private let source: any CaptureStream
+    private var meter = Meter()
+    var allocations: Int? { meter.allocations }
+
+    init(_ source: any CaptureStream) { self.source = source }
+
+    var identity: SourceIdentity { source.identity }
+    var format: PictureFormat { source.format }
+    var bufferCount: Int { source.bufferCount }
+    var isLive: Bool { source.isLive }
+    var losses: CaptureLosses { source.losses }
+    var interrupter: CaptureInterrupter { source.interrupter }
+
+    func nextBuffer() throws(CaptureError) -> NextBuffer {
+        meter.nextFrame()
+        return try source.nextBuffer()
+    }
+
+    func stop() { source.stop() }
+}
+
+private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
+    // Safe to share: the encode thread's alone, until it has ended.
+    private let input: SoftwareInput
+    private var finisher: StreamFinisher
+    private var pending = PendingFrames()
+    /// An IDR and the picture after it, as libx264 made them.
+    private let packets: [AccessUnit]
+    private let progress: Progress
+    private var meter = Meter()
+    private var finished: AccessUnit?
+    private var count = 0
+    var allocations: Int? { meter.allocations }
+
+    /// Access units that are under way while warming up; all with room for an IDR.
+    static let unitsUnderWay = 8
+
+    init(source: PictureFormat, progress: Progress) throws {
+        self.progress = progress
+        let size = try #require(
+            PictureSize((source.size.width + 1) & ~1, (source.size.height + 1) & ~1))
+        input = try SoftwareInput(source: source, size: size, color: source.color)
+        let amender = ParameterSetAmender(color: source.color, frameRate: source.frameRate)
+        finisher = StreamFinisher(encoder: "recorded packets", slicesPerPicture: 1, amender: amender)
+        packets = try Self.packets(size: size)
+    }
+
+    private static func packets(size: PictureSize) throws -> [AccessUnit] {
+        let source = try TestSource(CaptureRequest(size: size, pixelFormat: .nv12), isPaced: false)
+        let encoder = try SoftwareEncoder.open(EncoderConfiguration(), source: source.format)
+        var units: [AccessUnit] = []
+        while units.count < 2 {
+            guard case .buffer(let buffer) = try source.nextBuffer() else { break }
+            try encoder.encode(buffer, as: units.isEmpty ? .idr : .automatic, frameNumber: units.count)
+            while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        }
+        return units
+    }
+
+    func encode(
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+    ) throws(EncoderError) {
+        meter.nextFrame()
+        if count >= 2 * Self.unitsUnderWay { progress.waitForWritten(count - Self.unitsUnderWay / 2) }
+        _ = try input.frame(for: buffer)
+        input.release()
+        let isIDR = kind == .idr || count < 2 * Self.unitsUnderWay
+        pending.append(
+            PendingFrames.Frame(
+                number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
+                isIDRWanted: isIDR))
+        guard let frame = pending.remove(number: frameNumber) else { return }
+        let finished = try packets[isIDR ? 0 : 1].withUnsafeBytes {
+            (bytes) throws(EncoderError) in try finisher.finish(bytes, frame)
+        }
+        self.finished = finished
+        count += 1
+        progress.countEncoded()
+    }
+
+    func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }
+
+    func drain() throws(EncoderError) {}
+}
+
+private final class CountingSink: PacketSink, @unchecked Sendable {
+    // Safe to share: the writer's alone, until it has ended.
+    let name = "counted"
+    private let file: FileSink
+    private let device: FileSink
+    private let progress: Progress
+    private var meter = Meter()
+    var allocations: Int? { meter.allocations }
+
+    init(progress: Progress) throws {
+        self.progress = progress
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        close(mkstemp(&template))
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        file = try FileSink(path: path, overwrite: true, interruption: #require(Interruption()))
+        unlink(path)
+        device = try FileSink(path: "/dev/null", overwrite: false, interruption: #require(Interruption()))
+    }
+
+    func write(_ unit: AccessUnit) throws(OutputError) {
+        meter.nextFrame()
+        progress.waitForEncoded(CountingEncoder.unitsUnderWay)
+        try file.write(unit)
+        try device.write(unit)
+        progress.countWritten()
+    }
+
+    func finish() throws(OutputError) {
+        try file.finish()
+        try device.finish()
+    }
+}
