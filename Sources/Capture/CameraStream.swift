@@ -21,7 +21,8 @@ public final class CameraStream: CaptureStream {
     private var deadline: Int64
     private var isStreaming = false
 
-    /// Buffers asked for: two that stay with the driver, one that is encoded, three that may wait.
+    /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, two that may
+    /// wait.
     private static let wantedBuffers: UInt32 = 6
     /// Fewer than two with the driver and one with us is no stream.
     private static let fewestBuffers = 3

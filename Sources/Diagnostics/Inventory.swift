@@ -84,6 +84,7 @@ public struct EncoderEntry: Sendable, Encodable {
         public let entryPoint: String
         public let rateControlModes: [String]
         public let packedHeaders: [String]
+        public let minimumSize: String?
         public let maximumSize: String?
         public let bFrames: Bool
     }
@@ -114,7 +115,7 @@ public struct EncoderEntry: Sendable, Encodable {
             Profile(
                 codec: "H.264", profile: $0, entryPoint: "software",
                 rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
-                maximumSize: nil, bFrames: true)
+                minimumSize: nil, maximumSize: nil, bFrames: true)
         }, problem: nil)
 }
 
@@ -126,6 +127,7 @@ extension EncoderEntry.Profile {
         rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(
             \.rawValue)
         packedHeaders = capabilities.packedHeaders
+        minimumSize = capabilities.minimumSize.map { "\($0)" }
         maximumSize = capabilities.maximumSize.map { "\($0)" }
         bFrames = capabilities.hasBPictures
     }

@@ -70,7 +70,7 @@ public struct EncoderSelection {
     ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
             let connection = try VADisplayConnection(node: node)
-            let capabilities = EncoderCapabilities.query(connection).filter { $0.codec == .h264 }
+            let capabilities = EncoderCapabilities.query(connection, codecs: [.h264])
             let candidates = request.entryPoints.map { entryPoint in
                 VAAPIEncoder.Candidate(
                     connection: connection, entryPoint: entryPoint,
