@@ -41,6 +41,7 @@ public enum NextBuffer: ~Copyable, Sendable {
 public struct CaptureInterrupter: Sendable {
     let pool: PixelBufferPool
 
+    /// Ends the wait, now and ever after.
     public func interrupt() { pool.interrupt() }
 }
 
@@ -51,5 +52,6 @@ public struct CaptureLosses: Sendable, Hashable {
     /// Flagged as damaged by the driver (V4L2_BUF_FLAG_ERROR), or shorter than a picture.
     public var corrupt = 0
 
+    /// Nothing lost.
     public init() {}
 }

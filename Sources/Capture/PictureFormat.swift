@@ -17,9 +17,13 @@ public final class PictureFormat: Sendable {
         public var length: Int { rows == 0 ? 0 : stride * (rows - 1) + rowBytes }
     }
 
+    /// How the picture lies in memory.
     public let pixelFormat: PixelFormat
+    /// The picture, without the padding of its rows.
     public let size: PictureSize
+    /// What the driver promised; low light may halve it.
     public let frameRate: FrameRate
+    /// What the numbers mean; for RGB, what they will be converted to.
     public let color: ColorEncoding
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool

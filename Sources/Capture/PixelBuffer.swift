@@ -16,6 +16,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
         var length = 0
     }
 
+    /// The same object for every buffer of a stream.
     public let format: PictureFormat
     /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
     public let sequence: UInt32

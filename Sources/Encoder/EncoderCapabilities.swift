@@ -19,10 +19,13 @@ public struct EncoderCapabilities: Sendable, Hashable {
         case hevc = "H.265"
     }
 
+    /// H.264 or H.265.
     public let codec: Codec
     /// The profile's name in VA-API, such as `H264High`.
     public let profile: String
+    /// Programmable or fixed function.
     public let entryPoint: EntryPoint
+    /// Never empty for a driver that encodes.
     public let rateControlModes: Set<RateControl.Mode>
     /// Headers that the application writes instead of the driver: `sequence`, `picture`, `slice`, `misc`,
     /// `raw data`.

@@ -26,8 +26,11 @@ public struct RecordingOutcome: Sendable {
 
     /// Nanoseconds.
     public struct Latency: Sendable, Hashable {
+        /// Half of the frames took no longer.
         public let median: Int64
+        /// 99 of 100 frames took no longer.
         public let percentile99: Int64
+        /// The slowest frame.
         public let maximum: Int64
     }
 }
