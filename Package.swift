@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .testTarget(name: "EncoderTests", dependencies: ["Encoder", "Capture", "CTestJPEG"]),
-        .testTarget(name: "OutputTests", dependencies: ["Output"]),
+        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
         .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
     ],
     swiftLanguageModes: [.v6]

@@ -45,7 +45,7 @@ public final class FileSink: PacketSink {
     }
 
     deinit {
-        if let path, wasCreated, !hasStarted { unlink(path) }
+        if let path, wasCreated, bytesWritten == 0 { unlink(path) }
         if path != nil, descriptor >= 0 { close(descriptor) }
     }
 

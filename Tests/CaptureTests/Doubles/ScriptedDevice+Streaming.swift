@@ -90,4 +90,9 @@ final class HeldBuffer {
         let bytes = buffer.pointee.plane(number)
         return (0..<plane.rows).map { Array(bytes[$0 * plane.stride..<$0 * plane.stride + plane.rowBytes]) }
     }
+
+    /// One byte of a plane.
+    func byte(ofPlane number: Int, row: Int, column: Int) -> UInt8 {
+        buffer.pointee.plane(number)[row * buffer.pointee.format.planes[number].stride + column]
+    }
 }

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import Capture
+
+@Suite struct FrameRateTests {
+    @Test(
+        "rates are read as numbers, decimals and fractions",
+        arguments: [
+            ("30", 30, 1), ("29.97", 30000, 1001), ("23.976", 24000, 1001), ("59.94", 60000, 1001),
+            ("30000/1001", 30000, 1001), ("60/2", 30, 1), ("12.5", 25, 2), ("0.5", 1, 2), ("7.5", 15, 2),
+            ("1000000", 1_000_000, 1), ("1/86400", 1, 86400),
+        ])
+    func reads(text: String, numerator: Int, denominator: Int) throws {
+        let rate = try #require(FrameRate(text))
+        #expect(rate.numerator == numerator)
+        #expect(rate.denominator == denominator)
+    }
+
+    @Test(
+        "anything else is no rate",
+        arguments: [
+            "", "0", "-30", "0/0", "30/0", "0/1", "-1/-1", "a", "30fps", "1/2/3", "/", "nan", "inf", "1e9",
+            "0.0001", "1/86401", "1000001", "99999999999999999999",
+            "9223372036854775807/9223372036854775807x",
+        ])
+    func refuses(text: String) { #expect(FrameRate(text) == nil) }
+
+    @Test("parts that are no 31-bit numbers, even in lowest terms, are no rate")
+    func bounds() {
+        #expect(FrameRate(Int.max, Int.max) == FrameRate(1))
+        #expect(FrameRate(Int.max, Int.max - 1) == nil)
+        #expect(FrameRate(Int.min, 1) == nil)
+        #expect(FrameRate(0, 0) == nil)
+    }
+
+    @Test(
+        "rates print as people write them",
+        arguments: [("30", "30"), ("30000/1001", "29.97"), ("12.5", "12.5")])
+    func prints(text: String, expected: String) { #expect(FrameRate(text)?.description == expected) }
+
+    @Test("rates are ordered by their value")
+    func order() throws {
+        let ntsc = try #require(FrameRate(30000, 1001))
+        let rates = try [#require(FrameRate(30)), ntsc, #require(FrameRate(25)), #require(FrameRate(60))]
+        #expect(rates.sorted().map(\.description) == ["25", "29.97", "30", "60"])
+    }
+
+    @Test("frame times do not drift")
+    func times() throws {
+        let rate = try #require(FrameRate(30000, 1001))
+        #expect(rate.frameDuration == 33_366_666)
+        #expect(rate.time(ofFrame: 0) == 0)
+        #expect(rate.time(ofFrame: 30000) == 1001 * 1_000_000_000)
+        #expect(rate.time(ofFrame: 30_000_000) == 1_001_000 * 1_000_000_000)
+    }
+
+    @Test("no frame's time overflows", arguments: ["1/86400", "1000000", "30000/1001"])
+    func distantTimes(text: String) throws {
+        let rate = try #require(FrameRate(text))
+        #expect(rate.time(ofFrame: .max) > 0)
+        #expect(rate.time(ofFrame: .max) <= Int64.max / 2)
+        #expect(rate.frameDuration > 0)
+    }
+}
+
+@Suite struct PictureSizeTests {
+    @Test("sizes are read and printed as WIDTHxHEIGHT")
+    func reads() {
+        #expect(PictureSize("640x480") == PictureSize(640, 480))
+        #expect(PictureSize(1920, 1080)?.description == "1920x1080")
+        #expect(PictureSize("16384x1")?.area == 16384)
+    }
+
+    @Test(
+        "anything else is no size",
+        arguments: ["", "640", "640x", "x480", "640x480x1", "0x480", "-1x1", "16385x1", "640X480", "6 x4"])
+    func refuses(text: String) { #expect(PictureSize(text) == nil) }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Capture
+
+/// The camera for machines without one.
+@Suite struct TestSourceTests {
+    private func source(
+        _ format: PixelFormat = .nv12, size: PictureSize? = PictureSize(320, 240), isPaced: Bool = false,
+        rate: Int = 30, clock: ScriptedClock = ScriptedClock()
+    ) throws -> TestSource {
+        try TestSource(
+            CaptureRequest(size: size, frameRate: FrameRate(rate), pixelFormat: format), isPaced: isPaced,
+            clock: clock)
+    }
+
+    /// The colour at a pixel, as limited-range luma and chroma, or as red, green and blue.
+    private func sample(_ picture: HeldBuffer, _ format: PixelFormat, x: Int, y: Int) -> [UInt8] {
+        func byte(_ plane: Int, _ row: Int, _ column: Int) -> UInt8 {
+            picture.byte(ofPlane: plane, row: row, column: column)
+        }
+        switch format.arrangement {
+        case .semiPlanar420(let first):
+            let pair = [byte(1, y / 2, x / 2 * 2), byte(1, y / 2, x / 2 * 2 + 1)]
+            return [byte(0, y, x)] + (first == .cb ? pair : pair.reversed())
+        case .planar(let horizontal, let vertical, let first):
+            let chroma = [1, 2].map { byte($0, y / vertical, x / horizontal) }
+            return [byte(0, y, x)] + (first == .cb ? chroma : chroma.reversed())
+        case .packed422(let order):
+            let four = (0..<4).map { byte(0, y, x / 2 * 4 + $0) }
+            return switch order {
+            case .yuyv: [four[x % 2 * 2], four[1], four[3]]
+            case .uyvy: [four[x % 2 * 2 + 1], four[0], four[2]]
+            case .yvyu: [four[x % 2 * 2], four[3], four[1]]
+            }
+        case .rgb(let bytes, let red, let green, let blue):
+            return [red, green, blue].map { byte(0, y, x * bytes + $0) }
+        default:
+            return [byte(0, y, x)]
+        }
+    }
+
+    /// The frame number in the row of blocks at the top.
+    private func number(in picture: HeldBuffer, _ format: PixelFormat) -> Int {
+        (0..<16).reduce(0) { number, block in
+            number << 1 | (sample(picture, format, x: block * 16 + 8, y: 8)[0] > 128 ? 1 : 0)
+        }
+    }
+
+    /// Limited-range BT.601 of an RGB sample, rounded.
+    private func luma(_ rgb: [UInt8]) -> Double {
+        16 + (65.738 * Double(rgb[0]) + 129.057 * Double(rgb[1]) + 25.064 * Double(rgb[2])) / 256
+    }
+
+    @Test("every format draws the same picture", arguments: PixelFormat.inOnePiece)
+    func samePicture(format: PixelFormat) throws {
+        let reference = try source(.yuv444Planar)
+        let other = try source(format)
+        let expected = try reference.hold()
+        let picture = try other.hold()
+        for y in stride(from: 0, to: 240, by: 7) {
+            for x in stride(from: 0, to: 320, by: 9) {
+                let wanted = sample(expected, .yuv444Planar, x: x, y: y)
+                let found = sample(picture, format, x: x, y: y)
+                switch format.arrangement {
+                case .rgb: #expect(abs(luma(found) - Double(wanted[0])) <= 1.5, "at \(x),\(y)")
+                case .grey: #expect(found == [wanted[0]], "at \(x),\(y)")
+                default: #expect(found == wanted, "at \(x),\(y)")
+                }
+            }
+        }
+    }
+
+    @Test("the frame's number can be read back from its blocks", arguments: PixelFormat.inOnePiece)
+    func numbers(format: PixelFormat) throws {
+        let source = try source(format)
+        for frame in 0..<40 {
+            let picture = try source.hold()
+            #expect(number(in: picture, format) == frame)
+            #expect(picture.sequence == UInt32(frame))
+        }
+    }
+
+    @Test("a buffer that is drawn over shows the same as one that is new")
+    func drawnOver() throws {
+        let used = try source(.yuyv)
+        for _ in 0..<100 { _ = try used.nextSequence() }
+        let fresh = try source(.yuyv)
+        let format = fresh.format
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: format.minimumLengths[0], alignment: 16)
+        defer { memory.deallocate() }
+        TestPattern(format: format).draw(frame: 100, over: nil, into: memory)
+        #expect(try used.hold().payload == Array(memory))
+    }
+
+    @Test(
+        "any size can be drawn, odd and tiny ones too",
+        arguments: [(1, 1), (2, 2), (3, 1), (1, 3), (17, 33), (319, 241), (1921, 5)])
+    func sizes(width: Int, height: Int) throws {
+        for format in PixelFormat.inOnePiece {
+            let source = try source(format, size: PictureSize(width, height))
+            for frame in 0..<UInt32(3) { #expect(try source.nextSequence() == frame) }
+        }
+    }
+
+    @Test("what it cannot draw is refused", arguments: [PixelFormat.mjpeg, .h264, .nv12MultiPlanar])
+    func refuses(format: PixelFormat) {
+        #expect(throws: CaptureError.self) { try source(format) }
+    }
+
+    @Test("paced, a picture comes each frame's time, however long the last one took")
+    func paced() throws {
+        let clock = ScriptedClock()
+        let source = try source(isPaced: true, rate: 25, clock: clock)
+        let start = clock.time
+        for frame in 0..<10 {
+            let picture = try source.hold()
+            #expect(clock.time - start == Int64(frame) * 40_000_000)
+            #expect(picture.timestamp == clock.time)
+        }
+        #expect(source.losses.droppedByDriver == 0)
+        #expect(source.isLive)
+    }
+
+    @Test("paced, frames are lost while every buffer is held, and counted")
+    func drops() throws {
+        let clock = ScriptedClock()
+        let source = try source(isPaced: true, rate: 25, clock: clock)
+        let held = try (0..<source.bufferCount).map { _ in try source.hold() }
+        // The last of them came at 200 ms; 240, 280 and 320 pass before one is let go.
+        clock.after(130_000_000) { held[3].letGo() }
+        let next = try source.hold()
+        #expect(next.sequence == 9)
+        #expect(source.losses.droppedByDriver == 3)
+        #expect(number(in: next, .nv12) == 9)
+        #expect(number(in: held[0], .nv12) == 0)
+    }
+
+    @Test("unpaced, it waits for a buffer and loses nothing")
+    func waits() throws {
+        let clock = ScriptedClock()
+        let source = try source(clock: clock)
+        let held = try (0..<source.bufferCount).map { _ in try source.hold() }
+        clock.after(3_600_000_000_000) { held[0].letGo() }
+        #expect(try source.hold().sequence == UInt32(held.count))
+        #expect(source.losses.droppedByDriver == 0)
+        #expect(!source.isLive)
+    }
+
+    @Test("an interruption ends a wait for the next frame, and every later one")
+    func interruption() throws {
+        let clock = ScriptedClock()
+        let source = try source(isPaced: true, rate: 1, clock: clock)
+        #expect(try source.nextSequence() == 0)
+        let interrupter = source.interrupter
+        clock.after(10_000_000) { interrupter.interrupt() }
+        #expect(try source.nextSequence() == nil)
+        #expect(clock.time < 1_500_000_000)
+        #expect(try source.nextSequence() == nil)
+    }
+}

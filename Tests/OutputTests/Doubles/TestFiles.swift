@@ -1,0 +1,119 @@
+import Bitstream
+import Glibc
+import Testing
+
+/// A folder that is gone with its owner, and all that is in it.
+final class TemporaryFolder {
+    private let root: String
+
+    init() {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        guard let folder = opendir(root) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { unlink(path(name)) }
+        }
+        closedir(folder)
+        rmdir(root)
+    }
+
+    func path(_ name: String) -> String { name.isEmpty ? root : "\(root)/\(name)" }
+
+    func write(_ name: String, _ bytes: [UInt8]) {
+        let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        _ = Glibc.write(descriptor, bytes, bytes.count)
+        close(descriptor)
+    }
+
+    /// Nil where there is no such file.
+    func content(_ name: String) -> [UInt8]? { contentOfFile(path(name)) }
+
+    func status(_ name: String) -> stat {
+        var status = stat()
+        stat(path(name), &status)
+        return status
+    }
+}
+
+/// Nil where there is no such file.
+func contentOfFile(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return readAll(descriptor, count: .max)
+}
+
+/// Up to `count` bytes, to the end of the file or as far as a pipe has any.
+func readAll(_ descriptor: Int32, count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = Array(repeating: UInt8(0), count: 1 << 16)
+    while bytes.count < count {
+        let result = read(descriptor, &buffer, min(buffer.count, count - bytes.count))
+        if result <= 0 { break }
+        bytes += buffer[..<result]
+    }
+    return bytes
+}
+
+/// A file system with room for few bytes: a tmpfs for root, a limit on file sizes would hit every test.
+final class SmallFileSystem {
+    let path: String
+
+    init(bytes: Int) throws {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard mount("camrec-test", path, "tmpfs", 0, "size=\(bytes)") == 0 else {
+            rmdir(path)
+            try Test.cancel("mounting a small file system needs root")
+        }
+    }
+
+    deinit {
+        umount2(path, Int32(MNT_DETACH))
+        rmdir(path)
+    }
+}
+
+/// An access unit of one NAL unit.
+func accessUnit(length: Int = 1000, isIDR: Bool = true) -> AccessUnit {
+    var builder = AccessUnitPool().makeBuilder()
+    let bytes = (0..<max(1, length)).map {
+        $0 == 0 ? (isIDR ? 0x65 : 0x41) : UInt8(truncatingIfNeeded: $0 | 1)
+    }
+    builder.append(bytes.span.bytes)
+    return builder.finish(isIDR: isIDR, frameNumber: 0, sequence: 0, timestamp: 0)
+}
+
+extension AccessUnit {
+    var allBytes: [UInt8] { withUnsafeBytes { Array($0) } }
+}
+
+/// A thread of the test's own.
+final class BackgroundThread {
+    private var thread = pthread_t()
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Box(body))
+        pthread_create(
+            &thread, nil,
+            { argument in
+                Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+                return nil
+            }, box.toOpaque())
+    }
+
+    func join() { pthread_join(thread, nil) }
+
+    private final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

@@ -1,0 +1,246 @@
+import Bitstream
+import Glibc
+import Testing
+
+@testable import Output
+
+/// Where access units end up, and what is left when they cannot.
+@Suite struct FileSinkTests {
+    private let folder = TemporaryFolder()
+
+    private func interruption(patience: Int = 0) throws -> Interruption {
+        try #require(Interruption(patience: patience))
+    }
+
+    private func sink(_ name: String, overwrite: Bool = false) throws -> FileSink {
+        try FileSink(path: folder.path(name), overwrite: overwrite, interruption: interruption())
+    }
+
+    private func failure(_ body: () throws -> Void) -> OutputError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? OutputError
+        }
+    }
+
+    // MARK: Files
+
+    @Test("access units stand in the file one behind the other, byte for byte")
+    func writes() throws {
+        let sink = try sink("out.h264")
+        let units = (0..<10).map { accessUnit(length: 1 + $0 * 1000) }
+        for unit in units { try sink.write(unit) }
+        try sink.finish()
+        #expect(folder.content("out.h264") == units.flatMap(\.allBytes))
+        #expect(sink.bytesWritten == units.map(\.count).reduce(0, +))
+    }
+
+    @Test("a new file is not for everyone to write")
+    func mode() throws {
+        let sink = try sink("out.h264")
+        try sink.write(accessUnit())
+        #expect(folder.status("out.h264").st_mode & 0o022 == 0)
+    }
+
+    @Test("a file that exists is refused, and stays what it was")
+    func refuses() throws {
+        folder.write("out.h264", [1, 2, 3])
+        let failure = failure { _ = try sink("out.h264") }
+        #expect(failure?.kind == .exists)
+        #expect(failure?.isCreation == true)
+        #expect(folder.content("out.h264") == [1, 2, 3])
+    }
+
+    @Test("overwriting keeps what was there until the first access unit comes")
+    func overwrites() throws {
+        folder.write("out.h264", Array(repeating: 9, count: 10_000))
+        do {
+            let sink = try sink("out.h264", overwrite: true)
+            #expect(folder.content("out.h264")?.count == 10_000)
+            let unit = accessUnit()
+            try sink.write(unit)
+            #expect(folder.content("out.h264") == unit.allBytes)
+        }
+        #expect(folder.content("out.h264")?.count == accessUnit().count)
+    }
+
+    @Test("overwriting leaves alone what was there where no access unit comes")
+    func overwritesNothing() throws {
+        folder.write("out.h264", [1, 2, 3])
+        do { try sink("out.h264", overwrite: true).finish() }
+        #expect(folder.content("out.h264") == [1, 2, 3])
+    }
+
+    @Test("a new file without any access unit is removed")
+    func removes() throws {
+        do {
+            let sink = try sink("out.h264")
+            #expect(folder.content("out.h264") == [])
+            try sink.finish()
+        }
+        #expect(folder.content("out.h264") == nil)
+    }
+
+    @Test("a folder that is missing, or is meant as a file, is told with the cause")
+    func notCreated() throws {
+        #expect(failure { _ = try sink("none/out.h264") }?.kind == .notCreated(errno: ENOENT))
+        #expect(failure { _ = try sink("", overwrite: true) }?.kind == .notCreated(errno: EISDIR))
+        let dangling = folder.path("dangling")
+        symlink(folder.path("none/target"), dangling)
+        #expect(failure { _ = try sink("dangling") }?.kind == .notCreated(errno: ENOENT))
+    }
+
+    // MARK: Full disks
+
+    @Test("on a full disk the file ends with the last whole access unit, and plays")
+    func fullDisk() throws {
+        let small = try SmallFileSystem(bytes: 1 << 20)
+        let path = small.path + "/out.h264"
+        let sink = try FileSink(path: path, overwrite: false, interruption: interruption())
+        let unit = accessUnit(length: 300_000)
+        var written = 0
+        let failure = failure {
+            while written < 100 {
+                try sink.write(unit)
+                written += 1
+            }
+        }
+        #expect(failure?.kind == .diskFull)
+        #expect(failure?.isCreation == false)
+        #expect(written == 3)
+        #expect(sink.bytesWritten == 3 * unit.count)
+        #expect(contentOfFile(path)?.count == 3 * unit.count)
+    }
+
+    @Test("a file that may not grow any more ends with the last whole access unit")
+    func sizeLimit() async {
+        // The limit holds for a whole process, and so in one of its own.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 250_000, rlim_max: 250_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let folder = TemporaryFolder()
+            let sink = try FileSink(
+                path: folder.path("out.h264"), overwrite: false, interruption: #require(Interruption()))
+            let unit = accessUnit(length: 100_000)
+            try sink.write(unit)
+            try sink.write(unit)
+            #expect(throws: OutputError(.writeFailed(errno: EFBIG), output: folder.path("out.h264"))) {
+                try sink.write(unit)
+            }
+            #expect(folder.content("out.h264")?.count == 2 * unit.count)
+        }
+    }
+
+    @Test("a new file whose first access unit does not fit is removed")
+    func nothingFits() throws {
+        let small = try SmallFileSystem(bytes: 1 << 16)
+        let path = small.path + "/out.h264"
+        do {
+            let sink = try FileSink(path: path, overwrite: false, interruption: interruption())
+            #expect(failure { try sink.write(accessUnit(length: 1 << 20)) }?.kind == .diskFull)
+        }
+        #expect(contentOfFile(path) == nil)
+    }
+
+    // MARK: Pipes and devices
+
+    @Test("a named pipe that nobody reads is refused without waiting for a reader")
+    func noReader() throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        let failure = failure { _ = try sink("pipe") }
+        #expect(failure?.kind == .noReader)
+        #expect(failure?.isCreation == true)
+    }
+
+    @Test("a named pipe takes access units, and stays when the recording ends")
+    func namedPipe() throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let unit = accessUnit(length: 20_000)
+        do {
+            let sink = try sink("pipe")
+            try sink.write(unit)
+            try sink.finish()
+        }
+        #expect(readAll(reader, count: unit.count) == unit.allBytes)
+        #expect(folder.status("pipe").st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test("a reader that closes its pipe ends the output")
+    func closedPipe() throws {
+        signal(SIGPIPE, SIG_IGN)
+        mkfifo(folder.path("pipe"), 0o600)
+        let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
+        let sink = try sink("pipe")
+        try sink.write(accessUnit())
+        close(reader)
+        #expect(failure { try sink.write(accessUnit()) }?.kind == .closedPipe)
+    }
+
+    @Test("a wait for a reader that takes nothing ends when it is interrupted")
+    func stalledPipe() throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let interruption = try interruption(patience: 5)
+        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
+        // Raised before the pipe is full: the wait sees it when it comes to wait.
+        let unit = accessUnit(length: 1 << 20)
+        let raiser = BackgroundThread { interruption.raise() }
+        #expect(failure { try sink.write(unit) }?.kind == .stalled(seconds: 5))
+        raiser.join()
+        #expect(sink.bytesWritten == 0)
+    }
+
+    @Test("a device takes access units without --overwrite, and stays")
+    func device() throws {
+        let sink = try FileSink(path: "/dev/null", overwrite: false, interruption: interruption())
+        try sink.write(accessUnit())
+        try sink.finish()
+        #expect(access("/dev/null", F_OK) == 0)
+    }
+
+    @Test("a device that is full says so")
+    func fullDevice() throws {
+        let sink = try FileSink(path: "/dev/full", overwrite: false, interruption: interruption())
+        #expect(failure { try sink.write(accessUnit()) }?.kind == .diskFull)
+    }
+
+    @Test("finishing twice closes once")
+    func finishesTwice() throws {
+        let sink = try sink("out.h264")
+        try sink.write(accessUnit())
+        try sink.finish()
+        try sink.finish()
+    }
+}
+
+@Suite struct InterruptionTests {
+    @Test("it is raised once and for all")
+    func raised() throws {
+        let interruption = try #require(Interruption())
+        #expect(!interruption.isRaised)
+        for _ in 0..<100_000 { interruption.raise() }
+        #expect(interruption.isRaised)
+        #expect(interruption.isRaised)
+    }
+}
+
+@Suite struct OutputErrorTests {
+    @Test(
+        "every message is one line that names the output",
+        arguments: [
+            .exists, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe, .stalled(seconds: 5),
+            .writeFailed(errno: EIO),
+        ] as [OutputError.Kind])
+    func messages(kind: OutputError.Kind) {
+        let message = OutputError(kind, output: "/tmp/out.h264").description
+        #expect(message.contains("/tmp/out.h264"))
+        #expect(!message.contains("\n"))
+        #expect(message.contains(";"))
+    }
+}
