@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
 
-/// A camera that streams: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
+/// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {
     public let identity: SourceIdentity
     public let format: PictureFormat
@@ -42,14 +42,17 @@ public final class CameraStream: CaptureStream {
         pool = try Self.makePool(device, requests: requests, format: format)
         deadline = 0
         for index in 0..<pool.count { try queue(index) }
+    }
+
+    deinit { stop() }
+
+    public func start() throws(CaptureError) {
         var type = Int32(bitPattern: type)
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
         renewDeadline()
     }
-
-    deinit { stop() }
 
     public func stop() {
         guard isStreaming else { return }

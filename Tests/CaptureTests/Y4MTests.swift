@@ -190,10 +190,7 @@ import Testing
         for length in [second + 1, second + 5, second + 6, second + 7, whole.count - 1] {
             let (frames, failure) = read(Array(whole.prefix(length)))
             #expect(frames == [Self.picture(0)])
-            #expect(
-                failure
-                    == .badFile(
-                        "the file ends in the middle of frame 1; the frames before it were recorded"))
+            #expect(failure == .badFile("the file ends in the middle of frame 1"))
         }
         #expect(read(Array(whole.prefix(second))).failure == nil)
     }
@@ -252,9 +249,8 @@ import Testing
             path: file.path, request: CaptureRequest(), isPaced: false, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
         clock.after(3_600_000_000_000) { held[1].letGo() }
-        #expect(try source.hold().payload == Self.picture(3))
+        #expect(try source.hold().payload == Self.picture(source.bufferCount))
         #expect(held[0].payload == Self.picture(0))
-        #expect(held[2].payload == Self.picture(2))
     }
 
     @Test("paced, each frame comes at its time")
