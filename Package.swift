@@ -47,7 +47,9 @@ let package = Package(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .testTarget(name: "EncoderTests", dependencies: ["Encoder", "Capture", "CTestJPEG"]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
-        .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
+        .testTarget(
+            name: "RecorderTests",
+            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream"]),
     ],
     swiftLanguageModes: [.v6]
 )
