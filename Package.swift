@@ -32,13 +32,24 @@ let package = Package(
                 "Recorder", "Diagnostics", "Capture", "Encoder", "Output",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "Peers", path: "Tests/Benchmark/Peers",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("avcodec"),
+                .linkedLibrary("avutil"),
+            ]),
+        .executableTarget(
+            name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
+            path: "Tests/Benchmark/Conversion"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .testTarget(name: "EncoderTests", dependencies: ["Encoder", "Capture", "CTestJPEG"]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
-        .testTarget(name: "RecorderTests", dependencies: ["Recorder"]),
+        .testTarget(
+            name: "RecorderTests",
+            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream"]),
     ],
     swiftLanguageModes: [.v6]
 )

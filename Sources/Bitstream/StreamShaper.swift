@@ -49,6 +49,9 @@ public struct StreamShaper {
     /// id.
     public mutating func prime(parameterSets: ParameterSets) { received = parameterSets }
 
+    /// Expects an IDR picture, after pictures were lost. Parameter sets stay known.
+    public mutating func expectIDR() { activated = nil }
+
     /// Starts anew after the encoder was recreated: forgets its parameter sets and expects an IDR picture.
     public mutating func restart() {
         received = ParameterSets()

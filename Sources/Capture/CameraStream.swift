@@ -22,10 +22,8 @@ public final class CameraStream: CaptureStream {
     private var isStreaming = false
 
     /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, two that may
-    /// wait.
+    /// wait. A driver may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
     private static let wantedBuffers: UInt32 = 6
-    /// Fewer than two with the driver and one with us is no stream.
-    private static let fewestBuffers = 3
     /// A camera may take its time before its first frame.
     private static let startGrace: Int64 = 5_000_000_000
     private static let patience: Int64 = 2_000_000_000
@@ -188,7 +186,7 @@ public final class CameraStream: CaptureStream {
         request.memory = V4L2_MEMORY_MMAP.rawValue
         let result = device.control(CV4L2_REQBUFS, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
-        guard (fewestBuffers...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
+        guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
             throw device.error(.driverMisbehaved("it granted \(request.count) buffers for \(wantedBuffers)"))
         }
         var planes: [UnsafeMutableRawBufferPointer] = []

@@ -28,10 +28,10 @@ public struct KeyframePolicy: Sendable, Hashable {
         isRequested = false
     }
 
-    /// The encoder failed with `count` frames in it that will never come out: they do not count, and the
-    /// next frame is an IDR.
-    public mutating func restart(losing count: Int) {
-        frameNumber -= count
+    /// The encoder failed. Frames that never came out of it do not count; the next frame is an IDR.
+    /// - Parameter encodedFrames: how many came out since the beginning.
+    public mutating func restart(after encodedFrames: Int) {
+        frameNumber = encodedFrames
         isRequested = true
     }
 }

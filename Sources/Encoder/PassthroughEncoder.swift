@@ -6,10 +6,8 @@ import Capture
 /// Keyframes are the camera's: what is asked for has no effect. Pictures that cannot be decoded, because
 /// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
 public final class PassthroughEncoder: PictureEncoder {
-    public let pendingCount = 0
-    public let droppedCount = 0
-
-    private var finisher = PassthroughEncoder.makeFinisher()
+    private var finisher = StreamFinisher(
+        encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
     private var finished: AccessUnit?
     private var lastSequence: UInt32?
 
@@ -19,11 +17,17 @@ public final class PassthroughEncoder: PictureEncoder {
     public func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
-        if let lastSequence, buffer.sequence != lastSequence &+ 1 { finisher = Self.makeFinisher() }
+        if let lastSequence, buffer.sequence != lastSequence &+ 1 { finisher.expectIDR() }
         lastSequence = buffer.sequence
         let frame = PendingFrames.Frame(
             number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence, isIDRWanted: false)
-        finished = try finisher.finish(buffer.payload, frame)
+        do {
+            finished = try finisher.finish(buffer.payload, frame)
+        } catch {
+            // Another session would get the same bytes; another IDR may mend it.
+            finisher.expectIDR()
+            throw EncoderError(.damagedPicture(error.description))
+        }
         if finished == nil {
             throw EncoderError(.damagedPicture("nothing to decode it from before the next IDR"))
         }
@@ -32,8 +36,4 @@ public final class PassthroughEncoder: PictureEncoder {
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }
 
     public func drain() throws(EncoderError) {}
-
-    private static func makeFinisher() -> StreamFinisher {
-        StreamFinisher(encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
-    }
 }

@@ -13,18 +13,11 @@ struct PendingFrames {
     private static let limit = 512
 
     private var frames: [Frame] = []
-    /// Frames that were given up.
-    private(set) var droppedCount = 0
-
-    var count: Int { frames.count }
 
     init() { frames.reserveCapacity(Self.limit) }
 
     mutating func append(_ frame: Frame) {
-        if frames.count == Self.limit {
-            frames.removeFirst()
-            droppedCount += 1
-        }
+        if frames.count == Self.limit { frames.removeFirst() }
         frames.append(frame)
     }
 

@@ -6,12 +6,6 @@ import Capture
 /// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end.
 /// Everything is called from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
-    /// Pictures handed over that have not come out yet.
-    var pendingCount: Int { get }
-
-    /// Pictures handed over that will not come out any more.
-    var droppedCount: Int { get }
-
     /// Encodes a picture. The buffer is free again when this returns. Every access unit must have been taken
     /// before, by calling `nextAccessUnit` until it gives nil.
     /// - Parameter frameNumber: the picture's place in the recording.

@@ -4,6 +4,7 @@ import Bitstream
 /// checks the bytes that will be written.
 struct StreamFinisher {
     private let encoder: String
+    private let slicesPerPicture: Int?
     private var shaper: StreamShaper
     private var checker: StreamShapeChecker
     /// Pictures before the first IDR are passed over; else they are an error.
@@ -18,6 +19,7 @@ struct StreamFinisher {
     ) {
         self.skipsToFirstIDR = skipsToFirstIDR
         self.encoder = encoder
+        self.slicesPerPicture = slicesPerPicture
         shaper = StreamShaper(pool: AccessUnitPool(), amendParameterSets: amender.map { $0.amend })
         checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
     }
@@ -30,6 +32,12 @@ struct StreamFinisher {
         } catch {
             throw EncoderError(.openFailed(encoder: encoder, detail: "its parameter sets: \(error)"))
         }
+    }
+
+    /// Decoding has to begin anew, with an IDR. Parameter sets stay known.
+    mutating func expectIDR() {
+        shaper.expectIDR()
+        checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
     }
 
     /// Nil for a packet without a picture.

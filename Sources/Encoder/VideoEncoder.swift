@@ -36,9 +36,6 @@ public final class VideoEncoder: PictureEncoder {
         color = properties.color
     }
 
-    public var pendingCount: Int { pending.count }
-    public var droppedCount: Int { pending.droppedCount }
-
     public func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {

@@ -13,16 +13,18 @@ struct EncodeStage {
     let interrupter: CaptureInterrupter
     let limits: RecordingLimits
     let makeEncoder: EncoderFactory
-    let stop: RecordingStop
+    let pauses: any RestartPauses
     var encoder: (any PictureEncoder)?
     var policy: KeyframePolicy
     private var restarts = RestartLimit()
     private var firstTimestamp: Int64?
+    /// Frames given to the encoder that have come to no end yet.
+    private var framesInEncoder = 0
 
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int,
         limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>, units: BoundedQueue<AccessUnit>,
-        counters: RecordingCounters, interrupter: CaptureInterrupter, stop: RecordingStop
+        counters: RecordingCounters, interrupter: CaptureInterrupter, pauses: any RestartPauses
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
@@ -32,7 +34,7 @@ struct EncodeStage {
         self.units = units
         self.counters = counters
         self.interrupter = interrupter
-        self.stop = stop
+        self.pauses = pauses
     }
 
     /// Runs until the source has ended and everything is encoded, or the encoder fails for good.
@@ -51,6 +53,7 @@ struct EncodeStage {
             return nil
         } catch {
             interrupter.interrupt()
+            countLostFrames()
             while let unused = frames.pop() {
                 _ = consume unused
                 counters.add(to: .unused)
@@ -71,6 +74,7 @@ struct EncodeStage {
         guard let encoder else { return }
         let timestamp = buffer.timestamp
         do throws(EncoderError) {
+            framesInEncoder += 1
             try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
             _ = consume buffer
             policy.advance()
@@ -78,7 +82,9 @@ struct EncodeStage {
             try forwardAccessUnits()
         } catch {
             switch error.recovery {
-            case .skipFrame: counters.add(to: .corrupt)
+            case .skipFrame:
+                framesInEncoder -= 1
+                counters.add(to: .corrupt)
             case .rebuildEncoder: try rebuild(after: error)
             case .stop: throw error
             }
@@ -87,8 +93,9 @@ struct EncodeStage {
         if let count = limits.frames, policy.frameNumber >= count { interrupter.interrupt() }
     }
 
-    private func forwardAccessUnits() throws(EncoderError) {
+    private mutating func forwardAccessUnits() throws(EncoderError) {
         while let unit = try encoder?.nextAccessUnit() {
+            framesInEncoder -= 1
             counters.add(to: .encoded)
             // A closed queue is a failed output, which stops the source by itself.
             _ = units.push(unit, cost: unit.count)
@@ -98,22 +105,25 @@ struct EncodeStage {
     private mutating func drain() throws(EncoderError) {
         try encoder?.drain()
         try forwardAccessUnits()
-        if let encoder { counters.add(encoder.pendingCount + encoder.droppedCount, to: .droppedByEncoder) }
+        countLostFrames()
         encoder = nil
+    }
+
+    /// What is still in the encoder will never come out.
+    private mutating func countLostFrames() {
+        counters.add(framesInEncoder, to: .droppedByEncoder)
+        framesInEncoder = 0
     }
 
     /// Closes the failed session and opens a new one, whose first frame is an IDR.
     private mutating func rebuild(after failure: EncoderError) throws(EncoderError) {
-        guard let failed = encoder else { return }
-        // The frame that failed may or may not have been taken; if it was, it is among those pending.
-        let lost = failed.pendingCount + failed.droppedCount
-        counters.add(max(1, lost), to: .droppedByEncoder)
-        policy.restart(losing: lost)
+        countLostFrames()
+        policy.restart(after: counters[.encoded])
         encoder = nil
         var failure = failure
-        while restarts.allowsAnother(at: MonotonicTime.now()) {
-            if let pause = restarts.pause(at: MonotonicTime.now()), stop.wait(until: pause) { throw failure }
-            restarts.count(at: MonotonicTime.now())
+        while restarts.allowsAnother(at: pauses.now()) {
+            if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { throw failure }
+            restarts.count(at: pauses.now())
             counters.add(to: .encoderRestarts)
             do throws(EncoderError) {
                 encoder = try makeEncoder()

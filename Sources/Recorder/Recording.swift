@@ -106,7 +106,7 @@ public final class Recording {
             EncodeStage(
                 encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval,
                 limits: limits,
-                frames: frames, units: units, counters: counters, interrupter: interrupter, stop: stopWish))
+                frames: frames, units: units, counters: counters, interrupter: interrupter, pauses: stopWish))
         let write = Handover(
             WriteStage(
                 units: units, sink: sink, counters: counters, interrupter: interrupter,

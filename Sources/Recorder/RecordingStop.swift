@@ -1,7 +1,7 @@
 import Capture
 
 /// The wish that a recording ends, which any wait within it can see.
-final class RecordingStop: @unchecked Sendable {
+final class RecordingStop: RestartPauses, @unchecked Sendable {
     // Safe to share: the flag is touched with the lock held.
     private let monitor = Monitor()
     private var isRequested = false
@@ -13,8 +13,8 @@ final class RecordingStop: @unchecked Sendable {
         }
     }
 
-    /// Waits until `deadline`, in monotonic nanoseconds.
-    /// - Returns: true as soon as the recording is to end.
+    func now() -> Int64 { MonotonicTime.now() }
+
     func wait(until deadline: Int64) -> Bool {
         monitor.withLock {
             while !isRequested, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }

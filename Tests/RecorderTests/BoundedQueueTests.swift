@@ -1,0 +1,147 @@
+import Testing
+
+@testable import Recorder
+
+@Suite struct BoundedQueueTests {
+    /// An element that says when it ends.
+    struct Token: ~Copyable, Sendable {
+        let number: Int
+        let onEnd: @Sendable (Int) -> Void
+        deinit { onEnd(number) }
+    }
+
+    @Test("what goes in first comes out first, round and round")
+    func order() {
+        let queue = BoundedQueue<Int>(capacity: 3)
+        var next = 0
+        for _ in 0..<10 {
+            for number in next..<next + 3 { #expect(queue.push(number)) }
+            for number in next..<next + 3 { #expect(queue.pop() == number) }
+            next += 3
+        }
+    }
+
+    @Test("a full queue gives up its oldest element for a new one, and says so")
+    func dropsOldest() {
+        let queue = BoundedQueue<Int>(capacity: 3)
+        #expect((0..<5).map { queue.pushDroppingOldest($0) } == [0, 0, 0, 1, 1])
+        queue.close()
+        #expect([queue.pop(), queue.pop(), queue.pop(), queue.pop()] == [2, 3, 4, nil])
+    }
+
+    @Test("a closed queue takes nothing, and gives out what it has")
+    func closed() {
+        let queue = BoundedQueue<Int>(capacity: 3)
+        #expect(queue.push(1))
+        queue.close()
+        #expect(!queue.push(2))
+        #expect(queue.pushDroppingOldest(3) == 1)
+        #expect(queue.pop() == 1)
+        #expect(queue.pop() == nil)
+        #expect(queue.pop() == nil)
+    }
+
+    @Test("every element ends once: taken, displaced, refused or left behind")
+    func ends() {
+        let ended = Ended()
+        func token(_ number: Int) -> Token { Token(number: number) { ended.add($0) } }
+        do {
+            let queue = BoundedQueue<Token>(capacity: 2)
+            for number in 0..<4 { _ = queue.pushDroppingOldest(token(number)) }
+            #expect(ended.numbers == [0, 1])
+            if let taken = queue.pop() { #expect(taken.number == 2) }
+            #expect(ended.numbers == [0, 1, 2])
+            queue.close()
+            let isAccepted = queue.push(token(4))
+            #expect(!isAccepted)
+            #expect(ended.numbers == [0, 1, 2, 4])
+        }
+        #expect(ended.numbers == [0, 1, 2, 4, 3])
+    }
+
+    @Test("elements that cost much wait for room, and one alone may exceed the limit")
+    func cost() {
+        let queue = BoundedQueue<Int>(capacity: 10, costLimit: 100)
+        #expect(queue.push(0, cost: 1000))
+        let producer = WorkerThread {
+            for number in 1..<20 { _ = queue.push(number, cost: 60) }
+            queue.close()
+        }
+        var taken: [Int] = []
+        while let number = queue.pop() { taken.append(number) }
+        #expect(taken == Array(0..<20))
+        producer?.join()
+    }
+
+    @Test("closing wakes whoever waits for room or for an element")
+    func wakes() {
+        let full = BoundedQueue<Int>(capacity: 1)
+        #expect(full.push(0))
+        let empty = BoundedQueue<Int>(capacity: 1)
+        let started = (Gate(), Gate())
+        let pusher = WorkerThread {
+            started.0.open()
+            #expect(!full.push(1))
+        }
+        let popper = WorkerThread {
+            started.1.open()
+            #expect(empty.pop() == nil)
+        }
+        started.0.wait()
+        started.1.wait()
+        full.close()
+        empty.close()
+        pusher?.join()
+        popper?.join()
+    }
+
+    @Test("between threads nothing is lost, doubled or put out of order")
+    func threads() {
+        let queue = BoundedQueue<Int>(capacity: 4)
+        let count = 20_000
+        let producer = WorkerThread {
+            for number in 0..<count { _ = queue.push(number) }
+            queue.close()
+        }
+        var expected = 0
+        while let number = queue.pop() {
+            if number != expected { Issue.record("\(number) in place of \(expected)") }
+            expected += 1
+        }
+        #expect(expected == count)
+        producer?.join()
+    }
+
+    @Test("between threads, what is dropped and what is taken are everything, in order")
+    func droppingThreads() {
+        let queue = BoundedQueue<Int>(capacity: 4)
+        let count = 20_000
+        let dropped = Ended()
+        let producer = WorkerThread {
+            var sum = 0
+            for number in 0..<count { sum += queue.pushDroppingOldest(number) }
+            dropped.add(sum)
+            queue.close()
+        }
+        var taken = 0
+        var last = -1
+        while let number = queue.pop() {
+            if number <= last { Issue.record("\(number) after \(last)") }
+            last = number
+            taken += 1
+        }
+        producer?.join()
+        #expect(last == count - 1)
+        #expect(dropped.numbers == [count - taken])
+    }
+}
+
+/// Numbers that several threads leave behind.
+final class Ended: @unchecked Sendable {
+    // Safe to share: the numbers are touched with the lock held.
+    private let monitor = Monitor()
+    private var list: [Int] = []
+
+    func add(_ number: Int) { monitor.withLock { list.append(number) } }
+    var numbers: [Int] { monitor.withLock { list } }
+}

@@ -1,0 +1,36 @@
+import Bitstream
+
+@testable import Capture
+
+/// Makes pictures of nothing, for tests that look at their numbers alone.
+final class Pictures: Sendable {
+    let format: PictureFormat
+    let pool: PixelBufferPool
+
+    init() throws {
+        format = PictureFormat(
+            .grey, size: PictureSize(2, 2)!, frameRate: FrameRate(10)!,
+            color: ColorEncoding(range: .limited, matrix: .bt601))!
+        pool = try .allocated(count: 1, length: 4)
+    }
+
+    /// The picture with this number; ten come in a second.
+    func picture(_ number: Int) -> PixelBuffer {
+        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
+        payloads[0].length = 4
+        return PixelBuffer(
+            pool: pool, index: 0, payloads: payloads, format: format,
+            sequence: UInt32(truncatingIfNeeded: number), timestamp: Int64(number) * 100_000_000)
+    }
+}
+
+/// An access unit of one NAL unit.
+func accessUnit(
+    number: Int = 0, isIDR: Bool = true, sequence: UInt32 = 0, timestamp: Int64 = 0, length: Int = 10
+) -> AccessUnit {
+    var builder = AccessUnitPool().makeBuilder()
+    let bytes = [isIDR ? 0x65 : 0x41] + Array(repeating: UInt8(0x55), count: length - 1)
+    builder.append(bytes.span.bytes)
+    return builder.finish(
+        isIDR: isIDR, frameNumber: number, sequence: sequence, timestamp: timestamp)
+}

@@ -1,0 +1,58 @@
+import Bitstream
+import Capture
+import Encoder
+
+/// An encoder that holds back, drops and fails as a test tells it.
+final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
+    // Safe to share: the encode thread's alone, until it has ended.
+
+    enum Failure { case encoding, output, drain }
+
+    /// Pictures that it holds back before the first comes out.
+    var delay = 0
+    /// Pictures that never come out, by their count from 0.
+    var swallows: Set<Int> = []
+    /// What goes wrong with which picture, counted from 0, and how.
+    var failures: [Int: (Failure, EncoderError.Kind)] = [:]
+    var drainFailure: EncoderError.Kind?
+    /// Called with each picture as it comes in, by its count from 0.
+    var onPicture: (Int) -> Void = { _ in }
+    /// Kinds as they were asked for.
+    private(set) var kinds: [FrameKind] = []
+
+    private var count = 0
+    private var inside: [(unit: AccessUnit, failure: EncoderError.Kind?)] = []
+    private var isDraining = false
+
+    static let broken = EncoderError.Kind.encodeFailed(encoder: "scripted", detail: "broken")
+
+    func encode(
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+    ) throws(EncoderError) {
+        let index = count
+        count += 1
+        onPicture(index)
+        if case (.encoding, let kind)? = failures[index] { throw EncoderError(kind) }
+        kinds.append(kind)
+        if swallows.contains(index) { return }
+        let unit = accessUnit(
+            number: frameNumber, isIDR: kind == .idr, sequence: buffer.sequence, timestamp: buffer.timestamp)
+        if case (.output, let kind)? = failures[index] {
+            inside.append((unit, kind))
+        } else {
+            inside.append((unit, nil))
+        }
+    }
+
+    func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
+        guard inside.count > (isDraining ? 0 : delay) else { return nil }
+        let (unit, failure) = inside.removeFirst()
+        if let failure { throw EncoderError(failure) }
+        return unit
+    }
+
+    func drain() throws(EncoderError) {
+        if let drainFailure { throw EncoderError(drainFailure) }
+        isDraining = true
+    }
+}

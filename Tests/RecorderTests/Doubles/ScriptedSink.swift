@@ -1,0 +1,29 @@
+import Bitstream
+import Output
+
+/// Keeps what is written, and fails or stalls as a test tells it.
+final class ScriptedSink: PacketSink, @unchecked Sendable {
+    // Safe to share: the writer's alone, until it has ended.
+    let name = "scripted"
+    private(set) var units: [AccessUnit] = []
+    private(set) var isFinished = false
+    /// What goes wrong with which access unit, counted from 0.
+    var failures: [Int: OutputError.Kind] = [:]
+    var finishFailure: OutputError.Kind?
+    /// Called with the number of each access unit before it is written.
+    var onUnit: (Int) -> Void = { _ in }
+
+    func write(_ unit: AccessUnit) throws(OutputError) {
+        onUnit(units.count)
+        if let kind = failures[units.count] { throw OutputError(kind, output: name) }
+        units.append(unit)
+    }
+
+    func finish() throws(OutputError) {
+        if let finishFailure { throw OutputError(finishFailure, output: name) }
+        isFinished = true
+    }
+
+    var idrPositions: [Int] { units.indices.filter { units[$0].isIDR } }
+    var sequences: [UInt32] { units.map(\.sequence) }
+}

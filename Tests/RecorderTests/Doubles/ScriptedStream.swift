@@ -1,0 +1,82 @@
+@testable import Capture
+
+/// A source that delivers, waits, loses and fails as a test tells it.
+final class ScriptedStream: CaptureStream, @unchecked Sendable {
+    // Safe to share: everything but the interrupter belongs to the capture thread.
+
+    enum Event {
+        case picture
+        /// So many pictures, one behind the other.
+        case pictures(Int)
+        /// Frames that never became a picture: (dropped by the driver, corrupt).
+        case loss(Int, Int)
+        case wait(Gate)
+        case open(Gate)
+        case fail(CaptureError.Kind)
+        /// Pictures without end.
+        case endless
+        /// Waits for the interruption.
+        case silence
+    }
+
+    let identity = SourceIdentity(device: "scripted", name: "scripted source")
+    let isLive: Bool
+    let bufferCount: Int
+    private(set) var losses = CaptureLosses()
+    private(set) var isStopped = false
+    private let pictures: Pictures
+    private var events: [Event]
+    private var number = 0
+
+    init(_ events: [Event], isLive: Bool = true, bufferCount: Int = 6) throws {
+        self.events = events
+        self.isLive = isLive
+        self.bufferCount = bufferCount
+        pictures = try Pictures()
+    }
+
+    var format: PictureFormat { pictures.format }
+    var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pictures.pool) }
+    var isInterrupted: Bool { pictures.pool.isInterrupted }
+
+    func start() {}
+
+    func stop() { isStopped = true }
+
+    func nextBuffer() throws(CaptureError) -> NextBuffer {
+        while !isInterrupted {
+            guard let event = events.first else { return .end }
+            switch event {
+            case .picture:
+                events.removeFirst()
+                return nextPicture()
+            case .pictures(let count):
+                events[0] = count > 1 ? .pictures(count - 1) : .picture
+                if count > 1 { return nextPicture() }
+            case .endless:
+                return nextPicture()
+            case .loss(let dropped, let corrupt):
+                events.removeFirst()
+                losses.droppedByDriver += dropped
+                losses.corrupt += corrupt
+                number += dropped + corrupt
+            case .wait(let gate):
+                events.removeFirst()
+                gate.wait()
+            case .open(let gate):
+                events.removeFirst()
+                gate.open()
+            case .fail(let kind):
+                throw CaptureError(kind, device: "scripted")
+            case .silence:
+                FreeBuffers(pool: pictures.pool, clock: SystemClock()).wait(until: nil)
+            }
+        }
+        return .interrupted
+    }
+
+    private func nextPicture() -> NextBuffer {
+        number += 1
+        return .buffer(pictures.picture(number - 1))
+    }
+}

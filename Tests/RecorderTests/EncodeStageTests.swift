@@ -1,0 +1,278 @@
+import Bitstream
+import Encoder
+import Testing
+
+@testable import Capture
+@testable import Recorder
+
+/// The encode thread's work, done on the test's own thread.
+@Suite struct EncodeStageTests {
+    /// A stage with everything around it.
+    final class Bench {
+        let pictures: Pictures
+        let frames = BoundedQueue<PixelBuffer>(capacity: 1000)
+        let units = BoundedQueue<AccessUnit>(capacity: 1000)
+        let counters = RecordingCounters()
+        let pauses = ScriptedPauses()
+        var limits = RecordingLimits()
+        var keyframeInterval = 5
+        /// The encoders, one for each session; without another none can be opened.
+        var encoders = [ScriptedEncoder()]
+
+        init() throws { pictures = try Pictures() }
+
+        var encoder: ScriptedEncoder { encoders[0] }
+
+        /// Encodes `count` pictures and takes what came out.
+        func run(_ count: Int) -> (units: [AccessUnit], error: RecordingError?) {
+            for number in 0..<count {
+                counters.add(to: .captured)
+                _ = frames.push(pictures.picture(number))
+            }
+            frames.close()
+            var next = 1
+            var stage = EncodeStage(
+                encoder: encoders[0],
+                makeEncoder: { () throws(EncoderError) in
+                    next += 1
+                    guard next <= self.encoders.count else {
+                        throw EncoderError(.openFailed(encoder: "scripted", detail: "gone"))
+                    }
+                    return self.encoders[next - 1]
+                }, keyframeInterval: keyframeInterval, limits: limits, frames: frames, units: units,
+                counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses)
+            let error = stage.run()
+            var taken: [AccessUnit] = []
+            while let unit = units.pop() { taken.append(unit) }
+            return (taken, error)
+        }
+
+        var isInterrupted: Bool { pictures.pool.isInterrupted }
+
+        /// Every frame that was captured came to one end.
+        var addsUp: Bool { counters.addUp }
+    }
+
+    private func idrPositions(_ units: [AccessUnit]) -> [Int] { units.indices.filter { units[$0].isIDR } }
+
+    // MARK: Keyframes and limits
+
+    @Test("frame 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
+    func grid(delay: Int) throws {
+        let bench = try Bench()
+        bench.encoder.delay = delay
+        let (units, error) = bench.run(12)
+        #expect(error == nil)
+        #expect(units.map(\.frameNumber) == Array(0..<12))
+        #expect(idrPositions(units) == [0, 5, 10])
+        #expect(bench.addsUp)
+    }
+
+    @Test(
+        "a frame limit is exact, and stops the source with the last frame that counts", arguments: [1, 7, 20])
+    func frameLimit(limit: Int) throws {
+        let bench = try Bench()
+        bench.limits = RecordingLimits(frames: limit)
+        bench.encoder.onPicture = { if $0 < limit - 1 { #expect(!bench.isInterrupted) } }
+        let (units, _) = bench.run(20)
+        #expect(units.count == limit)
+        #expect(bench.isInterrupted)
+        #expect(bench.counters[.unused] == 20 - limit)
+        #expect(bench.addsUp)
+    }
+
+    @Test("a duration is counted in the pictures' own time, from the first one on")
+    func duration() throws {
+        let bench = try Bench()
+        // Pictures come 100 ms apart.
+        bench.limits = RecordingLimits(duration: 550_000_000)
+        let (units, _) = bench.run(20)
+        #expect(units.map(\.sequence) == [0, 1, 2, 3, 4, 5])
+        #expect(bench.isInterrupted)
+        #expect(bench.addsUp)
+    }
+
+    // MARK: Damaged pictures
+
+    @Test("a damaged picture is counted and moves neither the grid nor the limit")
+    func damaged() throws {
+        let bench = try Bench()
+        bench.limits = RecordingLimits(frames: 10)
+        for number in [0, 3, 7] { bench.encoder.failures[number] = (.encoding, .damagedPicture("")) }
+        let (units, error) = bench.run(20)
+        #expect(error == nil)
+        #expect(units.count == 10)
+        #expect(idrPositions(units) == [0, 5])
+        #expect(bench.counters[.corrupt] == 3)
+        #expect(bench.counters[.encoderRestarts] == 0)
+        #expect(bench.addsUp)
+    }
+
+    @Test("pictures that the encoder swallows are counted")
+    func swallowed() throws {
+        let bench = try Bench()
+        bench.encoder.swallows = [2, 3, 8]
+        let (units, error) = bench.run(10)
+        #expect(error == nil)
+        #expect(units.count == 7)
+        #expect(bench.counters[.droppedByEncoder] == 3)
+        #expect(bench.addsUp)
+    }
+
+    // MARK: Restarts
+
+    @Test(
+        "an encoder that fails is replaced: the next frame is an IDR, the grid does not move",
+        arguments: [ScriptedEncoder.Failure.encoding, .output])
+    func restart(failure: ScriptedEncoder.Failure) throws {
+        let bench = try Bench()
+        bench.encoder.failures[3] = (failure, ScriptedEncoder.broken)
+        bench.encoders.append(ScriptedEncoder())
+        let (units, error) = bench.run(20)
+        #expect(error == nil)
+        #expect(units.count == 19)
+        #expect(units.map(\.sequence).prefix(5) == [0, 1, 2, 4, 5])
+        #expect(idrPositions(units) == [0, 3, 5, 10, 15])
+        #expect(bench.counters[.encoderRestarts] == 1)
+        #expect(bench.counters[.droppedByEncoder] == 1)
+        #expect(bench.addsUp)
+    }
+
+    @Test("frames that the failed encoder held back are lost and counted, not their places in the grid")
+    func restartWithDelay() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 3
+        bench.encoder.failures[4] = (.output, ScriptedEncoder.broken)
+        bench.encoders.append(ScriptedEncoder())
+        let (units, error) = bench.run(20)
+        #expect(error == nil)
+        // Pictures 4 to 7 were inside as 4 failed to come out.
+        #expect(units.map(\.sequence) == [0, 1, 2, 3] + Array(8..<20))
+        #expect(idrPositions(units) == [0, 4, 5, 10, 15])
+        #expect(bench.counters[.droppedByEncoder] == 4)
+        #expect(bench.addsUp)
+    }
+
+    @Test("a limit counts what came out: frames that were lost with an encoder are made up for")
+    func restartAndLimit() throws {
+        let bench = try Bench()
+        bench.limits = RecordingLimits(frames: 10)
+        bench.encoder.delay = 2
+        bench.encoder.failures[6] = (.encoding, ScriptedEncoder.broken)
+        bench.encoders.append(ScriptedEncoder())
+        let (units, _) = bench.run(30)
+        #expect(units.count == 10)
+        #expect(bench.addsUp)
+    }
+
+    @Test("restarts are at least a second apart, and three are all there are within a minute")
+    func restartLimit() throws {
+        let bench = try Bench()
+        bench.encoders = (0..<5).map { _ in
+            let encoder = ScriptedEncoder()
+            encoder.failures[1] = (.encoding, ScriptedEncoder.broken)
+            return encoder
+        }
+        let start = bench.pauses.time
+        let (units, error) = bench.run(20)
+        #expect(error == .encoder(EncoderError(ScriptedEncoder.broken)))
+        #expect(units.count == 4)
+        #expect(bench.counters[.encoderRestarts] == 3)
+        #expect(bench.pauses.waits.map { $0 - start } == [1_000_000_000, 2_000_000_000])
+        #expect(bench.isInterrupted)
+        #expect(bench.counters[.droppedByEncoder] == 4)
+        #expect(bench.counters[.unused] == 12)
+        #expect(bench.addsUp)
+    }
+
+    @Test("a minute later there are restarts again")
+    func laterRestarts() throws {
+        let bench = try Bench()
+        bench.encoders = (0..<6).map { _ in
+            let encoder = ScriptedEncoder()
+            encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
+            encoder.onPicture = { _ in bench.pauses.pass(15_000_000_000) }
+            return encoder
+        }
+        bench.encoders.append(ScriptedEncoder())
+        let (_, error) = bench.run(40)
+        #expect(error == nil)
+        #expect(bench.counters[.encoderRestarts] == 6)
+        #expect(bench.addsUp)
+    }
+
+    @Test("an encoder that does not open again is tried three times, a second apart")
+    func doesNotReopen() throws {
+        let bench = try Bench()
+        bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
+        let (units, error) = bench.run(10)
+        #expect(error == .encoder(EncoderError(.openFailed(encoder: "scripted", detail: "gone"))))
+        #expect(units.count == 2)
+        #expect(bench.pauses.waits.count == 2)
+        #expect(bench.counters[.encoderRestarts] == 3)
+        #expect(bench.addsUp)
+    }
+
+    @Test("a wish to stop ends the pause before a restart")
+    func stopWhilePausing() throws {
+        let bench = try Bench()
+        bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
+        bench.pauses.isStopRequested = true
+        let (units, error) = bench.run(10)
+        #expect(error == .encoder(EncoderError(.openFailed(encoder: "scripted", detail: "gone"))))
+        #expect(units.count == 2)
+        #expect(bench.counters[.encoderRestarts] == 1)
+        #expect(bench.addsUp)
+    }
+
+    @Test("an error that no restart mends ends the recording")
+    func fatal() throws {
+        let bench = try Bench()
+        bench.encoder.failures[4] = (.encoding, .unsupported("no more"))
+        let (units, error) = bench.run(10)
+        #expect(error == .encoder(EncoderError(.unsupported("no more"))))
+        #expect(units.count == 4)
+        #expect(bench.counters[.encoderRestarts] == 0)
+        #expect(bench.counters[.unused] == 5)
+        #expect(bench.addsUp)
+    }
+
+    @Test("an encoder that fails while it gives up its last frames loses them, counted")
+    func drainFails() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 3
+        bench.encoder.drainFailure = ScriptedEncoder.broken
+        let (units, error) = bench.run(10)
+        #expect(error == .encoder(EncoderError(ScriptedEncoder.broken)))
+        #expect(units.count == 7)
+        #expect(bench.counters[.droppedByEncoder] == 3)
+        #expect(bench.addsUp)
+    }
+}
+
+/// Time that moves only when somebody waits.
+final class ScriptedPauses: RestartPauses {
+    private(set) var time: Int64 = 1_000_000_000_000
+    /// The ends of every wait.
+    private(set) var waits: [Int64] = []
+    var isStopRequested = false
+
+    func now() -> Int64 { time }
+
+    func pass(_ nanoseconds: Int64) { time += nanoseconds }
+
+    func wait(until deadline: Int64) -> Bool {
+        if isStopRequested { return true }
+        waits.append(deadline)
+        time = max(time, deadline)
+        return false
+    }
+}
+
+extension RecordingCounters {
+    /// Every frame that was captured came to one end.
+    var addUp: Bool {
+        self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.droppedByEncoder] + self[.encoded]
+            + self[.unused]
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Recorder
+
+@Suite struct LatencyHistogramTests {
+    @Test("nothing recorded has no percentile")
+    func empty() { #expect(LatencyHistogram().percentile(0.5) == nil) }
+
+    @Test("one value is every percentile", arguments: [0, 1, 31, 32, 33, 1_000_000, Int64.max] as [Int64])
+    func one(value: Int64) {
+        var histogram = LatencyHistogram()
+        histogram.record(value)
+        for fraction in [0, 0.5, 0.99, 1] { #expect(histogram.percentile(fraction) == value) }
+        #expect(histogram.maximum == value)
+    }
+
+    @Test("a time that is negative, from a clock gone wrong, counts as nought", arguments: [-1, Int64.min])
+    func negative(value: Int64) {
+        var histogram = LatencyHistogram()
+        histogram.record(value)
+        #expect(histogram.percentile(1) == 0)
+    }
+
+    @Test("percentiles are at most 4 % above the value that has that rank, and never below it")
+    func precision() throws {
+        for scale in [Int64(1), 7, 1000, 123_457, 1_000_000_000] {
+            var histogram = LatencyHistogram()
+            for value in 1...1000 { histogram.record(Int64(value) * scale) }
+            for (fraction, rank) in [(0.5, 500), (0.99, 990), (1.0, 1000), (0.001, 1)] {
+                let found = try #require(histogram.percentile(fraction))
+                let exact = Int64(rank) * scale
+                #expect(found >= exact)
+                #expect(Double(found) <= Double(exact) * 1.04)
+            }
+        }
+    }
+
+    @Test("every power of two and its neighbours lie in a bucket that holds them")
+    func buckets() {
+        for shift in 0..<63 {
+            for value in [
+                (Int64(1) << Int64(shift)) - 1, Int64(1) << Int64(shift), (Int64(1) << Int64(shift)) + 1,
+            ] {
+                var histogram = LatencyHistogram()
+                histogram.record(value)
+                histogram.record(.max)
+                let found = histogram.percentile(0.5) ?? -1
+                #expect(found >= value && Double(found) <= Double(value) * 1.04 + 1)
+            }
+        }
+    }
+}
+
+@Suite struct RestartLimitTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test("the first restart is at once, the next a second after the last")
+    func pauses() {
+        var limit = RestartLimit()
+        #expect(limit.pause(at: 0) == nil)
+        limit.count(at: 10 * Self.second)
+        #expect(limit.pause(at: 10 * Self.second) == 11 * Self.second)
+        #expect(limit.pause(at: 11 * Self.second - 1) == 11 * Self.second)
+        #expect(limit.pause(at: 11 * Self.second) == nil)
+    }
+
+    @Test("three are allowed within a minute, however long it goes on")
+    func threeAMinute() {
+        var limit = RestartLimit()
+        var restarts: [Int64] = []
+        for time in 0..<Int64(300) where limit.allowsAnother(at: time * Self.second) {
+            restarts.append(time)
+            limit.count(at: time * Self.second)
+        }
+        #expect(restarts == [0, 1, 2, 60, 61, 62, 120, 121, 122, 180, 181, 182, 240, 241, 242])
+    }
+}
