@@ -32,6 +32,15 @@ let package = Package(
                 "Recorder", "Diagnostics", "Capture", "Encoder", "Output",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "Peers", path: "Tests/Benchmark/Peers",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("avcodec"),
+                .linkedLibrary("avutil"),
+            ]),
+        .executableTarget(
+            name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
+            path: "Tests/Benchmark/Conversion"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(

@@ -45,7 +45,7 @@ static int bytes_per_pixel(uint32_t format) {
     }
 }
 
-static struct v4l2_format describe(uint32_t format, int width, int height, size_t length) {
+static struct v4l2_format describe(uint32_t format, int width, int height, int stride, size_t length) {
     return (struct v4l2_format){
         .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
         .fmt.pix = {
@@ -53,18 +53,18 @@ static struct v4l2_format describe(uint32_t format, int width, int height, size_
             .height = height,
             .pixelformat = format,
             .field = V4L2_FIELD_NONE,
-            .bytesperline = width * bytes_per_pixel(format),
+            .bytesperline = stride > 0 ? stride : width * bytes_per_pixel(format),
             .sizeimage = length,
         }};
 }
 
 int cyuv_vendor_convert(
-    cyuv_vendor_converter *converter, uint32_t format, int width, int height, uint8_t *bytes, size_t count,
-    uint8_t *yu12) {
+    cyuv_vendor_converter *converter, uint32_t format, int width, int height, int stride, uint8_t *bytes,
+    size_t count, uint8_t *yu12) {
     if (writes_out_of_bounds(format)) return -EINVAL;
     int length = width * height / 2 * 3;
-    struct v4l2_format from = describe(format, width, height, count);
-    struct v4l2_format to = describe(V4L2_PIX_FMT_YUV420, width, height, length);
+    struct v4l2_format from = describe(format, width, height, stride, count);
+    struct v4l2_format to = describe(V4L2_PIX_FMT_YUV420, width, height, 0, length);
     errno = 0;
     int result = v4lconvert_convert(converter, &from, &to, bytes, count, yu12, length);
     if (result < 0) return errno ? -errno : -EIO;

@@ -55,8 +55,8 @@ public struct Camera: ~Copyable {
     /// Every format, size and rate that the camera offers.
     public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
 
-    /// Sets the format, size and rate, and starts streaming.
-    public consuming func startStreaming(_ request: CaptureRequest) throws(CaptureError) -> CameraStream {
+    /// Sets the format, size and rate, and makes the stream, which then only has to be started.
+    public consuming func makeStream(_ request: CaptureRequest) throws(CaptureError) -> CameraStream {
         let format = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         return try CameraStream(
             device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)

@@ -3,18 +3,22 @@ import Glibc
 
 /// One pixel format of a camera, with its sizes.
 public struct CameraFormat: Sendable, Hashable {
+    /// The FourCC.
     public let pixelFormat: PixelFormat
     /// The driver's words for it.
     public let name: String
+    /// In the driver's order; empty where it names none.
     public let sizes: [Size]
 
     /// A size, or a range of sizes, with the rates the camera says it has there.
     public struct Size: Sendable, Hashable {
+        /// The lower end of the range.
         public let smallest: PictureSize
         /// The same as `smallest` for a single size.
         public let largest: PictureSize
         /// Pixels from one width to the next within the range.
         public let widthStep: Int
+        /// Pixels from one height to the next within the range.
         public let heightStep: Int
         /// Falling; empty where the driver names none.
         public let rates: [FrameRate]

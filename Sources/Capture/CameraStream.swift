@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
 
-/// A camera that streams: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
+/// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {
     public let identity: SourceIdentity
     public let format: PictureFormat
@@ -21,10 +21,9 @@ public final class CameraStream: CaptureStream {
     private var deadline: Int64
     private var isStreaming = false
 
-    /// Buffers asked for: two that stay with the driver, one that is encoded, three that may wait.
+    /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, two that may
+    /// wait. A driver may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
     private static let wantedBuffers: UInt32 = 6
-    /// Fewer than two with the driver and one with us is no stream.
-    private static let fewestBuffers = 3
     /// A camera may take its time before its first frame.
     private static let startGrace: Int64 = 5_000_000_000
     private static let patience: Int64 = 2_000_000_000
@@ -41,14 +40,17 @@ public final class CameraStream: CaptureStream {
         pool = try Self.makePool(device, requests: requests, format: format)
         deadline = 0
         for index in 0..<pool.count { try queue(index) }
+    }
+
+    deinit { stop() }
+
+    public func start() throws(CaptureError) {
         var type = Int32(bitPattern: type)
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
         renewDeadline()
     }
-
-    deinit { stop() }
 
     public func stop() {
         guard isStreaming else { return }
@@ -184,7 +186,7 @@ public final class CameraStream: CaptureStream {
         request.memory = V4L2_MEMORY_MMAP.rawValue
         let result = device.control(CV4L2_REQBUFS, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
-        guard (fewestBuffers...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
+        guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
             throw device.error(.driverMisbehaved("it granted \(request.count) buffers for \(wantedBuffers)"))
         }
         var planes: [UnsafeMutableRawBufferPointer] = []

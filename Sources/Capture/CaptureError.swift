@@ -2,6 +2,7 @@ import Glibc
 
 /// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.
 public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
     public enum Kind: Sendable, Equatable {
         case noCamera
         case notFound
@@ -35,15 +36,18 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case stop
     }
 
+    /// The cause.
     public let kind: Kind
     /// The device's path or the file's name.
     public let device: String
 
+    /// An error of a device.
     public init(_ kind: Kind, device: String) {
         self.kind = kind
         self.device = device
     }
 
+    /// What can be done about this one.
     public var recovery: Recovery {
         switch kind {
         case .lost, .silent: .reopenDevice

@@ -1,6 +1,6 @@
 /// Opens whatever `--device` names.
 public enum CaptureSource {
-    /// Opens a source and starts it.
+    /// Opens a source, ready to be started.
     /// - Parameters:
     ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
     ///   - isPaced: whether test pictures and files come in real time; nil for what is usual: the test
@@ -14,9 +14,9 @@ public enum CaptureSource {
         case .some(let path) where path.hasSuffix(".y4m"):
             return try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
         case .some(let path):
-            return try Camera(path: path).startStreaming(request)
+            return try Camera(path: path).makeStream(request)
         case nil:
-            return try Camera.first().startStreaming(request)
+            return try Camera.first().makeStream(request)
         }
     }
 }

@@ -1,6 +1,6 @@
-/// A running source of pictures: a camera, a file, the test pattern.
+/// A source of pictures: a camera, a file, the test pattern.
 ///
-/// One thread, the capture thread, calls `nextBuffer` and `stop`; `interrupt` may come from any thread.
+/// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any thread.
 public protocol CaptureStream: AnyObject {
     /// Which source it is.
     var identity: SourceIdentity { get }
@@ -17,6 +17,10 @@ public protocol CaptureStream: AnyObject {
 
     /// What the driver lost so far.
     var losses: CaptureLosses { get }
+
+    /// Begins: a camera delivers from here on. Everything that can be settled before has been, so that no
+    /// picture is lost to a slow start of whoever takes them.
+    func start() throws(CaptureError)
 
     /// Waits for the next picture.
     func nextBuffer() throws(CaptureError) -> NextBuffer
@@ -41,6 +45,7 @@ public enum NextBuffer: ~Copyable, Sendable {
 public struct CaptureInterrupter: Sendable {
     let pool: PixelBufferPool
 
+    /// Ends the wait, now and ever after.
     public func interrupt() { pool.interrupt() }
 }
 
@@ -51,5 +56,6 @@ public struct CaptureLosses: Sendable, Hashable {
     /// Flagged as damaged by the driver (V4L2_BUF_FLAG_ERROR), or shorter than a picture.
     public var corrupt = 0
 
+    /// Nothing lost.
     public init() {}
 }

@@ -10,13 +10,16 @@ public struct ColorEncoding: Sendable, Hashable {
         case bt2020 = 9
     }
 
+    /// `video_full_range_flag`.
     public var range: Range
+    /// `matrix_coefficients`.
     public var matrix: Matrix
     /// `colour_primaries` (H.273 table 2); 1 is BT.709 and sRGB, 2 is unspecified.
     public var primaries: UInt8
     /// `transfer_characteristics` (H.273 table 3); 1 is BT.709, 13 is sRGB, 2 is unspecified.
     public var transfer: UInt8
 
+    /// An encoding; primaries and transfer are BT.709's unless said otherwise.
     public init(range: Range, matrix: Matrix, primaries: UInt8 = 1, transfer: UInt8 = 1) {
         self.range = range
         self.matrix = matrix

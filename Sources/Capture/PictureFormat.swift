@@ -17,17 +17,27 @@ public final class PictureFormat: Sendable {
         public var length: Int { rows == 0 ? 0 : stride * (rows - 1) + rowBytes }
     }
 
+    /// How the picture lies in memory.
     public let pixelFormat: PixelFormat
+    /// The picture, without the padding of its rows.
     public let size: PictureSize
+    /// What the driver promised; low light may halve it.
     public let frameRate: FrameRate
+    /// What the numbers mean; for RGB, what they will be converted to.
     public let color: ColorEncoding
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool
     /// Empty for compressed and vendor formats.
     public let planes: [Plane]
+    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil where it did
+    /// not. What libv4lconvert must know of formats that have no `planes`.
+    public let bytesPerLine: Int?
     /// Bytes that a whole picture takes in each memory plane: for raw formats what a buffer must hold to
     /// be complete, for others 1.
     public let minimumLengths: [Int]
+
+    /// More than any format's row; bounds what a driver can claim.
+    private static let longestRow = 16 * PictureSize.maximumSide
 
     /// - Parameter strides: what the driver gave as `bytesperline` for each memory plane. Nil means rows
     ///   without padding; a driver's 0 (compressed formats) is taken as that too.
@@ -48,6 +58,9 @@ public final class PictureFormat: Sendable {
             lengths[plane.memoryPlane] = max(lengths[plane.memoryPlane], plane.offset + plane.length)
         }
         minimumLengths = lengths
+        let bytesPerLine = strides?.first ?? 0
+        guard bytesPerLine <= Self.longestRow else { return nil }
+        self.bytesPerLine = bytesPerLine > 0 ? bytesPerLine : nil
     }
 
     private static func planes(of format: PixelFormat, size: PictureSize, strides: [Int]?) -> [Plane]? {
@@ -63,7 +76,7 @@ public final class PictureFormat: Sendable {
                 if let strides, memoryPlane < strides.count, strides[memoryPlane] > 0 {
                     stride = separate ? strides[memoryPlane] : strides[0] / row.strideDivisor
                 }
-                guard stride >= row.bytes, stride <= 16 * PictureSize.maximumSide else { return nil }
+                guard stride >= row.bytes, stride <= longestRow else { return nil }
                 planes.append(
                     Plane(
                         memoryPlane: memoryPlane, offset: separate ? 0 : offset, stride: stride,

@@ -4,7 +4,9 @@ public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
     /// at 16,888 pixels a side (Annex A); the limit also keeps every product below within 32 bits.
     public static let maximumSide = 16384
 
+    /// 1 … `maximumSide`.
     public let width: Int
+    /// 1 … `maximumSide`.
     public let height: Int
 
     /// What is taken where nothing else is known: 1280x720.

@@ -11,11 +11,17 @@ public struct PixelBuffer: ~Copyable, Sendable {
     private let payloads: InlineArray<3, Payload>
 
     /// Where in a memory plane the driver put the picture (`data_offset` and `bytesused`).
-    struct Payload: Sendable {
-        var offset = 0
-        var length = 0
+    package struct Payload: Sendable {
+        var offset: Int
+        var length: Int
+
+        package init(offset: Int = 0, length: Int = 0) {
+            self.offset = offset
+            self.length = length
+        }
     }
 
+    /// The same object for every buffer of a stream.
     public let format: PictureFormat
     /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
     public let sequence: UInt32
@@ -24,7 +30,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
 
     /// The caller has checked that each payload lies within the pool's memory and holds at least the
     /// format's `minimumLengths`.
-    init(
+    package init(
         pool: PixelBufferPool, index: Int, payloads: InlineArray<3, Payload>, format: PictureFormat,
         sequence: UInt32, timestamp: Int64
     ) {

@@ -38,7 +38,7 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// A pool of ordinary memory, for sources that are no device.
-    static func allocated(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
+    package static func allocated(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
         let planes = (0..<count).map { _ in
             UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 64)
         }
@@ -57,7 +57,7 @@ public final class PixelBufferPool: Sendable {
 
     var count: Int { memory.count / planesPerBuffer }
 
-    func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {
+    package func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {
         memory[index * planesPerBuffer + plane]
     }
 

@@ -5,6 +5,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// The FourCC, its first character in the lowest byte.
     public let rawValue: UInt32
 
+    /// Any FourCC.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Reads a FourCC (`YUYV`, case-sensitive as V4L2's are) or a common name (`nv12`, `yuyv422`, `mjpeg`).
@@ -19,29 +20,47 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         }
     }
 
+    /// Y, then Cb and Cr in turn, 4:2:0.
     public static let nv12 = PixelFormat(CV4L2_FORMAT_NV12)
+    /// Y, then Cr and Cb in turn, 4:2:0.
     public static let nv21 = PixelFormat(CV4L2_FORMAT_NV21)
+    /// NV12 in two memory planes.
     public static let nv12MultiPlanar = PixelFormat(CV4L2_FORMAT_NV12M)
+    /// NV21 in two memory planes.
     public static let nv21MultiPlanar = PixelFormat(CV4L2_FORMAT_NV21M)
+    /// Y, Cb, Cr, 4:2:0; also called I420.
     public static let yuv420 = PixelFormat(CV4L2_FORMAT_YUV420)
+    /// Y, Cr, Cb, 4:2:0; also called YV12.
     public static let yvu420 = PixelFormat(CV4L2_FORMAT_YVU420)
+    /// I420 in three memory planes.
     public static let yuv420MultiPlanar = PixelFormat(CV4L2_FORMAT_YUV420M)
+    /// YV12 in three memory planes.
     public static let yvu420MultiPlanar = PixelFormat(CV4L2_FORMAT_YVU420M)
+    /// Y, Cb, Cr, 4:2:2.
     public static let yuv422Planar = PixelFormat(CV4L2_FORMAT_YUV422P)
     /// Planar 4:4:4 in one piece, as YUV4MPEG2 files have it. V4L2 has no FourCC for that.
     public static let yuv444Planar = PixelFormat(rawValue: 0x5034_3434)
+    /// Bytes Y, Cb, Y, Cr: two pixels of 4:2:2.
     public static let yuyv = PixelFormat(CV4L2_FORMAT_YUYV)
+    /// Bytes Cb, Y, Cr, Y.
     public static let uyvy = PixelFormat(CV4L2_FORMAT_UYVY)
+    /// Bytes Y, Cr, Y, Cb.
     public static let yvyu = PixelFormat(CV4L2_FORMAT_YVYU)
+    /// Bytes R, G, B.
     public static let rgb24 = PixelFormat(CV4L2_FORMAT_RGB24)
+    /// Bytes B, G, R.
     public static let bgr24 = PixelFormat(CV4L2_FORMAT_BGR24)
     /// Bytes B, G, R, unused.
     public static let bgrx32 = PixelFormat(CV4L2_FORMAT_XBGR32)
     /// Bytes unused, R, G, B.
     public static let xrgb32 = PixelFormat(CV4L2_FORMAT_XRGB32)
+    /// Luma alone.
     public static let grey = PixelFormat(CV4L2_FORMAT_GREY)
+    /// Motion JPEG.
     public static let mjpeg = PixelFormat(CV4L2_FORMAT_MJPEG)
+    /// JPEG.
     public static let jpeg = PixelFormat(CV4L2_FORMAT_JPEG)
+    /// H.264 with start codes, coded by the camera.
     public static let h264 = PixelFormat(CV4L2_FORMAT_H264)
 
     /// What the bytes mean, as far as camrec converts them itself.
@@ -64,10 +83,13 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         case vendor
     }
 
+    /// Which chroma sample comes first.
     public enum Chroma: Sendable, Hashable { case cb, cr }
 
+    /// The order of the four bytes.
     public enum Packed422: Sendable, Hashable { case yuyv, uyvy, yvyu }
 
+    /// What the FourCC stands for.
     public var arrangement: Arrangement {
         switch self {
         case .nv12, .nv12MultiPlanar: .semiPlanar420(firstChroma: .cb)

@@ -17,7 +17,7 @@ public final class TestSource: CaptureStream {
     /// The frame whose pattern a buffer still holds.
     private var drawn: [UInt32?]
     private var nextFrame = 0
-    private var start: Int64?
+    private var startTime: Int64?
 
     /// The name that selects it in place of a device's path.
     public static let name = "test"
@@ -65,12 +65,14 @@ public final class TestSource: CaptureStream {
         return .interrupted
     }
 
+    public func start() {}
+
     public func stop() {}
 
     private func waitForNextFrame() {
-        let start = self.start ?? clock.now()
-        self.start = start
-        let due = start + format.frameRate.time(ofFrame: nextFrame)
+        let startTime = self.startTime ?? clock.now()
+        self.startTime = startTime
+        let due = startTime + format.frameRate.time(ofFrame: nextFrame)
         while clock.now() < due, !pool.isInterrupted {
             // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
             buffers.collect()
@@ -89,7 +91,7 @@ public final class TestSource: CaptureStream {
         let sequence = UInt32(truncatingIfNeeded: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = write(frame: sequence, into: index)
-        let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        let timestamp = (startTime ?? 0) + format.frameRate.time(ofFrame: nextFrame)
         nextFrame += 1
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: sequence,

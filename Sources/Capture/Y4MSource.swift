@@ -20,7 +20,7 @@ public final class Y4MSource: CaptureStream {
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let isPaced: Bool
-    private var start: Int64?
+    private var startTime: Int64?
     private var nextFrame = 0
 
     /// Opens `path` and reads the stream header.
@@ -62,7 +62,7 @@ public final class Y4MSource: CaptureStream {
             if pool.isInterrupted { return .interrupted }
             throw error
         }
-        let timestamp = (start ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        let timestamp = (startTime ?? 0) + format.frameRate.time(ofFrame: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = format.minimumLengths[0]
         defer { nextFrame += 1 }
@@ -72,12 +72,14 @@ public final class Y4MSource: CaptureStream {
                 sequence: UInt32(truncatingIfNeeded: nextFrame), timestamp: timestamp))
     }
 
+    public func start() {}
+
     public func stop() {}
 
     private func waitForFreeBuffer() -> Int? {
-        let start = self.start ?? clock.now()
-        self.start = start
-        let due = isPaced ? start + format.frameRate.time(ofFrame: nextFrame) : start
+        let startTime = self.startTime ?? clock.now()
+        self.startTime = startTime
+        let due = isPaced ? startTime + format.frameRate.time(ofFrame: nextFrame) : startTime
         while !pool.isInterrupted {
             buffers.collect()
             if clock.now() < due {

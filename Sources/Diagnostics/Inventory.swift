@@ -3,7 +3,9 @@ import Encoder
 
 /// The cameras and encoders of this machine.
 public struct Inventory: Sendable, Encodable {
+    /// In the order of their numbers.
     public let cameras: [CameraEntry]
+    /// Render nodes, then software.
     public let encoders: [EncoderEntry]
 
     /// Looks at every video node and every render node. What cannot be opened is listed with the reason.
@@ -16,22 +18,27 @@ public struct Inventory: Sendable, Encodable {
 
 /// One video node.
 public struct CameraEntry: Sendable, Encodable {
+    /// `/dev/videoN`.
     public let path: String
     /// A link that stays with the camera wherever it is plugged in; nil where udev made none.
     public let stablePath: String?
     public let name: String?
     public let driver: String?
     public let bus: String?
+    /// In the driver's order.
     public let formats: [Format]
     /// Why it cannot be used; nil where it can.
     public let problem: String?
 
+    /// One pixel format.
     public struct Format: Sendable, Encodable {
         public let pixelFormat: String
         public let name: String
+        /// In the driver's order; empty where it names none.
         public let sizes: [Size]
     }
 
+    /// One size, or a range.
     public struct Size: Sendable, Encodable {
         /// `640x480`, or `16x16 to 1920x1080`.
         public let size: String
@@ -73,18 +80,30 @@ extension CameraEntry.Size {
 public struct EncoderEntry: Sendable, Encodable {
     /// The render node; nil for software.
     public let node: String?
+    /// What the driver calls itself; empty where there is none.
     public let driver: String
+    /// One for each profile and entry point.
     public let profiles: [Profile]
     /// Why it cannot be used; nil where it can.
     public let problem: String?
 
+    /// What one entry point can do with one profile.
     public struct Profile: Sendable, Encodable {
+        /// `H.264` or `H.265`.
         public let codec: String
+        /// VA-API's name of it, such as `H264High`.
         public let profile: String
+        /// `EncSlice`, `EncSliceLP` or `software`.
         public let entryPoint: String
+        /// As `--rate-control` takes them.
         public let rateControlModes: [String]
+        /// Headers that the application writes; empty where the driver writes them all.
         public let packedHeaders: [String]
+        /// `32x32`; nil where the driver names none.
+        public let minimumSize: String?
+        /// `4096x2304`; nil where the driver names none.
         public let maximumSize: String?
+        /// Whether it makes B pictures.
         public let bFrames: Bool
     }
 
@@ -114,7 +133,7 @@ public struct EncoderEntry: Sendable, Encodable {
             Profile(
                 codec: "H.264", profile: $0, entryPoint: "software",
                 rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
-                maximumSize: nil, bFrames: true)
+                minimumSize: nil, maximumSize: nil, bFrames: true)
         }, problem: nil)
 }
 
@@ -126,6 +145,7 @@ extension EncoderEntry.Profile {
         rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(
             \.rawValue)
         packedHeaders = capabilities.packedHeaders
+        minimumSize = capabilities.minimumSize.map { "\($0)" }
         maximumSize = capabilities.maximumSize.map { "\($0)" }
         bFrames = capabilities.hasBPictures
     }

@@ -19,23 +19,26 @@ public struct EncoderCapabilities: Sendable, Hashable {
         case hevc = "H.265"
     }
 
+    /// H.264 or H.265.
     public let codec: Codec
     /// The profile's name in VA-API, such as `H264High`.
     public let profile: String
+    /// Programmable or fixed function.
     public let entryPoint: EntryPoint
+    /// Never empty for a driver that encodes.
     public let rateControlModes: Set<RateControl.Mode>
     /// Headers that the application writes instead of the driver: `sequence`, `picture`, `slice`, `misc`,
     /// `raw data`.
     public let packedHeaders: [String]
-    /// Nil where the driver names no limit.
+    /// The smallest picture; nil where the driver names no limit.
+    public let minimumSize: PictureSize?
+    /// The largest picture; nil where the driver names no limit.
     public let maximumSize: PictureSize?
     /// 1 where the driver knows nothing of slices.
     public let maximumSlices: Int
     /// Whether B pictures are possible (reference frames in list 1).
     public let hasBPictures: Bool
 
-    let vaProfile: VAProfile
-    let minimumSide: Int
 }
 
 extension EncoderCapabilities {
@@ -44,12 +47,12 @@ extension EncoderCapabilities {
         _ node: String
     ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
         let connection = try VADisplayConnection(node: node)
-        return (connection.driver, query(connection))
+        return (connection.driver, query(connection, codecs: Codec.allCases))
     }
 
-    /// Every profile and encode entry point of a driver that camrec could use, profiles best first.
-    static func query(_ connection: VADisplayConnection) -> [EncoderCapabilities] {
-        profiles.flatMap { codec, name, profile in
+    /// Every profile and encode entry point of a driver for some codecs, profiles best first.
+    static func query(_ connection: VADisplayConnection, codecs: [Codec]) -> [EncoderCapabilities] {
+        profiles.filter { codecs.contains($0.0) }.flatMap { codec, name, profile in
             EntryPoint.allCases.compactMap { entryPoint in
                 EncoderCapabilities(connection.display, codec, name, profile, entryPoint)
             }
@@ -70,8 +73,7 @@ extension EncoderCapabilities {
     ) {
         let types = [
             VAConfigAttribRTFormat, VAConfigAttribRateControl, VAConfigAttribEncPackedHeaders,
-            VAConfigAttribEncMaxSlices, VAConfigAttribEncMaxRefFrames, VAConfigAttribMaxPictureWidth,
-            VAConfigAttribMaxPictureHeight,
+            VAConfigAttribEncMaxSlices, VAConfigAttribEncMaxRefFrames,
         ]
         var attributes = types.map { VAConfigAttrib(type: $0, value: 0) }
         guard
@@ -85,13 +87,53 @@ extension EncoderCapabilities {
         self.codec = codec
         self.profile = name
         self.entryPoint = entryPoint
-        vaProfile = profile
         rateControlModes = Self.modes(values[1])
         packedHeaders = Self.headers(values[2])
         maximumSlices = Int(clamping: values[3] ?? 1)
         hasBPictures = (values[4] ?? 0) >> 16 != 0
-        maximumSize = PictureSize(Int(values[5] ?? 0), Int(values[6] ?? 0))
-        minimumSide = 16
+        let limits = Self.surfaceLimits(display, profile, entryPoint)
+        minimumSize = PictureSize(limits.minimumWidth, limits.minimumHeight)
+        maximumSize = PictureSize(limits.maximumWidth, limits.maximumHeight)
+    }
+
+    private struct SurfaceLimits {
+        var minimumWidth = 0
+        var minimumHeight = 0
+        var maximumWidth = 0
+        var maximumHeight = 0
+    }
+
+    /// What surfaces a session may have; zeros where the driver does not say.
+    private static func surfaceLimits(
+        _ display: VADisplay, _ profile: VAProfile, _ entryPoint: EntryPoint
+    ) -> SurfaceLimits {
+        var limits = SurfaceLimits()
+        var config = VAConfigID()
+        guard
+            vaCreateConfig(display, profile, entryPoint.vaEntrypoint, nil, 0, &config) == VA_STATUS_SUCCESS
+        else { return limits }
+        defer { vaDestroyConfig(display, config) }
+        var count: UInt32 = 0
+        guard vaQuerySurfaceAttributes(display, config, nil, &count) == VA_STATUS_SUCCESS, count <= 1024
+        else {
+            return limits
+        }
+        var attributes = Array(repeating: VASurfaceAttrib(), count: Int(count))
+        guard vaQuerySurfaceAttributes(display, config, &attributes, &count) == VA_STATUS_SUCCESS else {
+            return limits
+        }
+        for attribute in attributes.prefix(Int(count)) where attribute.value.type == VAGenericValueTypeInteger
+        {
+            let value = Int(attribute.value.value.i)
+            switch attribute.type {
+            case VASurfaceAttribMinWidth: limits.minimumWidth = value
+            case VASurfaceAttribMinHeight: limits.minimumHeight = value
+            case VASurfaceAttribMaxWidth: limits.maximumWidth = value
+            case VASurfaceAttribMaxHeight: limits.maximumHeight = value
+            default: break
+            }
+        }
+        return limits
     }
 
     /// A driver that names no mode knows constant quantisers only (`va.h`, VAConfigAttribRateControl).

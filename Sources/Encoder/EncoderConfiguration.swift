@@ -9,6 +9,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var level: Level?
     /// Nil: CABAC where the profile allows it.
     public var entropyMode: EntropyMode?
+    /// How many bits a picture gets.
     public var rateControl = RateControlRequest()
     /// Frames from one keyframe to the next, at least 1; nil: one a second.
     public var keyframeInterval: KeyframeInterval?
@@ -16,6 +17,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var bFrames = 0
     /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
     public var maximumFrameDelay: Int?
+    /// Whether pictures may be held back.
     public var latency = Latency.realtime
     /// Slices a picture, 1 … 32.
     public var slices = 1
@@ -44,8 +46,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
         public var description: String { rawValue }
     }
 
+    /// How symbols are coded: CABAC packs better, CAVLC is simpler to decode (9.2, 9.3).
     public enum EntropyMode: String, Sendable, Hashable, CaseIterable { case cabac, cavlc }
 
+    /// What matters more.
     public enum Latency: String, Sendable, Hashable, CaseIterable {
         /// Every picture comes out before the next goes in.
         case realtime

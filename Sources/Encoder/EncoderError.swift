@@ -2,6 +2,7 @@ import Glibc
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
     public enum Kind: Sendable, Equatable {
         /// No render node at all.
         case noRenderNode
@@ -35,10 +36,13 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case stop
     }
 
+    /// The cause.
     public let kind: Kind
 
+    /// An error of that kind.
     public init(_ kind: Kind) { self.kind = kind }
 
+    /// What can be done about this one.
     public var recovery: Recovery {
         switch kind {
         case .damagedPicture: .skipFrame

@@ -2,12 +2,14 @@ import Capture
 
 /// Which encoder is wanted.
 public struct EncoderRequest: Sendable, Hashable {
+    /// Hardware, software, or either.
     public enum Preference: String, Sendable, Hashable, CaseIterable {
         /// VAAPI where it works, else software.
         case auto
         case vaapi, software
     }
 
+    /// Which of a driver's entry points.
     public enum LowPower: String, Sendable, Hashable, CaseIterable {
         /// EncSlice where the driver has it, else EncSliceLP.
         case auto
@@ -17,9 +19,11 @@ public struct EncoderRequest: Sendable, Hashable {
         case off
     }
 
+    /// Hardware, software, or either.
     public var preference = Preference.auto
     /// The only render node to be used; there is then no fallback to software.
     public var renderNode: String?
+    /// Which of a driver's entry points.
     public var lowPower = LowPower.auto
 
     /// Asks for the best that works.
@@ -28,6 +32,7 @@ public struct EncoderRequest: Sendable, Hashable {
 
 /// The encoder that was opened, and why.
 public struct EncoderSelection {
+    /// Open, and expecting its first picture.
     public let encoder: VideoEncoder
     /// Why each encoder that would have come before it was passed over.
     public let passedOver: [String]
@@ -70,7 +75,7 @@ public struct EncoderSelection {
     ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
             let connection = try VADisplayConnection(node: node)
-            let capabilities = EncoderCapabilities.query(connection).filter { $0.codec == .h264 }
+            let capabilities = EncoderCapabilities.query(connection, codecs: [.h264])
             let candidates = request.entryPoints.map { entryPoint in
                 VAAPIEncoder.Candidate(
                     connection: connection, entryPoint: entryPoint,

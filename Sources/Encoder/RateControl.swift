@@ -16,6 +16,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         case cbr, vbr, cqp, icq, qvbr
     }
 
+    /// The mode's name.
     public var mode: Mode {
         switch self {
         case .constantBitRate: .cbr

@@ -22,7 +22,7 @@ struct SessionProperties: Sendable {
         var profiles: [EncoderConfiguration.Profile]
         var rateControlModes: Set<RateControl.Mode>
         var maximumSize: PictureSize?
-        var minimumSide: Int
+        var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
     }
@@ -84,10 +84,8 @@ struct SessionProperties: Sendable {
         if let maximum = limits.maximumSize, even.width > maximum.width || even.height > maximum.height {
             throw EncoderError(.unsupported("\(limits.encoder) encodes up to \(maximum), not \(even)"))
         }
-        guard min(even.width, even.height) >= limits.minimumSide else {
-            throw EncoderError(
-                .unsupported("\(limits.encoder) encodes sides of \(limits.minimumSide) and more, not \(even)")
-            )
+        if let minimum = limits.minimumSize, even.width < minimum.width || even.height < minimum.height {
+            throw EncoderError(.unsupported("\(limits.encoder) encodes \(minimum) and more, not \(even)"))
         }
         return even
     }

@@ -12,7 +12,7 @@ enum SoftwareEncoder {
             configuration, source: source,
             limits: SessionProperties.Limits(
                 encoder: name, profiles: EncoderConfiguration.Profile.allCases,
-                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSide: 2,
+                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
                 maximumSlices: 32, hasBPictures: true))
         let input = try SoftwareInput(source: source, size: properties.size, color: properties.color)
         let session = try CodecSession(name: name, options: options(properties)) { context in

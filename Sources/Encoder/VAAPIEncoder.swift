@@ -27,7 +27,7 @@ enum VAAPIEncoder {
             limits: SessionProperties.Limits(
                 encoder: candidate.label, profiles: candidate.capabilities.compactMap(\.configurationProfile),
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
-                minimumSide: first.minimumSide, maximumSlices: max(1, first.maximumSlices),
+                minimumSize: first.minimumSize, maximumSlices: max(1, first.maximumSlices),
                 hasBPictures: first.hasBPictures))
         // One to fill, those that the encoder keeps for reordering, and those under way.
         let input = try SurfaceInput(

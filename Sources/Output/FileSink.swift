@@ -33,7 +33,8 @@ public final class FileSink: PacketSink {
         if path == Self.standardOutput {
             (name, self.path, wasCreated) = ("standard output", nil, false)
             descriptor = STDOUT_FILENO
-            guard fcntl(descriptor, F_GETFD) >= 0 else {
+            let flags = fcntl(descriptor, F_GETFL)
+            guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
                 throw OutputError(.notCreated(errno: EBADF), output: "standard output")
             }
         } else {

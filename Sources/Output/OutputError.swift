@@ -2,6 +2,7 @@ import Glibc
 
 /// Why an output could not be made or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
     public enum Kind: Sendable, Equatable {
         case exists
         case notCreated(errno: Int32)
@@ -15,10 +16,12 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case writeFailed(errno: Int32)
     }
 
+    /// The cause.
     public let kind: Kind
     /// The path, or "standard output".
     public let output: String
 
+    /// An error of an output.
     public init(_ kind: Kind, output: String) {
         self.kind = kind
         self.output = output

@@ -23,6 +23,7 @@ struct CaptureStage {
             frames.close()
         }
         do throws(CaptureError) {
+            try stream.start()
             while true {
                 let next = try stream.nextBuffer()
                 countLosses()

@@ -26,8 +26,11 @@ public struct RecordingOutcome: Sendable {
 
     /// Nanoseconds.
     public struct Latency: Sendable, Hashable {
+        /// Half of the frames took no longer.
         public let median: Int64
+        /// 99 of 100 frames took no longer.
         public let percentile99: Int64
+        /// The slowest frame.
         public let maximum: Int64
     }
 }
@@ -95,8 +98,8 @@ public final class Recording {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
         interrupter = stream.interrupter
-        // One buffer is being encoded, and two stay with the driver.
-        let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 3))
+        // One buffer is being encoded, one is on its way into the queue, and two stay with the driver.
+        let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 4))
         let units = BoundedQueue<AccessUnit>(capacity: Self.writerCapacity, costLimit: Self.writerBytes)
         let capture = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
         let encode = Handover(

@@ -18,6 +18,7 @@ struct Camrec: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
+        StandardDescriptors.fill()
         do {
             var command = try parseAsRoot()
             try command.run()

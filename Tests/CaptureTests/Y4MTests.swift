@@ -190,9 +190,7 @@ import Testing
         for length in [second + 1, second + 5, second + 6, second + 7, whole.count - 1] {
             let (frames, failure) = read(Array(whole.prefix(length)))
             #expect(frames == [Self.picture(0)])
-            #expect(
-                failure
-                    == .badFile("the file ends in the middle of frame 1"))
+            #expect(failure == .badFile("the file ends in the middle of frame 1"))
         }
         #expect(read(Array(whole.prefix(second))).failure == nil)
     }

@@ -7,10 +7,20 @@ LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
 CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
 # The distribution's Python: numpy comes with it, and the guest sees it too.
 PYTHON=/usr/bin/python3
-# One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has one of its own.
-alone=
-if [ -z "${LAB_TALLY-}" ]; then LAB_TALLY=$(mktemp) alone=yes; fi
-export LAB LAB_CACHE CAMREC PYTHON LAB_TALLY
+export LAB LAB_CACHE CAMREC PYTHON
+
+begin() { # the first command of a script with checks: a folder of its own, gone at the end
+    work=$(mktemp -d)
+    trap 'cd / && rm -rf "$work"' EXIT
+    cd "$work"
+    # One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has its own.
+    alone=
+    if [ -z "${LAB_TALLY-}" ]; then export LAB_TALLY=$work/tally alone=yes; fi
+}
+
+finish() { # the last command of a script: whatever ends before it has failed
+    if [ -n "$alone" ]; then summary; fi
+}
 
 count() { # OUTCOME NAME [REASON]
     local reason=${3-}
@@ -31,7 +41,6 @@ check() { # NAME COMMAND...: passes where the command exits 0; what it said is t
 }
 
 # Runs camrec and keeps what it said in $work/stdout and $work/stderr. A limit, because a hang is a failure too.
-work=${work:-$(mktemp -d)}
 launcher=() # a command that camrec is run by
 camrec() {
     local status=0
@@ -130,10 +139,4 @@ summary() { # the last line of every run; status 1 where something failed
     echo
     echo "${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped"
     [ "${counts[1]}" = 0 ]
-}
-
-finish() { # the last command of a script: whatever ends before it has failed
-    cd /
-    rm -rf "$work"
-    if [ -n "$alone" ]; then summary; fi
 }

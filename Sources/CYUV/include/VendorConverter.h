@@ -12,12 +12,12 @@ cyuv_vendor_converter *cyuv_vendor_create(void);
 void cyuv_vendor_destroy(cyuv_vendor_converter *converter);
 
 // Converts one picture to YU12 without padding. libv4lconvert checks `count` late or never, and may write
-// into `bytes`, so there must be room for what a whole picture takes. Width and height are even.
-// Returns 0 or -errno; EINVAL where the format is not known, or not safe to
-// convert.
+// into `bytes`, so there must be room for what a whole picture takes. Width and height are even. `stride` is
+// the bytes from one row to the next; 0 for rows without padding.
+// Returns 0 or -errno; EINVAL where the format is not known, or not safe to convert.
 int cyuv_vendor_convert(
-    cyuv_vendor_converter *converter, uint32_t format, int width, int height, uint8_t *bytes, size_t count,
-    uint8_t *yu12);
+    cyuv_vendor_converter *converter, uint32_t format, int width, int height, int stride, uint8_t *bytes,
+    size_t count, uint8_t *yu12);
 
 // One or more lines about the last failure.
 const char *cyuv_vendor_message(cyuv_vendor_converter *converter);

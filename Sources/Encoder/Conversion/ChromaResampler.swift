@@ -63,7 +63,7 @@ final class ChromaResampler {
                 result[pairs] = mean(upper[lumaWidth - 1], lower[lumaWidth - 1])
             }
         case 2:
-            for x in 0..<width { result[x] = mean(upper[x], lower[x]) }
+            InterpolatePlane(upper, 0, lower, 0, result, 0, Int32(width), 1, 128)
         default:
             for x in 0..<width { result[x] = mean(upper[x / 2], lower[x / 2]) }
         }

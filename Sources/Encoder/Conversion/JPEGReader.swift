@@ -5,7 +5,10 @@ import Capture
 /// Huffman tables of its own (libjpeg-turbo puts the standard ones in).
 ///
 /// libjpeg-turbo decodes one row of its units, 8 or 16 lines, into scratch planes in the cache, and from
-/// there the band goes on as planar Y′CbCr does.
+/// there the band goes on as planar Y′CbCr does. Measured side by side (`scripts/bench`, 1080p 4:2:2) this
+/// takes 1.07 times libjpeg-turbo's decoding alone and 0.8 times libavcodec's decoding alone; with swscale
+/// after it that takes 1.8 times ours. libyuv's `MJPGToNV12` takes 0.92 times ours, most of it by the less
+/// exact of libjpeg's inverse transforms, but refuses 4:4:0 and 4:1:1 and takes half a picture for a whole.
 ///
 /// The decoder is kept from frame to frame; what it allocates within for a frame is taken from libjpeg's
 /// pools, and cannot be avoided.

@@ -12,6 +12,7 @@ public struct PassthroughLayout: Sendable, Hashable {
         case i420
     }
 
+    /// What libx264 is told.
     public let arrangement: Arrangement
     /// Which of `PictureFormat.planes` are the arrangement's planes, in its order: YV12 is I420 with the
     /// last two exchanged.

@@ -48,8 +48,8 @@ struct SourcePlane {
 extension PixelBuffer {
     /// Plane `number` of a raw picture. `PixelBuffer` has checked that the whole plane is there.
     func source(_ number: Int) -> SourcePlane {
-        SourcePlane(
-            plane(number).baseAddress!.assumingMemoryBound(to: UInt8.self),
-            stride: format.planes[number].stride)
+        guard let start = plane(number).baseAddress else { preconditionFailure("a plane without memory") }
+        return SourcePlane(
+            start.assumingMemoryBound(to: UInt8.self), stride: format.planes[number].stride)
     }
 }

@@ -15,9 +15,12 @@ public struct PictureSurface {
 
     /// A plane's first sample, and the bytes from one row to the next.
     public struct Plane {
+        /// The first sample of the first row.
         public var base: UnsafeMutablePointer<UInt8>
+        /// Bytes from one row to the next.
         public var stride: Int
 
+        /// A plane in somebody else's memory.
         public init(_ base: UnsafeMutablePointer<UInt8>, stride: Int) {
             self.base = base
             self.stride = stride
@@ -29,6 +32,7 @@ public struct PictureSurface {
         func from(row number: Int) -> Plane { Plane(row(number), stride: stride) }
     }
 
+    /// Where chroma lies.
     public enum Chroma {
         /// NV12.
         case interleaved(Plane)
@@ -52,6 +56,7 @@ public struct PictureSurface {
         }
     }
 
+    /// The picture.
     public let size: PictureSize
     /// Columns and rows that are written, at least `size`. What lies beyond the picture repeats its edge,
     /// so that the encoder, which codes whole macroblocks of 16×16, spends no bits there.

@@ -34,7 +34,7 @@ public final class PixelConverter {
         recoloring =
             reader.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color, width: source.size.width)
-        staging = StagingBand(width: source.size.width, layout: layout)
+        staging = StagingBand(width: source.size.width)
     }
 
     private static func reader(
@@ -84,7 +84,7 @@ public final class PixelConverter {
                 try reader.read(row..<row + rows, of: buffer, into: staged)
                 recoloring?.apply(to: staged)
                 staging.copy(
-                    staged, to: band, paddedWidth: padded.width,
+                    rows: rows, to: band, paddedWidth: padded.width,
                     paddedRows: isLast ? padded.height - row : rows)
             } else {
                 try reader.read(row..<row + rows, of: buffer, into: band)

@@ -11,19 +11,21 @@ final class RGBReader: PictureReader {
     /// Two rows of each of a pixel's bytes.
     private let channels: UnsafeMutablePointer<UInt8>
     private let channelLength: Int
+    private let redSums, greenSums, blueSums: UnsafeMutablePointer<Int16>
     private let chromaRows: UnsafeMutablePointer<UInt8>
     private let luma, cb, cr: Weights
 
     /// Weights of red, green and blue, times 2¹⁵, and what is added to the sum: offset and rounding.
     private struct Weights {
-        let red, green, blue, bias: Int32
+        let red, green, blue: Int16
+        let bias: Int32
 
         init(_ red: Double, _ blue: Double, sum: Double, offset: Double) {
             let scale = 32768.0
-            self.red = Int32((red * scale).rounded())
-            self.blue = Int32((blue * scale).rounded())
+            self.red = Int16((red * scale).rounded())
+            self.blue = Int16((blue * scale).rounded())
             // What is left, so that grey stays exactly grey.
-            green = Int32((sum * scale).rounded()) - self.red - self.blue
+            green = Int16((sum * scale).rounded() - Double(self.red) - Double(self.blue))
             bias = Int32(offset * scale) + 16384
         }
     }
@@ -36,6 +38,9 @@ final class RGBReader: PictureReader {
         self.offsets = offsets
         channelLength = 2 * width
         channels = .allocateAligned(count: 4 * channelLength)
+        redSums = .allocate(capacity: half(width))
+        greenSums = .allocate(capacity: half(width))
+        blueSums = .allocate(capacity: half(width))
         chromaRows = .allocateAligned(count: 2 * half(width))
         let (red, blue) = color.matrix.weights
         let levels = color.range.levels
@@ -48,6 +53,9 @@ final class RGBReader: PictureReader {
 
     deinit {
         channels.deallocate()
+        redSums.deallocate()
+        greenSums.deallocate()
+        blueSums.deallocate()
         chromaRows.deallocate()
     }
 
@@ -59,16 +67,16 @@ final class RGBReader: PictureReader {
             let rows = min(2, band.rows - 2 * pair)
             split(source.from(row: 2 * pair), rows: rows)
             for row in 0..<rows { writeLuma(row, to: band.luma.row(2 * pair + row)) }
-            let lower = rows == 2 ? width : 0
+            addBlocks(rows: rows)
             switch band.chroma {
             case .interleaved(let plane):
                 let (cbRow, crRow) = (chromaRows, chromaRows + half(width))
-                writeChroma(cb, lower: lower, to: cbRow)
-                writeChroma(cr, lower: lower, to: crRow)
+                writeChroma(cb, to: cbRow)
+                writeChroma(cr, to: crRow)
                 MergeUVPlane(cbRow, 0, crRow, 0, plane.row(pair), 0, Int32(half(width)), 1)
             case .separate(let cbPlane, let crPlane):
-                writeChroma(cb, lower: lower, to: cbPlane.row(pair))
-                writeChroma(cr, lower: lower, to: crPlane.row(pair))
+                writeChroma(cb, to: cbPlane.row(pair))
+                writeChroma(cr, to: crPlane.row(pair))
             }
         }
     }
@@ -89,44 +97,55 @@ final class RGBReader: PictureReader {
     /// The rows of a pixel's byte `number`.
     private func channel(_ number: Int) -> UnsafeMutablePointer<UInt8> { channels + number * channelLength }
 
+    // The loops work on copies of properties: for all the compiler knows, writing a sample could change
+    // one. Weights of 16 bits let it use the multiplications that every vector unit has.
+
     private func writeLuma(_ row: Int, to result: UnsafeMutablePointer<UInt8>) {
         let red = channel(offsets.red) + row * width
         let green = channel(offsets.green) + row * width
         let blue = channel(offsets.blue) + row * width
+        let (weights, width) = (luma, width)
         for x in 0..<width {
             let sum =
-                Int32(red[x]) &* luma.red &+ Int32(green[x]) &* luma.green
-                &+ Int32(blue[x]) &* luma.blue
-            result[x] = UInt8(truncatingIfNeeded: (sum &+ luma.bias) &>> 15)
+                Int32(red[x]) &* Int32(weights.red) &+ Int32(green[x]) &* Int32(weights.green)
+                &+ Int32(blue[x]) &* Int32(weights.blue)
+            result[x] = UInt8(truncatingIfNeeded: (sum &+ weights.bias) &>> 15)
         }
     }
 
-    /// - Parameter lower: where the block's second row is, seen from the first.
-    private func writeChroma(_ weights: Weights, lower: Int, to result: UnsafeMutablePointer<UInt8>) {
-        let (red, green, blue) = (channel(offsets.red), channel(offsets.green), channel(offsets.blue))
+    /// The sums of each 2×2 block's red, green and blue.
+    private func addBlocks(rows: Int) {
+        let lower = rows == 2 ? width : 0
+        addBlocks(channel(offsets.red), lower: lower, to: redSums)
+        addBlocks(channel(offsets.green), lower: lower, to: greenSums)
+        addBlocks(channel(offsets.blue), lower: lower, to: blueSums)
+    }
+
+    /// At an odd edge the last column counts twice.
+    ///
+    /// - Parameter lower: where the blocks' second row is, seen from the first; 0 where that is missing.
+    private func addBlocks(
+        _ samples: UnsafePointer<UInt8>, lower: Int, to sums: UnsafeMutablePointer<Int16>
+    ) {
+        let width = width
         for x in 0..<width / 2 {
-            result[x] = chroma(
-                weights, sum(red, 2 * x, 2 * x &+ 1, lower), sum(green, 2 * x, 2 * x &+ 1, lower),
-                sum(blue, 2 * x, 2 * x &+ 1, lower))
+            sums[x] =
+                Int16(samples[2 &* x]) &+ Int16(samples[2 &* x &+ 1]) &+ Int16(samples[2 &* x &+ lower])
+                &+ Int16(samples[2 &* x &+ lower &+ 1])
         }
         if width % 2 == 1 {
-            let x = width - 1
-            result[width / 2] = chroma(
-                weights, sum(red, x, x, lower), sum(green, x, x, lower), sum(blue, x, x, lower))
+            sums[width / 2] = 2 * (Int16(samples[width - 1]) + Int16(samples[width - 1 + lower]))
         }
     }
 
-    @inline(__always)
-    private func sum(_ samples: UnsafeMutablePointer<UInt8>, _ left: Int, _ right: Int, _ lower: Int) -> Int32
-    {
-        Int32(samples[left]) &+ Int32(samples[right]) &+ Int32(samples[left &+ lower])
-            &+ Int32(samples[right &+ lower])
-    }
-
-    /// From the sums of four samples. Full-range chroma reaches 255.5, which is cut.
-    @inline(__always)
-    private func chroma(_ weights: Weights, _ red: Int32, _ green: Int32, _ blue: Int32) -> UInt8 {
-        let sum = red &* weights.red &+ green &* weights.green &+ blue &* weights.blue
-        return UInt8(truncatingIfNeeded: min((sum &+ weights.bias &* 4) &>> 17, 255))
+    private func writeChroma(_ weights: Weights, to result: UnsafeMutablePointer<UInt8>) {
+        let (red, green, blue) = (redSums, greenSums, blueSums)
+        for x in 0..<half(width) {
+            let sum =
+                Int32(red[x]) &* Int32(weights.red) &+ Int32(green[x]) &* Int32(weights.green)
+                &+ Int32(blue[x]) &* Int32(weights.blue)
+            // Full-range chroma reaches 255.5, which is cut.
+            result[x] = UInt8(truncatingIfNeeded: min((sum &+ weights.bias &* 4) &>> 17, 255))
+        }
     }
 }

@@ -11,9 +11,10 @@ final class Recoloring {
     private static let half = Int32(1 << (fractionBits - 1))
 
     /// Y′ is `luma × Y + cbToLuma × (Cb − 128) + crToLuma × (Cr − 128) + lumaBias`.
-    private let luma, cbToLuma, crToLuma, lumaBias: Int32
+    private let luma, cbToLuma, crToLuma: Int16
+    private let lumaBias: Int32
     /// Cb′ − 128 is `cbToCb × (Cb − 128) + crToCb × (Cr − 128)`, and Cr′ likewise.
-    private let cbToCb, crToCb, cbToCr, crToCr: Int32
+    private let cbToCb, crToCb, cbToCr, crToCr: Int16
     /// What a row of chroma adds to the luma above it: one for each luma sample.
     private let shifts: UnsafeMutablePointer<Int32>
 
@@ -32,9 +33,10 @@ final class Recoloring {
         let (targetRedSpan, targetBlueSpan) = (2 * (1 - targetRed), 2 * (1 - targetBlue))
         let (lumaScale, chromaScale) = (to.luma / from.luma, to.chroma / from.chroma)
 
-        func fixed(_ value: Double) -> Int32 { Int32((value * Self.one).rounded()) }
+        /// All factors are below 2.
+        func fixed(_ value: Double) -> Int16 { Int16((value * Self.one).rounded()) }
         luma = fixed(lumaScale)
-        lumaBias = fixed(to.black - lumaScale * from.black) + Self.half
+        lumaBias = Int32((to.black - lumaScale * from.black) * Self.one) + Self.half
         crToLuma = fixed(alpha * to.luma / (2 * from.chroma))
         cbToLuma = fixed(beta * to.luma / (2 * from.chroma))
         cbToCb = fixed((blueSpan - beta) / targetBlueSpan * chromaScale)
@@ -47,62 +49,56 @@ final class Recoloring {
 
     deinit { shifts.deallocate() }
 
+    /// Planar bands only.
     func apply(to band: PictureSurface.Band) {
+        guard case .separate(let cb, let cr) = band.chroma else {
+            preconditionFailure("a staging band is planar")
+        }
         for row in 0..<band.chromaRows {
-            let (cb, cr, step) = band.chroma.samples(ofRow: row)
             if cbToLuma != 0 || crToLuma != 0 {
-                findShifts(cb: cb, cr: cr, step: step, count: band.chromaWidth)
+                findShifts(cb: cb.row(row), cr: cr.row(row), count: band.chromaWidth)
             }
             for lumaRow in 2 * row..<min(2 * row + 2, band.rows) {
                 changeLuma(band.luma.row(lumaRow), count: band.width)
             }
-            changeChroma(cb: cb, cr: cr, step: step, count: band.chromaWidth)
+            changeChroma(cb: cb.row(row), cr: cr.row(row), count: band.chromaWidth)
         }
     }
 
-    private func findShifts(
-        cb: UnsafeMutablePointer<UInt8>, cr: UnsafeMutablePointer<UInt8>, step: Int, count: Int
-    ) {
+    // The loops work on copies of the factors: for all the compiler knows, writing a sample could change a
+    // property. Factors of 16 bits let it use the multiplications that every vector unit has.
+
+    private func findShifts(cb: UnsafePointer<UInt8>, cr: UnsafePointer<UInt8>, count: Int) {
+        let (cbToLuma, crToLuma, bias, shifts) = (cbToLuma, crToLuma, lumaBias, shifts)
         for x in 0..<count {
-            let shift =
-                Int32(cb[x &* step]) &* cbToLuma &+ Int32(cr[x &* step]) &* crToLuma
-                &+ (lumaBias &- (cbToLuma &+ crToLuma) &* 128)
+            let (b, r) = (Int32(cb[x]) &- 128, Int32(cr[x]) &- 128)
+            let shift = b &* Int32(cbToLuma) &+ r &* Int32(crToLuma) &+ bias
             shifts[2 &* x] = shift
             shifts[2 &* x &+ 1] = shift
         }
     }
 
     private func changeLuma(_ samples: UnsafeMutablePointer<UInt8>, count: Int) {
+        let (luma, shifts) = (luma, shifts)
         for x in 0..<count {
-            samples[x] = Self.sample(Int32(samples[x]) &* luma &+ shifts[x])
+            samples[x] = Self.sample(Int32(samples[x]) &* Int32(luma) &+ shifts[x])
         }
     }
 
     private func changeChroma(
-        cb: UnsafeMutablePointer<UInt8>, cr: UnsafeMutablePointer<UInt8>, step: Int, count: Int
+        cb: UnsafeMutablePointer<UInt8>, cr: UnsafeMutablePointer<UInt8>, count: Int
     ) {
+        let (cbToCb, crToCb, cbToCr, crToCr) = (cbToCb, crToCb, cbToCr, crToCr)
         let bias = 128 << Self.fractionBits + Self.half
         for x in 0..<count {
-            let (b, r) = (Int32(cb[x &* step]) &- 128, Int32(cr[x &* step]) &- 128)
-            cb[x &* step] = Self.sample(b &* cbToCb &+ r &* crToCb &+ bias)
-            cr[x &* step] = Self.sample(b &* cbToCr &+ r &* crToCr &+ bias)
+            let (b, r) = (Int32(cb[x]) &- 128, Int32(cr[x]) &- 128)
+            cb[x] = Self.sample(b &* Int32(cbToCb) &+ r &* Int32(crToCb) &+ bias)
+            cr[x] = Self.sample(b &* Int32(cbToCr) &+ r &* Int32(crToCr) &+ bias)
         }
     }
 
     @inline(__always)
     private static func sample(_ value: Int32) -> UInt8 {
         UInt8(truncatingIfNeeded: min(max(value &>> fractionBits, 0), 255))
-    }
-}
-
-extension PictureSurface.Chroma {
-    /// The first Cb and Cr samples of a row, and the bytes from each to the next.
-    func samples(
-        ofRow row: Int
-    ) -> (cb: UnsafeMutablePointer<UInt8>, cr: UnsafeMutablePointer<UInt8>, step: Int) {
-        switch self {
-        case .interleaved(let plane): (plane.row(row), plane.row(row) + 1, 2)
-        case .separate(let cb, let cr): (cb.row(row), cr.row(row), 1)
-        }
     }
 }

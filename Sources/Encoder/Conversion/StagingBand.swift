@@ -1,74 +1,68 @@
 import CYUV
 
-/// A band of scratch memory, which stays in the cache, and the way from there to a surface.
+/// A band of planar 4:2:0 in scratch memory, which stays in the cache, and the way from there to a surface.
 final class StagingBand {
     /// The most rows of a band.
     static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
 
     private let width: Int
-    private let layout: PictureSurface.Layout
-    private let memory: UnsafeMutablePointer<UInt8>
-    private let stride: Int
+    private let luma, cb, cr: PictureSurface.Plane
 
-    init(width: Int, layout: PictureSurface.Layout) {
+    init(width: Int) {
         self.width = width
-        self.layout = layout
-        stride = (width + 63) / 64 * 64
-        memory = .allocateAligned(count: Self.rows * stride + half(Self.rows) * stride)
+        // Whole cache lines.
+        let stride = (width + 63) / 64 * 64
+        let chromaStride = (half(width) + 63) / 64 * 64
+        luma = .init(.allocateAligned(count: Self.rows * stride), stride: stride)
+        cb = .init(.allocateAligned(count: half(Self.rows) * chromaStride), stride: chromaStride)
+        cr = .init(.allocateAligned(count: half(Self.rows) * chromaStride), stride: chromaStride)
     }
 
-    deinit { memory.deallocate() }
+    deinit {
+        for plane in [luma, cb, cr] { plane.base.deallocate() }
+    }
 
     /// The scratch memory as a band.
     func band(rows: Int) -> PictureSurface.Band {
         precondition(rows <= Self.rows)
-        let chroma = memory + stride * Self.rows
-        let planes: PictureSurface.Chroma =
-            switch layout {
-            case .nv12: .interleaved(.init(chroma, stride: stride))
-            case .i420:
-                .separate(
-                    cb: .init(chroma, stride: stride), cr: .init(chroma + stride / 2, stride: stride))
-            }
-        return PictureSurface.Band(
-            width: width, rows: rows, luma: .init(memory, stride: stride), chroma: planes)
+        return PictureSurface.Band(width: width, rows: rows, luma: luma, chroma: .separate(cb: cb, cr: cr))
     }
 
-    /// Copies a staged band; what the destination has beyond it repeats its last column and last row.
-    func copy(
-        _ staged: PictureSurface.Band, to destination: PictureSurface.Band, paddedWidth: Int, paddedRows: Int
-    ) {
-        copy(
-            staged.luma, to: destination.luma, width: staged.width, rows: staged.rows,
-            paddedWidth: paddedWidth, paddedRows: paddedRows)
-        let (width, rows) = (staged.chromaWidth, staged.chromaRows)
-        let (chromaWidth, chromaRows) = (half(paddedWidth), half(paddedRows))
-        switch (staged.chroma, destination.chroma) {
-        case (.interleaved(let from), .interleaved(let to)):
-            copy(
-                from, to: to, width: 2 * width, rows: rows, paddedWidth: 2 * chromaWidth,
-                paddedRows: chromaRows, sampleBytes: 2)
-        case (.separate(let cb, let cr), .separate(let toCb, let toCr)):
-            copy(
-                cb, to: toCb, width: width, rows: rows, paddedWidth: chromaWidth, paddedRows: chromaRows)
-            copy(
-                cr, to: toCr, width: width, rows: rows, paddedWidth: chromaWidth, paddedRows: chromaRows)
-        default:
-            preconditionFailure("the staging band has the surface's layout")
+    /// Copies the first rows to a surface; where that has room for more rows and columns, they repeat the
+    /// last ones.
+    func copy(rows: Int, to destination: PictureSurface.Band, paddedWidth: Int, paddedRows: Int) {
+        for row in 0..<paddedRows {
+            copy(luma.row(min(row, rows - 1)), to: destination.luma.row(row), width, paddedWidth)
+        }
+        let (chromaWidth, paddedChromaWidth) = (half(width), half(paddedWidth))
+        for row in 0..<half(paddedRows) {
+            let source = min(row, half(rows) - 1)
+            switch destination.chroma {
+            case .interleaved(let plane):
+                merge(cb.row(source), cr.row(source), to: plane.row(row), chromaWidth, paddedChromaWidth)
+            case .separate(let toCb, let toCr):
+                copy(cb.row(source), to: toCb.row(row), chromaWidth, paddedChromaWidth)
+                copy(cr.row(source), to: toCr.row(row), chromaWidth, paddedChromaWidth)
+            }
         }
     }
 
-    /// Widths in bytes.
     private func copy(
-        _ source: PictureSurface.Plane, to destination: PictureSurface.Plane, width: Int, rows: Int,
-        paddedWidth: Int, paddedRows: Int, sampleBytes: Int = 1
+        _ samples: UnsafePointer<UInt8>, to destination: UnsafeMutablePointer<UInt8>, _ width: Int,
+        _ paddedWidth: Int
     ) {
-        for number in 0..<paddedRows {
-            let (from, to) = (source.row(min(number, rows - 1)), destination.row(number))
-            to.update(from: from, count: width)
-            for column in width..<paddedWidth {
-                to[column] = from[width - sampleBytes + (column - width) % sampleBytes]
-            }
+        destination.update(from: samples, count: width)
+        (destination + width).update(repeating: samples[width - 1], count: paddedWidth - width)
+    }
+
+    private func merge(
+        _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>, to destination: UnsafeMutablePointer<UInt8>,
+        _ width: Int, _ paddedWidth: Int
+    ) {
+        MergeUVPlane(cb, 0, cr, 0, destination, 0, Int32(width), 1)
+        for x in width..<paddedWidth {
+            destination[2 * x] = cb[width - 1]
+            destination[2 * x + 1] = cr[width - 1]
         }
     }
 }

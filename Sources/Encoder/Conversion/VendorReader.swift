@@ -11,7 +11,8 @@ final class VendorReader: PictureReader {
     private let format: PictureFormat
     private let converter: OpaquePointer
     private let input: UnsafeMutableBufferPointer<UInt8>
-    private let picture: UnsafeMutableBufferPointer<UInt8>
+    private let picture: UnsafeMutablePointer<UInt8>
+    private let stride: Int
 
     init(_ format: PictureFormat) throws(ConversionError) {
         let size = format.size
@@ -21,11 +22,16 @@ final class VendorReader: PictureReader {
         guard let converter = cyuv_vendor_create() else { throw .outOfMemory }
         self.format = format
         self.converter = converter
-        // No format of libv4lconvert takes more than four bytes a pixel and a header.
-        input = .allocate(capacity: 4 * size.area + 65536)
+        stride = format.bytesPerLine ?? 0
+        guard stride <= 8 * size.width else {
+            throw .unsupported(format.pixelFormat, "rows of \(stride) bytes for \(size.width) pixels")
+        }
+        // No format of libv4lconvert takes more than four bytes a pixel, or two rows of bytes a row, and a
+        // header.
+        input = .allocate(capacity: max(4 * size.area, 2 * stride * size.height) + 65536)
         input.initialize(repeating: 0)
         picture = .allocate(capacity: 3 * size.area / 2)
-        picture.initialize(repeating: 0)
+        picture.initialize(repeating: 0, count: 3 * size.area / 2)
         if convert(length: 0) == -EINVAL {
             throw .unsupported(format.pixelFormat, "neither camrec nor libv4lconvert can read it")
         }
@@ -51,7 +57,7 @@ final class VendorReader: PictureReader {
 
     func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
         let (width, height) = (format.size.width, format.size.height)
-        let base = UnsafePointer(picture.baseAddress!)
+        let base = UnsafePointer(picture)
         let cb = SourcePlane(base + width * height, stride: width / 2)
         let cr = SourcePlane(cb.row(height / 2), stride: width / 2)
         band.copyLuma(from: SourcePlane(base, stride: width).from(row: rows.lowerBound))
@@ -62,6 +68,6 @@ final class VendorReader: PictureReader {
     private func convert(length: Int) -> Int32 {
         cyuv_vendor_convert(
             converter, format.pixelFormat.rawValue, Int32(format.size.width), Int32(format.size.height),
-            input.baseAddress, length, picture.baseAddress)
+            Int32(stride), input.baseAddress, length, picture)
     }
 }

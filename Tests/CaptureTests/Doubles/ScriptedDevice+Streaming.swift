@@ -24,7 +24,9 @@ extension ScriptedDevice {
     func camera() throws(CaptureError) -> Camera { try Camera(path: Self.path, calls: self) }
 
     func stream(_ request: CaptureRequest = CaptureRequest()) throws(CaptureError) -> CameraStream {
-        try camera().startStreaming(request)
+        let stream = try camera().makeStream(request)
+        try stream.start()
+        return stream
     }
 
     /// What became of opening, starting and taking frames until it failed.

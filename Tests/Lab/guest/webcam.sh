@@ -6,12 +6,12 @@ set -euo pipefail
 cd "$work"
 camera=$LAB_CACHE/webcam
 link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
-cam() { "$camera/uvccam" "$@"; }
+cam() { "$camera/uvccam" "$@" >/dev/null; }
 gone() { ! [ -e $link ]; }
 replug() {
-    cam unplug >/dev/null
+    cam unplug
     await 15 gone
-    cam plug >/dev/null
+    cam plug
     await 15 test -e $link
     udevadm settle
 }

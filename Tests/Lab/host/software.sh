@@ -3,7 +3,7 @@
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
-cd "$work"
+begin
 
 software=(--encoder software --no-pace --overwrite)
 

@@ -5,17 +5,19 @@ set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 driver=${1:?usage: vaapi.sh radeonsi|iHD}
+begin
 
 if ! said=$("$LAB/gpu/fetch" 2>&1); then
     skip "$driver" "$said"
-    exit 0
+    finish
+    exit
 fi
 # A newer driver than the emulated GPU knows is this machine's, not camrec's, fault.
 if ! said=$("$LAB/gpu/run" "$driver" vainfo --display drm --device /dev/dri/renderD128 2>&1) || ! grep -q 'H264.*EncSlice' <<<"$said"; then
     skip "$driver" "its version here does not encode H.264 on the emulated GPU: $(tail -n 1 <<<"$said")"
-    exit 0
+    finish
+    exit
 fi
-cd "$work"
 launcher=("$LAB/gpu/run" "$driver")
 vaapi=(--encoder vaapi --no-pace --overwrite)
 

@@ -14,7 +14,11 @@ def main():
     name, status, *paths = sys.argv[1:]
     ran = failed = 0
     for path in paths:
-        for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        try:
+            cases = list(xml.etree.ElementTree.parse(path).iter("testcase"))
+        except xml.etree.ElementTree.ParseError:
+            cases = []  # the tests crashed before they could report
+        for case in cases:
             ran += 1
             failure, skipped = case.find("failure"), case.find("skipped")
             outcome = "fail" if failure is not None else "skip" if skipped is not None else "pass"
@@ -24,7 +28,7 @@ def main():
             test = f"{case.get('classname')}.{case.get('name')}"
             print(outcome, f"{name}: {test}", " ".join(reason.split()), sep="\t")
     if ran == 0:
-        print("fail", name, "no test ran", sep="\t")
+        print("fail", name, f"no test reported, swift test ended with status {status}", sep="\t")
     elif status != "0" and failed == 0:
         print("fail", name, f"swift test ended with status {status} though no test failed", sep="\t")
 

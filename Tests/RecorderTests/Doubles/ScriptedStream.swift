@@ -39,6 +39,8 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pictures.pool) }
     var isInterrupted: Bool { pictures.pool.isInterrupted }
 
+    func start() {}
+
     func stop() { isStopped = true }
 
     func nextBuffer() throws(CaptureError) -> NextBuffer {
