@@ -19,7 +19,7 @@ struct AllocationTests {
     static let window = 40..<140
 
     @Test("the counter sees what Swift and C allocate, on its own thread alone")
-    func counter() {
+    func counter() throws {
         var counts: [Int] = []
         allocations_begin()
         let folder = opendir("/")
@@ -44,7 +44,7 @@ struct AllocationTests {
         thread?.join()
         #expect(allocations_end() == 0)
         memory.deallocate()
-        closedir(folder)
+        closedir(try #require(folder))
         object.release()
     }
 
