@@ -45,7 +45,7 @@ import Testing
         var limits = SessionProperties.Limits(
             encoder: "the encoder", profiles: EncoderConfiguration.Profile.allCases,
             rateControlModes: Set(RateControl.Mode.allCases), maximumSize: PictureSize(4096, 4096),
-            minimumSide: 16, maximumSlices: 32, hasBPictures: true)
+            minimumSize: PictureSize(16, 16), maximumSlices: 32, hasBPictures: true)
         change(&limits)
         return limits
     }
@@ -199,7 +199,7 @@ import Testing
                 == .unsupported("the encoder encodes up to 4096x4096, not 4098x16"))
         #expect(
             failure { try properties(width: 320, height: 14) }
-                == .unsupported("the encoder encodes sides of 16 and more, not 320x14"))
+                == .unsupported("the encoder encodes 16x16 and more, not 320x14"))
         #expect(try properties(width: 4095, height: 15).size == PictureSize(4096, 16))
     }
 

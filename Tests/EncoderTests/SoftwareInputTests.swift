@@ -189,7 +189,7 @@ private final class BareEncoder {
             configuration, source: format,
             limits: SessionProperties.Limits(
                 encoder: "libx264", profiles: EncoderConfiguration.Profile.allCases,
-                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSide: 2,
+                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
                 maximumSlices: 32, hasBPictures: true))
         let input = try SoftwareInput(source: format, size: properties.size, color: properties.color)
         self.input = input
