@@ -44,7 +44,7 @@ struct AllocationTests {
         thread?.join()
         #expect(allocations_end() == 0)
         memory.deallocate()
-        closedir(folder)
+        closedir(folder!)
         object.release()
     }
 
