@@ -72,7 +72,7 @@ public struct Camera: ~Copyable {
         let result = device.control(CV4L2_QUERYCAP, &capability)
         guard result >= 0 else {
             if result == -ENOTTY || result == -EINVAL {
-                let isDevice = DeviceNode.isCharacterDevice(device.path) ?? false
+                let isFile = DeviceNode.isCharacterDevice(device.path) == false
                 throw device.error(
                     .notACaptureDevice(
                         isDevice

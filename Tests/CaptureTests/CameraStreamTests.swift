@@ -165,10 +165,10 @@ import Testing
     }
 
     @Test(
-        "gaps in the driver's numbers are counted, across a wrap too; numbers that go back are not",
+        "gaps in the driver's numbers are counted, from 0 and across a wrap too; numbers that go back are not",
         arguments: [
-            ([0, 1, 2], 0), ([5, 6, 7], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
-            ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 0),
+            ([0, 1, 2], 0), ([5, 6, 7], 5), ([5000, 5001], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
+            ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 4),
         ] as [([UInt32], Int)])
     func gaps(sequences: [UInt32], lost: Int) throws {
         let device = ScriptedDevice(sequences.map { .frame(Frame(sequence: $0)) })
