@@ -75,8 +75,8 @@ public struct Camera: ~Copyable {
                 let isFile = DeviceNode.isCharacterDevice(device.path) == false
                 throw device.error(
                     .notACaptureDevice(
-                        isDevice
-                            ? "it does not speak V4L2" : "it is a file; the name of a video file ends in .y4m"
+                        isFile
+                            ? "it is a file; the name of a video file ends in .y4m" : "it does not speak V4L2"
                     ))
             }
             throw device.failure("VIDIOC_QUERYCAP", result)
