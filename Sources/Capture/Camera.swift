@@ -72,7 +72,12 @@ public struct Camera: ~Copyable {
         let result = device.control(CV4L2_QUERYCAP, &capability)
         guard result >= 0 else {
             if result == -ENOTTY || result == -EINVAL {
-                throw device.error(.notACaptureDevice("it does not speak V4L2"))
+                let isFile = DeviceNode.isCharacterDevice(device.path) == false
+                throw device.error(
+                    .notACaptureDevice(
+                        isFile
+                            ? "it is a file; the name of a video file ends in .y4m" : "it does not speak V4L2"
+                    ))
             }
             throw device.failure("VIDIOC_QUERYCAP", result)
         }

@@ -18,12 +18,14 @@ public final class CameraStream: CaptureStream {
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
     private var expectedSequence: UInt32?
+    private var startTime: Int64 = 0
     private var deadline: Int64
     private var isStreaming = false
 
-    /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, two that may
-    /// wait. A driver may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
-    private static let wantedBuffers: UInt32 = 6
+    /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, and six that may
+    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
+    /// may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
+    private static let wantedBuffers: UInt32 = 10
     /// A camera may take its time before its first frame.
     private static let startGrace: Int64 = 5_000_000_000
     private static let patience: Int64 = 2_000_000_000
@@ -49,6 +51,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
+        startTime = device.calls.now()
         renewDeadline()
     }
 
@@ -127,11 +130,16 @@ public final class CameraStream: CaptureStream {
 
     /// Numbers that go back are a restart of the driver's count, not a loss.
     private func countGap(before sequence: UInt32) {
-        if let expectedSequence {
-            let gap = Int32(bitPattern: sequence &- expectedSequence)
-            if gap > 0 { losses.droppedByDriver += Int(gap) }
-        }
+        let gap = Int32(bitPattern: sequence &- (expectedSequence ?? firstSequence(before: sequence)))
+        if gap > 0 { losses.droppedByDriver += Int(gap) }
         expectedSequence = sequence &+ 1
+    }
+
+    /// Drivers count from 0 when the stream starts, so what comes before the first frame was lost; but some
+    /// (v4l2loopback) go on counting, which shows in a number that the time since the start does not explain.
+    private func firstSequence(before sequence: UInt32) -> UInt32 {
+        let frames = (device.calls.now() - startTime) / format.frameRate.frameDuration
+        return Int64(sequence) <= 2 * frames + 8 ? 0 : sequence
     }
 
     /// Nil where the driver filled in less than a picture, or claims more than there is.

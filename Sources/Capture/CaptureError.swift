@@ -25,17 +25,6 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case systemCallFailed(String, errno: Int32)
     }
 
-    /// What can be done about it.
-    public enum Recovery: Sendable, Equatable {
-        /// Skip the frame and go on.
-        case skipFrame
-        /// STREAMOFF and STREAMON.
-        case restartStream
-        /// Unmap, close and open again.
-        case reopenDevice
-        case stop
-    }
-
     /// The cause.
     public let kind: Kind
     /// The device's path or the file's name.
@@ -45,15 +34,6 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public init(_ kind: Kind, device: String) {
         self.kind = kind
         self.device = device
-    }
-
-    /// What can be done about this one.
-    public var recovery: Recovery {
-        switch kind {
-        case .lost, .silent: .reopenDevice
-        case .systemCallFailed(_, let code) where code == EIO: .restartStream
-        default: .stop
-        }
     }
 
     public var description: String {
@@ -83,9 +63,14 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .driverMisbehaved(let detail):
             "\(device): the driver misbehaves (\(detail)); try another --format, and report it to the driver's authors"
         case .badFile(let detail):
-            "\(device): \(detail)"
+            "\(device): \(detail); check the file, or make it anew"
         case .systemCallFailed(let call, let code):
-            "\(device): \(call) failed: \(String(cString: strerror(code)))"
+            switch code {
+            case EMFILE, ENFILE: "\(device): too many open files; raise 'ulimit -n'"
+            default:
+                "\(device): \(call) failed: \(String(cString: strerror(code))); try again, or unplug the camera "
+                    + "and plug it in again"
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ public enum CaptureSource {
         switch device {
         case TestSource.name:
             return try TestSource(request, isPaced: isPaced ?? true)
-        case .some(let path) where path.hasSuffix(".y4m"):
+        case .some(let path) where path.lowercased().hasSuffix(".y4m"):
             return try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
         case .some(let path):
             return try Camera(path: path).makeStream(request)

@@ -39,8 +39,15 @@ public final class PixelBufferPool: Sendable {
 
     /// A pool of ordinary memory, for sources that are no device.
     package static func allocated(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
-        let planes = (0..<count).map { _ in
-            UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 64)
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        for _ in 0..<count {
+            guard let plane = AlignedMemory.allocate(byteCount: length) else {
+                for plane in planes { free(plane.baseAddress) }
+                throw CaptureError(
+                    .unsupported("not enough memory for pictures of \(length) bytes; use a smaller --size"),
+                    device: "the buffer pool")
+            }
+            planes.append(plane)
         }
         return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: 1)
     }
@@ -49,7 +56,7 @@ public final class PixelBufferPool: Sendable {
         for plane in memory {
             switch backing {
             case .mapped: munmap(plane.baseAddress, plane.count)
-            case .allocated: plane.deallocate()
+            case .allocated: free(plane.baseAddress)
             }
         }
         close(wakeDescriptor)

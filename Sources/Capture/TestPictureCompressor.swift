@@ -1,4 +1,5 @@
 import CYUV
+import Glibc
 
 /// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
 ///
@@ -16,10 +17,11 @@ final class TestPictureCompressor {
             return nil
         }
         canvasFormat = format
-        canvas = .allocate(byteCount: format.minimumLengths[0], alignment: 64)
+        guard let canvas = AlignedMemory.allocate(byteCount: format.minimumLengths[0]) else { return nil }
+        self.canvas = canvas
     }
 
-    deinit { canvas.deallocate() }
+    deinit { free(canvas.baseAddress) }
 
     /// Room for any picture: JPEG is hardly ever larger than RGB, but for its headers.
     var bufferLength: Int { canvasFormat.minimumLengths[0] + 4096 }

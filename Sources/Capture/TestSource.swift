@@ -46,7 +46,7 @@ public final class TestSource: CaptureStream {
         self.clock = clock
         isLive = isPaced
         pool = try .allocated(
-            count: isPaced ? 6 : 2, length: compressor?.bufferLength ?? format.minimumLengths[0])
+            count: isPaced ? 10 : 2, length: compressor?.bufferLength ?? format.minimumLengths[0])
         buffers = FreeBuffers(pool: pool, clock: clock)
         pattern = TestPattern(format: compressor?.canvasFormat ?? format)
         drawn = Array(repeating: nil, count: pool.count)

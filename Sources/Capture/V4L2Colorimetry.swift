@@ -11,7 +11,8 @@ extension ColorEncoding {
         pixelFormat: PixelFormat, height: Int
     ) {
         let isFullRange = quantization == V4L2_QUANTIZATION_FULL_RANGE.rawValue
-        let (primaries, transfer) = Self.primaries(of: colorspace)
+        let (primaries, usualTransfer) = Self.primaries(of: colorspace)
+        let transfer = Self.transfer(transferFunction) ?? usualTransfer
         switch pixelFormat.arrangement {
         case .jpeg:
             self.init(range: .full, matrix: .bt601, primaries: primaries, transfer: transfer)
@@ -42,6 +43,18 @@ extension ColorEncoding {
             case V4L2_COLORSPACE_BT2020.rawValue: .bt2020
             default: .bt601
             }
+        }
+    }
+
+    /// The code point of H.273 table 3; nil where the driver leaves it open.
+    private static func transfer(_ function: UInt32) -> UInt8? {
+        switch function {
+        case V4L2_XFER_FUNC_709.rawValue: 1
+        case V4L2_XFER_FUNC_SRGB.rawValue: 13
+        case V4L2_XFER_FUNC_SMPTE240M.rawValue: 7
+        case V4L2_XFER_FUNC_NONE.rawValue: 8
+        case V4L2_XFER_FUNC_SMPTE2084.rawValue: 16
+        default: nil
         }
     }
 

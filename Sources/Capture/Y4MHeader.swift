@@ -7,7 +7,7 @@ struct Y4MHeader {
         func bad(_ detail: String) -> CaptureError { CaptureError(.badFile(detail), device: path) }
         let fields = line.split(separator: " ")
         guard fields.first == "YUV4MPEG2" else {
-            throw bad("not a YUV4MPEG2 file; make one with 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m'")
+            throw bad("not a YUV4MPEG2 file, such as 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m' makes")
         }
         var (width, height) = (0, 0)
         var rate = FrameRate(25)

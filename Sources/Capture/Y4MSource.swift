@@ -55,7 +55,13 @@ public final class Y4MSource: CaptureStream {
     public func nextBuffer() throws(CaptureError) -> NextBuffer {
         guard let index = waitForFreeBuffer() else { return .interrupted }
         do throws(CaptureError) {
-            guard try readFrameHeader() else { return pool.isInterrupted ? .interrupted : .end }
+            guard try readFrameHeader() else {
+                if pool.isInterrupted { return .interrupted }
+                guard nextFrame > 0 else {
+                    throw CaptureError(.badFile("there is no frame in it"), device: path)
+                }
+                return .end
+            }
             try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
         } catch {
             // A pipe was left in the middle of a frame because somebody asked for the end.
@@ -183,12 +189,16 @@ public final class Y4MSource: CaptureStream {
         while bytes.count < limit {
             var byte: UInt8 = 0
             let result = cv4l2_read(descriptor, &byte, 1)
+            if -result == EISDIR { throw CaptureError(.badFile("it is a folder"), device: path) }
             guard result >= 0 else {
                 throw CaptureError(.systemCallFailed("read", errno: Int32(-result)), device: path)
             }
-            if result == 0 || byte == 0x0a { break }
+            if result == 0 || byte == 0x0a {
+                if bytes.last == 0x0d { bytes.removeLast() }
+                return String(validating: bytes, as: UTF8.self)
+            }
             bytes.append(byte)
         }
-        return String(validating: bytes, as: UTF8.self)
+        throw CaptureError(.badFile("its first line is longer than \(limit) bytes"), device: path)
     }
 }

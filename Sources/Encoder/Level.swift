@@ -7,14 +7,11 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `4`, `4.1`; nil for what table A-1 does not have.
     public init?(_ text: String) {
-        let digits = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...2).contains(digits.count), let major = Int(digits[0]),
-            let minor = digits.count == 2 ? Int(digits[1]) : 0
-        else { return nil }
-        guard Self.limits.contains(where: { $0.number == major * 10 + minor }), (0...9).contains(minor) else {
+        let levels = Self.limits.map { Level(number: $0.number) }
+        guard let level = levels.first(where: { $0.description == text || "\($0).0" == text }) else {
             return nil
         }
-        number = major * 10 + minor
+        self = level
     }
 
     private init(number: Int) { self.number = number }
@@ -37,12 +34,19 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         number % 10 == 0 ? "\(number / 10)" : "\(number / 10).\(number % 10)"
     }
 
-    /// Table A-1: macroblocks a frame and a second.
-    private static let limits: [(number: Int, frame: Int, second: Int)] = [
-        (10, 99, 1485), (11, 396, 3000), (12, 396, 6000), (13, 396, 11880), (20, 396, 11880),
-        (21, 792, 19800), (22, 1620, 20250), (30, 1620, 40500), (31, 3600, 108_000), (32, 5120, 216_000),
-        (40, 8192, 245_760), (41, 8192, 245_760), (42, 8704, 522_240), (50, 22080, 589_824),
-        (51, 36864, 983_040), (52, 36864, 2_073_600), (60, 139_264, 4_177_920), (61, 139_264, 8_355_840),
-        (62, 139_264, 16_711_680),
+    /// MaxBR of table A-1 in bits a second; High has a quarter more (table A-2).
+    func maximumBitRate(for profile: EncoderConfiguration.Profile) -> Int {
+        guard let limit = Self.limits.first(where: { $0.number == number }) else { return 0 }
+        return limit.kilobits * (profile == .high ? 1250 : 1000)
+    }
+
+    /// Table A-1: macroblocks a frame and a second, and the bit rate in units of 1000 or 1250 bits a second.
+    private static let limits: [(number: Int, frame: Int, second: Int, kilobits: Int)] = [
+        (10, 99, 1485, 64), (11, 396, 3000, 192), (12, 396, 6000, 384), (13, 396, 11880, 768),
+        (20, 396, 11880, 2000), (21, 792, 19800, 4000), (22, 1620, 20250, 4000), (30, 1620, 40500, 10000),
+        (31, 3600, 108_000, 14000), (32, 5120, 216_000, 20000), (40, 8192, 245_760, 20000),
+        (41, 8192, 245_760, 50000), (42, 8704, 522_240, 50000), (50, 22080, 589_824, 135_000),
+        (51, 36864, 983_040, 240_000), (52, 36864, 2_073_600, 240_000), (60, 139_264, 4_177_920, 240_000),
+        (61, 139_264, 8_355_840, 480_000), (62, 139_264, 16_711_680, 800_000),
     ]
 }

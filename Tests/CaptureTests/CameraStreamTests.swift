@@ -165,10 +165,10 @@ import Testing
     }
 
     @Test(
-        "gaps in the driver's numbers are counted, across a wrap too; numbers that go back are not",
+        "gaps in the driver's numbers are counted, from 0 and across a wrap too; numbers that go back are not",
         arguments: [
-            ([0, 1, 2], 0), ([5, 6, 7], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
-            ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 0),
+            ([0, 1, 2], 0), ([5, 6, 7], 5), ([5000, 5001], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
+            ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 4),
         ] as [([UInt32], Int)])
     func gaps(sequences: [UInt32], lost: Int) throws {
         let device = ScriptedDevice(sequences.map { .frame(Frame(sequence: $0)) })
@@ -201,13 +201,10 @@ import Testing
         #expect(atQueue.failure() == .lost)
     }
 
-    @Test("EIO names the call, and asks for a restart of the stream")
+    @Test("EIO names the call")
     func inputOutputError() {
         let failure = ScriptedDevice([.dequeueFails(EIO)]).failure()
         #expect(failure == .systemCallFailed("VIDIOC_DQBUF", errno: EIO))
-        #expect(
-            CaptureError(.systemCallFailed("VIDIOC_DQBUF", errno: EIO), device: "").recovery == .restartStream
-        )
     }
 
     @Test("a camera that never delivers is silent after the grace it gets to start")

@@ -227,7 +227,7 @@ import Testing
     func bufferCounts(count: UInt32) {
         let device = ScriptedDevice()
         device.grantedBuffers = count
-        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers for 6"))
+        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers for 10"))
         #expect(device.closeCount == 1)
     }
 

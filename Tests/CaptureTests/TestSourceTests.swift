@@ -127,12 +127,12 @@ import Testing
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
-        // The last of them came at 200 ms; 240, 280 and 320 pass before one is let go.
+        // The last of them came at 360 ms; 400, 440 and 480 pass before one is let go.
         clock.after(130_000_000) { held[3].letGo() }
         let next = try source.hold()
-        #expect(next.sequence == 9)
+        #expect(next.sequence == 13)
         #expect(source.losses.droppedByDriver == 3)
-        #expect(number(in: next, .nv12) == 9)
+        #expect(number(in: next, .nv12) == 13)
         #expect(number(in: held[0], .nv12) == 0)
     }
 

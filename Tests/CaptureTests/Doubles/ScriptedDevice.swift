@@ -59,7 +59,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// The bytes of each buffer's memory planes; nil for `lengths`.
     var bufferLengths: [UInt32]?
     /// How many buffers REQBUFS grants; nil for as many as are asked for.
-    var grantedBuffers: UInt32?
+    /// Fewer than are asked for, as drivers may.
+    var grantedBuffers: UInt32 = 6
     /// Calls that fail, with their errno.
     var failures: [UInt: Int32] = [:]
     /// Calls that fail once so many have gone well.
@@ -262,7 +263,7 @@ extension ScriptedDevice {
     }
 
     private func requestBuffers(_ answer: UnsafeMutablePointer<v4l2_requestbuffers>) -> Int32 {
-        answer.pointee.count = grantedBuffers ?? answer.pointee.count
+        answer.pointee.count = grantedBuffers
         return 0
     }
 
