@@ -90,7 +90,7 @@ struct AllocationTests {
 
     private func expectNone(_ source: any CaptureStream) throws {
         let progress = Progress()
-        let stream = CountingStream(source)
+        let stream = CountingStream(source, progress: progress)
         let encoder = try CountingEncoder(source: source.format, progress: progress)
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
@@ -124,6 +124,15 @@ private final class Progress: @unchecked Sendable {
     private let monitor = Monitor()
     private var encoded = 0
     private var written = 0
+    private var isOver = false
+
+    /// From here on nobody waits.
+    func end() {
+        monitor.withLock {
+            isOver = true
+            monitor.signal()
+        }
+    }
 
     func countEncoded() {
         monitor.withLock {
@@ -140,21 +149,25 @@ private final class Progress: @unchecked Sendable {
     }
 
     func waitForEncoded(_ count: Int) {
-        monitor.withLock { while encoded < count { monitor.wait() } }
+        monitor.withLock { while encoded < count, !isOver { monitor.wait() } }
     }
 
     func waitForWritten(_ count: Int) {
-        monitor.withLock { while written < count { monitor.wait() } }
+        monitor.withLock { while written < count, !isOver { monitor.wait() } }
     }
 }
 
 private final class CountingStream: CaptureStream, @unchecked Sendable {
     // Safe to share: the capture thread's alone, until it has ended.
     private let source: any CaptureStream
+    private let progress: Progress
     private var meter = Meter()
     var allocations: Int? { meter.allocations }
 
-    init(_ source: any CaptureStream) { self.source = source }
+    init(_ source: any CaptureStream, progress: Progress) {
+        self.source = source
+        self.progress = progress
+    }
 
     var identity: SourceIdentity { source.identity }
     var format: PictureFormat { source.format }
@@ -170,7 +183,10 @@ private final class CountingStream: CaptureStream, @unchecked Sendable {
 
     func start() throws(CaptureError) { try source.start() }
 
-    func stop() { source.stop() }
+    func stop() {
+        source.stop()
+        progress.end()
+    }
 }
 
 private final class CountingEncoder: PictureEncoder, @unchecked Sendable {

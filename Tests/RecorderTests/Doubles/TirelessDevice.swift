@@ -8,7 +8,7 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
     // Safe to share: the capture thread's alone.
     private let pixelFormat: PixelFormat
     private let layout: PictureFormat
-    private var queue = InlineArray<8, UInt32>(repeating: 0)
+    private var queue = InlineArray<32, UInt32>(repeating: 0)
     private var first = 0
     private var count = 0
     private var sequence: UInt32 = 0
@@ -52,7 +52,7 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_G_FMT, CV4L2_REQBUFS, CV4L2_STREAMON, CV4L2_STREAMOFF: break
         case CV4L2_QUERYBUF: describe(argument.assumingMemoryBound(to: v4l2_buffer.self))
         case CV4L2_QBUF:
-            queue[(first + count) % 8] = argument.assumingMemoryBound(to: v4l2_buffer.self).pointee.index
+            queue[(first + count) % 32] = argument.assumingMemoryBound(to: v4l2_buffer.self).pointee.index
             count += 1
         case CV4L2_DQBUF: return deliver(into: argument.assumingMemoryBound(to: v4l2_buffer.self))
         default: return -ENOTTY
@@ -91,7 +91,7 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
     private func deliver(into answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
         guard count > 0 else { return -EAGAIN }
         answer.pointee.index = queue[first]
-        first = (first + 1) % 8
+        first = (first + 1) % 32
         count -= 1
         answer.pointee.sequence = sequence
         sequence &+= 1
