@@ -73,7 +73,9 @@ import Testing
     func frameLimit(limit: Int) throws {
         let bench = try Bench()
         bench.limits = RecordingLimits(frames: limit)
-        bench.encoder.onPicture = { if $0 < limit - 1 { #expect(!bench.isInterrupted) } }
+        bench.encoder.onPicture = { [unowned bench] number in
+            if number < limit - 1 { #expect(!bench.isInterrupted) }
+        }
         let (units, _) = bench.run(20)
         #expect(units.count == limit)
         #expect(bench.isInterrupted)
@@ -191,7 +193,7 @@ import Testing
         bench.encoders = (0..<6).map { _ in
             let encoder = ScriptedEncoder()
             encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
-            encoder.onPicture = { _ in bench.pauses.pass(15_000_000_000) }
+            encoder.onPicture = { [pauses = bench.pauses] _ in pauses.pass(15_000_000_000) }
             return encoder
         }
         bench.encoders.append(ScriptedEncoder())
