@@ -22,6 +22,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case damagedPicture(String)
         /// No encoder of those that were tried works; a reason each.
         case noneUsable([String])
+        /// Every encoder that opens has failed on its first picture: trying again is of no use.
+        case exhausted([String])
     }
 
     init(_ error: ConversionError) {
@@ -70,10 +72,10 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .openFailed(let encoder, let detail):
             "\(encoder) did not open: \(detail); try --encoder software"
         case .encodeFailed(let encoder, let detail):
-            "\(encoder) failed: \(detail)"
+            "\(encoder) failed: \(detail); try --encoder software"
         case .damagedPicture(let detail):
             detail
-        case .noneUsable(let reasons):
+        case .noneUsable(let reasons), .exhausted(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }
     }

@@ -31,18 +31,23 @@ public struct EncoderRequest: Sendable, Hashable {
 }
 
 /// The encoder that was opened, and why.
-public struct EncoderSelection {
+struct EncoderSelection {
     /// Open, and expecting its first picture.
-    public let encoder: VideoEncoder
+    let encoder: VideoEncoder
     /// Why each encoder that would have come before it was passed over.
-    public let passedOver: [String]
+    let passedOver: [String]
 
     /// Opens the first encoder that takes the configuration: each render node's EncSlice, then its
     /// EncSliceLP, then libx264.
-    public static func open(
-        _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat
+    /// - Parameter excluding: labels of encoders that are known to fail.
+    static func open(
+        _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
+        excluding: [String] = []
     ) throws(EncoderError) -> EncoderSelection {
         if request.preference == .software {
+            if excluding.contains(SoftwareEncoder.name) {
+                throw EncoderError(.exhausted([failedBefore(SoftwareEncoder.name).reason]))
+            }
             return EncoderSelection(
                 encoder: try SoftwareEncoder.open(configuration, source: source), passedOver: [])
         }
@@ -50,13 +55,19 @@ public struct EncoderSelection {
         let nodes = request.renderNode.map { [$0] } ?? RenderNode.all()
         if nodes.isEmpty { failures.append(EncoderError(.noRenderNode)) }
         for node in nodes {
-            if let encoder = try open(request, configuration, source, node: node, failures: &failures) {
+            if let encoder = try open(
+                request, configuration, source, excluding, node: node, failures: &failures)
+            {
                 return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
             }
         }
         if request.preference == .vaapi || request.renderNode != nil {
+            if !excluding.isEmpty { throw EncoderError(.exhausted(failures.map(\.reason))) }
             if failures.count == 1, let only = failures.first { throw only }
             throw EncoderError(.noneUsable(failures.map(\.reason)))
+        }
+        if excluding.contains(SoftwareEncoder.name) {
+            throw EncoderError(.exhausted(failures.map(\.reason)))
         }
         do {
             let encoder = try SoftwareEncoder.open(configuration, source: source)
@@ -67,11 +78,15 @@ public struct EncoderSelection {
         }
     }
 
+    private static func failedBefore(_ label: String) -> EncoderError {
+        EncoderError(.openFailed(encoder: label, detail: "it failed on its first picture"))
+    }
+
     /// Nil where nothing on that node works; the reasons are added to `failures`. What no encoder can do is
     /// thrown.
     private static func open(
         _ request: EncoderRequest, _ configuration: EncoderConfiguration, _ source: PictureFormat,
-        node: String, failures: inout [EncoderError]
+        _ excluding: [String], node: String, failures: inout [EncoderError]
     ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
             let connection = try VADisplayConnection(node: node)
@@ -82,6 +97,10 @@ public struct EncoderSelection {
                     capabilities: capabilities.filter { $0.entryPoint == entryPoint })
             }
             for candidate in candidates {
+                if excluding.contains(candidate.label) {
+                    failures.append(failedBefore(candidate.label))
+                    continue
+                }
                 do throws(EncoderError) {
                     return try VAAPIEncoder.open(configuration, source: source, on: candidate)
                 } catch {

@@ -39,8 +39,8 @@ struct ParameterSetAmender: Sendable {
             && vui.colour_primaries == Int(color.primaries)
             && vui.transfer_characteristics == Int(color.transfer)
             // A frame is two ticks (E.2.1, num_units_in_tick).
-            && timing.time_scale * frameRate.denominator
-                == 2 * timing.num_units_in_tick * frameRate.numerator
+            && Double(timing.time_scale) * Double(frameRate.denominator)
+                == 2 * Double(timing.num_units_in_tick) * Double(frameRate.numerator)
     }
 
     private func filter(_ sets: [UInt8]) throws(Failure) -> [UInt8] {

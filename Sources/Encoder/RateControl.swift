@@ -35,6 +35,15 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The highest rate allowed, where there is one.
+    var maximumBitRate: Int? {
+        switch self {
+        case .constantBitRate(let rate, _): rate
+        case .variableBitRate(_, let maximum, _), .qualityVariableBitRate(_, _, let maximum, _): maximum
+        case .constantQuantizer, .constantQuality: nil
+        }
+    }
+
     public var description: String {
         switch self {
         case .constantBitRate(let rate, _): "CBR \(BitRate(rate))"

@@ -47,6 +47,12 @@ struct SessionProperties: Sendable {
                 EncoderNote(
                     controlNote, contradictsRequest: configuration.rateControl != RateControlRequest()))
         }
+        if let level, let maximum = control.maximumBitRate, maximum > level.maximumBitRate(for: profile) {
+            throw EncoderError(
+                .contradiction(
+                    "level \(level) allows \(BitRate(level.maximumBitRate(for: profile))), not \(BitRate(maximum)); "
+                        + "lower --bitrate or --max-bitrate, or use --level auto"))
+        }
         keyframeInterval = configuration.keyframeInterval(at: frameRate)
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency

@@ -21,8 +21,7 @@ enum SoftwareEncoder {
             context.pointee.thread_count = threadCount(properties)
         }
         return try VideoEncoder(
-            session: session, input: input, properties: properties,
-            name: "\(name), \(properties.profile), \(properties.rateControl)")
+            session: session, input: input, properties: properties, details: EncoderDetails(nil, properties))
     }
 
     private static func options(_ properties: SessionProperties) -> [(String, String)] {

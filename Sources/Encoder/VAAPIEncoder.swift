@@ -49,7 +49,7 @@ enum VAAPIEncoder {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            name: "\(candidate.label), \(properties.profile), \(properties.rateControl)")
+            details: EncoderDetails(candidate, properties))
     }
 
     private static func options(

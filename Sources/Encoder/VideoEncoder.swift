@@ -7,8 +7,10 @@ import Capture
 /// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end.
 /// Everything is called from one thread, the encode thread.
 public final class VideoEncoder: PictureEncoder {
-    /// What was opened, for people: codec, device, entry point, rate control.
-    public let name: String
+    /// What was opened.
+    public let details: EncoderDetails
+    /// The same, for people: codec, device, entry point, profile, rate control.
+    public var name: String { details.name }
     /// How it was set up, where that is not obvious.
     public let notes: [EncoderNote]
     /// The coded picture's size: the camera's, rounded up to even.
@@ -20,17 +22,20 @@ public final class VideoEncoder: PictureEncoder {
     private let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
+    /// Tells whoever opened the session how far it got.
+    let progress = EncoderProgress()
 
     init(
-        session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties, name: String
+        session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
+        details: EncoderDetails
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(color: properties.color, frameRate: properties.frameRate)
         finisher = StreamFinisher(
-            encoder: name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
+            encoder: details.name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
         try finisher.prime(extradata: session.extradata)
         self.session = session
         self.input = input
-        self.name = name
+        self.details = details
         notes = properties.notes
         size = properties.size
         color = properties.color
@@ -58,7 +63,9 @@ public final class VideoEncoder: PictureEncoder {
                     encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
-        return try finisher.finish(bytes, frame)
+        let unit = try finisher.finish(bytes, frame)
+        if unit != nil { progress.hasProduced = true }
+        return unit
     }
 
     public func drain() throws(EncoderError) { try session.send(nil) }

@@ -45,6 +45,9 @@ public final class FileSink: PacketSink {
         kind = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? .file : .stream
     }
 
+    /// Which file it writes.
+    public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
     deinit {
         if let path, wasCreated, bytesWritten == 0 { unlink(path) }
         if path != nil, descriptor >= 0 { close(descriptor) }
@@ -99,10 +102,10 @@ public final class FileSink: PacketSink {
                 $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
             }
             if ready < 0, errno == EINTR { continue }
+            if descriptors.0.revents != 0 { return }
             if descriptors.1.revents != 0 {
                 throw OutputError(.stalled(seconds: interruption.patience), output: name)
             }
-            if descriptors.0.revents != 0 { return }
         }
     }
 
@@ -116,6 +119,7 @@ public final class FileSink: PacketSink {
         switch code {
         case ENOSPC, EDQUOT: OutputError(.diskFull, output: name)
         case EPIPE: OutputError(.closedPipe, output: name)
+        case EFBIG: OutputError(.tooLarge, output: name)
         default: OutputError(.writeFailed(errno: code), output: name)
         }
     }
@@ -124,9 +128,9 @@ public final class FileSink: PacketSink {
         let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if created >= 0 { return (created, true) }
         guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
-        // Devices and pipes exist before they are written to; only a file has something to lose.
+        // Pipes and character devices exist before they are written to; files and disks have something to lose.
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, !overwrite {
+        if stat(path, &status) == 0, [S_IFREG, S_IFBLK].contains(status.st_mode & S_IFMT), !overwrite {
             throw OutputError(.exists, output: path)
         }
         let opened = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)

@@ -9,6 +9,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// A named pipe that nobody reads.
         case noReader
         case diskFull
+        /// The system allows no larger file.
+        case tooLarge
+        /// The same file is given for two purposes.
+        case usedTwice(String)
         /// The other end of a pipe was closed.
         case closedPipe
         /// The other end of a pipe took nothing for so many seconds after the recording had ended.
@@ -30,7 +34,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader: true
+        case .exists, .notCreated, .noReader, .usedTwice: true
         default: false
         }
     }
@@ -39,6 +43,12 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         switch kind {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
+        case .tooLarge:
+            "\(output): the file may not grow any more; raise 'ulimit -f', or use --duration for shorter files"
+        case .usedTwice(let other):
+            "\(output) is \(other), too; give another name"
+        case .notCreated(EMFILE), .notCreated(ENFILE):
+            "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .noReader:

@@ -14,6 +14,7 @@ struct EncodeStage {
     let limits: RecordingLimits
     let makeEncoder: EncoderFactory
     let pauses: any RestartPauses
+    let keyframeRequest: KeyframeRequest
     var encoder: (any PictureEncoder)?
     var policy: KeyframePolicy
     private var restarts = RestartLimit()
@@ -24,8 +25,10 @@ struct EncodeStage {
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int,
         limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>, units: BoundedQueue<AccessUnit>,
-        counters: RecordingCounters, interrupter: CaptureInterrupter, pauses: any RestartPauses
+        counters: RecordingCounters, interrupter: CaptureInterrupter, pauses: any RestartPauses,
+        keyframeRequest: KeyframeRequest
     ) {
+        self.keyframeRequest = keyframeRequest
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         policy = KeyframePolicy(interval: keyframeInterval)
@@ -53,6 +56,8 @@ struct EncodeStage {
             return nil
         } catch {
             interrupter.interrupt()
+            // What the encoder holds back may still come out; that it does not changes nothing any more.
+            if error.recovery == .stop { try? drain() }
             countLostFrames()
             while let unused = frames.pop() {
                 _ = consume unused
@@ -72,6 +77,7 @@ struct EncodeStage {
 
     private mutating func encode(_ buffer: consuming PixelBuffer) throws(EncoderError) {
         guard let encoder else { return }
+        if keyframeRequest.take() { policy.request() }
         let timestamp = buffer.timestamp
         do throws(EncoderError) {
             framesInEncoder += 1
@@ -129,6 +135,7 @@ struct EncodeStage {
                 encoder = try makeEncoder()
                 return
             } catch {
+                if case .exhausted = error.kind { throw failure }
                 failure = error
             }
         }

@@ -93,7 +93,8 @@ public final class Recording {
     public init(
         from stream: any CaptureStream, encoder: any PictureEncoder,
         makeEncoder: @escaping () throws(EncoderError) -> any PictureEncoder, keyframeInterval: Int,
-        limits: RecordingLimits, to sink: any PacketSink
+        keyframeRequest: KeyframeRequest = KeyframeRequest(), limits: RecordingLimits,
+        to sink: any PacketSink
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
@@ -106,7 +107,8 @@ public final class Recording {
             EncodeStage(
                 encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval,
                 limits: limits,
-                frames: frames, units: units, counters: counters, interrupter: interrupter, pauses: stopWish))
+                frames: frames, units: units, counters: counters, interrupter: interrupter, pauses: stopWish,
+                keyframeRequest: keyframeRequest))
         let write = Handover(
             WriteStage(
                 units: units, sink: sink, counters: counters, interrupter: interrupter,

@@ -17,35 +17,48 @@ struct Console {
 
     /// What is good to know; silent in scripts and under cron.
     func inform(_ line: String) {
-        if !isQuiet, isTerminal || isVerbose { Self.write("\(clearing)\(line)\n") }
+        if !isQuiet, isTerminal || isVerbose { Self.write("\(clearing)\(line.printable)\n") }
     }
 
     /// What somebody should hear of even when the run succeeds.
-    func warn(_ line: String) { Self.write("\(clearing)camrec: warning: \(line)\n") }
+    func warn(_ line: String) { Self.write("\(clearing)camrec: warning: \(line.printable)\n") }
 
     /// Why the run fails.
-    func fail(_ line: String) { Self.write("\(clearing)camrec: \(line)\n") }
+    func fail(_ line: String) { Self.write("\(clearing)camrec: \(line.printable)\n") }
 
     /// A line that the next one replaces.
     func showProgress(_ line: String) {
         guard hasProgress else { return }
-        Self.write("\r\u{1b}[K\(line)")
+        // A longer line would wrap, and the next could not replace it.
+        Self.write("\r\u{1b}[K\(line.printable.prefix(columns - 1))")
     }
 
     var hasProgress: Bool { isTerminal && !isQuiet }
 
     private var clearing: String { hasProgress ? "\r\u{1b}[K" : "" }
 
-    private static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(STDERR_FILENO, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    private var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Writes text to standard error as it is.
+    static func write(_ text: String) { _ = DescriptorWriter.write(text, to: STDERR_FILENO) }
+}
+
+extension String {
+    /// Names come from drivers, files and other people: what would move the cursor or begin a new line is
+    /// shown as its code instead.
+    fileprivate var printable: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {
+                text += "\\x" + String(scalar.value, radix: 16)
+            } else {
+                text.unicodeScalars.append(scalar)
             }
         }
+        return text
     }
 }

@@ -1,24 +1,26 @@
 import ArgumentParser
 import Diagnostics
-import FoundationEssentials
+import Glibc
 
 /// `camrec devices`
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Lists cameras with their formats, and encoders with what they can do.")
+        abstract: "Lists cameras with their formats, and encoders with what they can do.",
+        usage: "camrec devices [--json]")
 
     @Flag(help: "As JSON, for programs.")
     var json = false
 
     func run() throws {
         let inventory = Inventory.take()
-        if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            print(String(decoding: try encoder.encode(inventory), as: UTF8.self))
-        } else {
-            print(inventory.text)
-        }
+        let text = json ? JSONText.of(inventory) : inventory.text + "\n"
+        signal(SIGPIPE, SIG_IGN)
+        guard let code = DescriptorWriter.write(text ?? "", to: STDOUT_FILENO) else { return }
+        // Whoever looks at the first lines only, as head does, has not failed.
+        if code == EPIPE { return }
+        Console(isQuiet: false, isVerbose: false).fail(
+            "standard output: writing failed: \(String(cString: strerror(code))); check where it leads")
+        throw ExitStatus.inputOutput
     }
 }

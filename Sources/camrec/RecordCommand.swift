@@ -22,7 +22,9 @@ struct RecordCommand: ParsableCommand {
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
             69 no usable encoder; 73 cannot create the output; 74 read or write failed; 75 device busy; \
-            77 no permission.
+            77 no permission; 130, 143: stopped by a signal before recording began, or by a second one.
+
+            Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe.
             """)
 
     @Argument(help: ArgumentHelp("A file, a named pipe, or - for standard output.", valueName: "OUTPUT"))
@@ -46,9 +48,12 @@ struct RecordCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let signals = SignalWatch() else { throw ExitStatus.inputOutput }
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
-        let session = RecordingSession(command: self, console: console, signals: signals.interruption)
+        guard let signals = SignalWatch() else {
+            console.fail(RecordingError.noResources.description)
+            throw ExitStatus.inputOutput
+        }
+        let session = RecordingSession(command: self, console: console, signals: signals)
         let status = session.run()
         if status != .done { throw status }
     }
@@ -115,8 +120,8 @@ struct EncoderOptions: ParsableArguments {
     var lowPower: EncoderRequest.LowPower = .auto
 
     func validate() throws {
-        if encoder == .software, renderNode != nil {
-            throw ValidationError("--render-node and --encoder software exclude each other")
+        if encoder == .software, renderNode != nil || lowPower != .auto {
+            throw ValidationError("--encoder software excludes --render-node and --low-power")
         }
     }
 
@@ -157,11 +162,34 @@ struct RateOptions: ParsableArguments {
         if qp != nil, quality != nil || bitrate != nil || maxBitrate != nil {
             throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate")
         }
+        try validateMode()
         if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
             throw ValidationError("--max-bitrate is below --bitrate")
         }
         if let rateWindow, rateWindow.seconds > 60 {
             throw ValidationError("--rate-window must be at most 60s")
+        }
+    }
+
+    /// What a mode that is asked for by name has no use for.
+    private func validateMode() throws {
+        let hasRate = bitrate != nil || maxBitrate != nil || rateWindow != nil
+        guard let mode = rateControl.value else {
+            if qp != nil, rateWindow != nil { throw ValidationError("--qp excludes --rate-window") }
+            return
+        }
+        let useless: String? =
+            switch mode {
+            case .cbr where maxBitrate != nil && maxBitrate?.value != bitrate?.value: "--max-bitrate"
+            case .cbr where qp != nil || quality != nil, .vbr where qp != nil || quality != nil:
+                "--qp and --quality"
+            case .cqp where hasRate || quality != nil: "--bitrate, --max-bitrate, --rate-window and --quality"
+            case .icq where hasRate || qp != nil: "--bitrate, --max-bitrate, --rate-window and --qp"
+            case .qvbr where qp != nil: "--qp"
+            default: nil
+            }
+        if let useless {
+            throw ValidationError("--rate-control \(mode.rawValue) has no use for \(useless)")
         }
     }
 

@@ -1,4 +1,5 @@
 import Capture
+import Encoder
 import Recorder
 
 /// What a recording came to, for people and for programs.
@@ -31,11 +32,34 @@ struct RecordingResult: Encodable {
         let colorMatrix: String
     }
 
+    /// The encoder in use at the end.
     private struct Encoder: Encodable {
         let name: String
+        let implementation: String?
+        let renderNode: String?
+        let driver: String?
+        let entryPoint: String?
+        let profile: String?
+        let rateControlMode: String?
+        let bitRate: Int?
         let passedOver: [String]
         let notes: [String]
         let restarts: Int
+
+        init(_ choice: EncoderSupply.Choice?, restarts: Int) {
+            let details = choice?.details
+            name = choice?.name ?? ""
+            implementation = details?.implementation
+            renderNode = details?.renderNode
+            driver = details?.driver
+            entryPoint = details?.entryPoint?.rawValue
+            profile = details?.profile.rawValue
+            rateControlMode = details?.rateControl.mode.rawValue
+            bitRate = details?.rateControl.bitRate
+            passedOver = choice?.passedOver ?? []
+            notes = choice?.notes.map(\.description) ?? []
+            self.restarts = restarts
+        }
     }
 
     /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs +
@@ -60,7 +84,7 @@ struct RecordingResult: Encodable {
     }
 
     init(
-        stream: any CaptureStream, choice: EncoderChoice, counters: RecordingCounters,
+        stream: any CaptureStream, choice: EncoderSupply.Choice?, counters: RecordingCounters,
         outcome: RecordingOutcome, output: String, elapsed: Int64
     ) {
         let (identity, granted) = (stream.identity, stream.format)
@@ -70,9 +94,7 @@ struct RecordingResult: Encodable {
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
-        encoder = Encoder(
-            name: choice.name, passedOver: choice.passedOver, notes: choice.notes.map(\.description),
-            restarts: counters[.encoderRestarts])
+        encoder = Encoder(choice, restarts: counters[.encoderRestarts])
         self.output = output
         frames = Frames(
             captured: counters[.captured], droppedByDriver: counters[.droppedByDriver],
@@ -100,6 +122,9 @@ struct RecordingResult: Encodable {
             + "\(frames.corrupt) corrupt\(delay)"
     }
 
+    /// Not one frame was written.
+    var isEmpty: Bool { frames.written == 0 }
+
     /// What is in the output now.
     var kept: String {
         if frames.written == 0 { return "nothing was recorded" }
@@ -115,7 +140,8 @@ struct RecordingResult: Encodable {
         }
         if frames.droppedByUs > 0 {
             warnings.append(
-                "\(count(frames.droppedByUs, "frame")) dropped because encoding was late; use a smaller --size or a lower --fps"
+                "\(count(frames.droppedByUs, "frame")) dropped because the machine was too busy to encode in time; "
+                    + "if that goes on, use a smaller --size or a lower --fps"
             )
         }
         if frames.droppedByEncoder > 0 {
@@ -123,7 +149,9 @@ struct RecordingResult: Encodable {
         }
         if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
         if encoder.restarts > 0 {
-            warnings.append("the encoder failed and was restarted (\(count(encoder.restarts, "time")))")
+            warnings.append(
+                "the encoder failed and was opened anew (\(count(encoder.restarts, "time"))); now it is \(encoder.name)"
+            )
         }
         return warnings
     }

@@ -8,7 +8,7 @@ import Recorder
 struct RecordingSession {
     let command: RecordCommand
     let console: Console
-    let signals: Interruption
+    let signals: SignalWatch
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
@@ -23,32 +23,32 @@ struct RecordingSession {
         }
     }
 
+    /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
+    /// nothing behind.
     private func record() throws(RecordingError) -> ExitStatus {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
-        let report = try ReportFile(command.reporting, output: command.output)
-        let sink = try openOutput(interruption: outputGivenUp)
         let stream = try openSource()
-        let (encoder, choice) = try openEncoder(for: stream)
-        describe(stream, choice)
         let configuration = command.stream.configuration(rate: command.rate)
+        let supply = EncoderSupply(
+            command.encoder.request, configuration: configuration, source: stream.format)
+        let encoder = try openEncoder(from: supply)
+        try refuseToOverwriteSource()
+        let report = try ReportFile(command.reporting)
+        let sink = try openOutput(interruption: outputGivenUp)
+        try refuseSharing(sink, report)
+        describe(stream, supply.choice)
         let recording = try Recording(
-            from: stream, encoder: encoder, makeEncoder: Self.encoderFactory(command, stream.format),
+            from: stream, encoder: encoder, makeEncoder: { () throws(EncoderError) in try supply.open() },
             keyframeInterval: configuration.keyframeInterval(at: stream.format.frameRate),
-            limits: command.length.limits, to: sink)
+            keyframeRequest: signals.keyframeRequest, limits: command.length.limits, to: sink)
+        signals.recordingBegins()
         let start = MonotonicTime.now()
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, choice: choice, counters: recording.counters, outcome: outcome, output: sink.name,
-            elapsed: MonotonicTime.now() - start)
+            stream: stream, choice: supply.choice, counters: recording.counters, outcome: outcome,
+            output: sink.name, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.error, report)
-    }
-
-    private func openOutput(interruption: Interruption) throws(RecordingError) -> FileSink {
-        do {
-            return try FileSink(
-                path: command.output, overwrite: command.reporting.overwrite, interruption: interruption)
-        } catch { throw .output(error) }
     }
 
     private func openSource() throws(RecordingError) -> any CaptureStream {
@@ -58,40 +58,41 @@ struct RecordingSession {
         } catch { throw .capture(error) }
     }
 
-    private func openEncoder(
-        for stream: any CaptureStream
-    ) throws(RecordingError) -> (any PictureEncoder, EncoderChoice) {
-        if stream.format.pixelFormat == .h264 {
-            return (
-                PassthroughEncoder(),
-                EncoderChoice(name: "none: the camera's own H.264", passedOver: [], notes: [])
-            )
-        }
+    private func openEncoder(from supply: EncoderSupply) throws(RecordingError) -> any PictureEncoder {
+        do { return try supply.open() } catch { throw .encoder(error) }
+    }
+
+    private func openOutput(interruption: Interruption) throws(RecordingError) -> FileSink {
         do {
-            let selection = try EncoderSelection.open(
-                command.encoder.request, configuration: command.stream.configuration(rate: command.rate),
-                source: stream.format)
-            return (selection.encoder, EncoderChoice(selection))
-        } catch { throw .encoder(error) }
+            return try FileSink(
+                path: command.output, overwrite: command.reporting.overwrite, interruption: interruption)
+        } catch { throw .output(error) }
     }
 
-    private static func encoderFactory(
-        _ command: RecordCommand, _ format: PictureFormat
-    ) -> () throws(EncoderError) -> any PictureEncoder {
-        let request = command.encoder.request
-        let configuration = command.stream.configuration(rate: command.rate)
-        return { () throws(EncoderError) in
-            if format.pixelFormat == .h264 { return PassthroughEncoder() }
-            return try EncoderSelection.open(request, configuration: configuration, source: format).encoder
+    private func refuseToOverwriteSource() throws(RecordingError) {
+        guard let device = command.source.device, let source = FileIdentity(path: device) else { return }
+        for path in [command.output, command.reporting.report] where path != nil {
+            if let path, FileIdentity(path: path) == source {
+                throw .output(OutputError(.usedTwice("the source"), output: path))
+            }
         }
     }
 
-    private func describe(_ stream: any CaptureStream, _ choice: EncoderChoice) {
+    private func refuseSharing(_ sink: FileSink, _ report: ReportFile?) throws(RecordingError) {
+        guard let report, let identity = report.identity, identity == sink.identity else { return }
+        // Whatever is written to /dev/null does not mix.
+        if identity == FileIdentity(path: "/dev/null") { return }
+        throw .output(OutputError(.usedTwice("the report"), output: sink.name))
+    }
+
+    private func describe(_ stream: any CaptureStream, _ choice: EncoderSupply.Choice?) {
         let format = stream.format
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
-        console.inform("encoder: \(choice.name)\(choice.reason)")
+        guard let choice else { return }
+        let reasons = choice.passedOver.joined(separator: "; ")
+        console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
         for note in choice.notes {
             if note.contradictsRequest { console.warn("\(note)") } else { console.inform("note: \(note)") }
         }
@@ -106,7 +107,8 @@ struct RecordingSession {
             var descriptors = (
                 pollfd(fd: recording.ended.descriptor, events: Int16(POLLIN), revents: 0),
                 // poll ignores a negative descriptor: a signal is seen once.
-                pollfd(fd: isStopping ? -1 : signals.descriptor, events: Int16(POLLIN), revents: 0)
+                pollfd(
+                    fd: isStopping ? -1 : signals.interruption.descriptor, events: Int16(POLLIN), revents: 0)
             )
             let timeout = console.hasProgress || isStopping ? Self.progressInterval : -1
             withUnsafeMutablePointer(to: &descriptors) {
@@ -116,7 +118,7 @@ struct RecordingSession {
                 isStopping = true
                 recording.stop()
             }
-            if isStopping, stall.isReached(written: recording.counters[.written]) { outputGivenUp.raise() }
+            if isStopping, stall.isReached(recording.counters) { outputGivenUp.raise() }
             if console.hasProgress { console.showProgress(progress.line(recording.counters)) }
         }
     }
@@ -133,31 +135,13 @@ struct RecordingSession {
             console.fail(error.description)
             return .inputOutput
         }
-        guard let error else { return .done }
+        guard let error else {
+            if result.isEmpty { console.warn("nothing was recorded") }
+            return .done
+        }
         console.fail("\(error) (\(result.kept))")
         return ExitStatus(error)
     }
-}
-
-/// The encoder that was chosen, in words.
-struct EncoderChoice {
-    let name: String
-    let passedOver: [String]
-    let notes: [EncoderNote]
-
-    init(name: String, passedOver: [String], notes: [EncoderNote]) {
-        self.name = name
-        self.passedOver = passedOver
-        self.notes = notes
-    }
-
-    init(_ selection: EncoderSelection) {
-        self.init(
-            name: selection.encoder.name, passedOver: selection.passedOver, notes: selection.encoder.notes)
-    }
-
-    /// Why not the others, as the rest of a sentence.
-    var reason: String { passedOver.isEmpty ? "" : " (because: \(passedOver.joined(separator: "; ")))" }
 }
 
 /// Notices when nothing is written any more.
@@ -168,9 +152,10 @@ struct Stall {
 
     init(patience: Int64) { self.patience = patience }
 
-    mutating func isReached(written: Int) -> Bool {
-        let now = MonotonicTime.now()
-        if written != self.written { (self.written, since) = (written, now) }
+    /// Whether something waits to be written and nothing was for that long.
+    mutating func isReached(_ counters: RecordingCounters) -> Bool {
+        let (now, written) = (MonotonicTime.now(), counters[.written])
+        if written != self.written || written == counters[.encoded] { (self.written, since) = (written, now) }
         return now - since >= patience
     }
 }

@@ -6,52 +6,62 @@ import Recorder
 /// Where the JSON report goes. Opened before the recording, so that a report that cannot be written is
 /// told at once.
 final class ReportFile {
-    private let name: String
+    private let path: String
     private let descriptor: Int32
-    private var isWritten = false
     private let wasCreated: Bool
+    private var isWritten = false
 
     /// Nil where no report is wanted.
-    init?(_ options: ReportingOptions, output: String) throws(RecordingError) {
+    init?(_ options: ReportingOptions) throws(RecordingError) {
         guard let path = options.report else { return nil }
-        name = path
+        self.path = path
         if path == FileSink.standardOutput {
             (descriptor, wasCreated) = (STDOUT_FILENO, false)
             return
         }
         let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         wasCreated = created >= 0
-        if created < 0, errno == EEXIST, !options.overwrite {
-            throw .output(OutputError(.exists, output: path))
-        }
-        descriptor = created >= 0 ? created : Glibc.open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .output(OutputError(.notCreated(errno: errno), output: path)) }
+        descriptor = created >= 0 ? created : try Self.openExisting(path, overwrite: options.overwrite)
     }
 
     deinit {
-        if name != FileSink.standardOutput {
-            if wasCreated, !isWritten { unlink(name) }
-            close(descriptor)
-        }
+        guard path != FileSink.standardOutput else { return }
+        if wasCreated, !isWritten { unlink(path) }
+        close(descriptor)
     }
 
+    /// Which file it is.
+    var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
     func write(_ result: RecordingResult) throws(OutputError) {
+        guard let json = JSONText.of(result) else { throw failure(EINVAL) }
+        ftruncate(descriptor, 0)
+        if let code = DescriptorWriter.write(json, to: descriptor) { throw failure(code) }
         isWritten = true
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard var bytes = try? Array(encoder.encode(result)) else {
-            throw OutputError(.writeFailed(errno: EINVAL), output: name)
+    }
+
+    private static func openExisting(_ path: String, overwrite: Bool) throws(RecordingError) -> Int32 {
+        let code = errno
+        guard code == EEXIST else { throw .output(OutputError(.notCreated(errno: code), output: path)) }
+        var status = stat()
+        if stat(path, &status) == 0, [S_IFREG, S_IFBLK].contains(status.st_mode & S_IFMT), !overwrite {
+            throw .output(OutputError(.exists, output: path))
         }
-        bytes.append(0x0a)
-        if name != FileSink.standardOutput { ftruncate(descriptor, 0) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw OutputError(errno == ENOSPC ? .diskFull : .writeFailed(errno: errno), output: name)
-            }
-            rest = rest.dropFirst(count)
+        // A named pipe without a reader would block.
+        let opened = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard opened >= 0 else {
+            throw .output(OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path))
+        }
+        _ = fcntl(opened, F_SETFL, O_WRONLY)
+        return opened
+    }
+
+    private func failure(_ code: Int32) -> OutputError {
+        let name = path == FileSink.standardOutput ? "standard output" : path
+        return switch code {
+        case ENOSPC, EDQUOT: OutputError(.diskFull, output: name)
+        case EPIPE: OutputError(.closedPipe, output: name)
+        default: OutputError(.writeFailed(errno: code), output: name)
         }
     }
 }

@@ -1,28 +1,42 @@
 import Glibc
 import Output
+import Recorder
+import Synchronization
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled.
+/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a keyframe.
 ///
-/// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. A
-/// second signal ends the process at once, for whoever will not wait for a clean end.
-struct SignalWatch {
-    /// Raised by the first signal.
+/// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Before
+/// a recording begins a signal ends the process at once, for nothing is there to be lost; afterwards the
+/// first asks for a clean end and the second does not wait for it. A signal that whoever started us ignores
+/// (nohup, a shell's background job) stays ignored.
+final class SignalWatch: Sendable {
+    /// Raised by the first signal of a recording.
     let interruption: Interruption
+    private let phase = Atomic<Int>(Phase.opening)
+    /// Made by SIGUSR1.
+    let keyframeRequest = KeyframeRequest()
+
+    private enum Phase {
+        static let opening = 0
+        static let recording = 1
+    }
 
     /// To be made before any other thread.
     init?() {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption
+        // Broken pipes and full quotas are told by the calls that meet them.
         signal(SIGPIPE, SIG_IGN)
-        let mask = Self.mask
-        withUnsafePointer(to: mask) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
+        signal(SIGXFSZ, SIG_IGN)
+        var mask = Self.mask()
+        pthread_sigmask(SIG_BLOCK, &mask, nil)
         var thread = pthread_t()
-        let box = Unmanaged.passRetained(interruption)
+        let box = Unmanaged.passRetained(self)
         let result = pthread_create(
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                SignalWatch.watch(Unmanaged<Interruption>.fromOpaque(argument).takeRetainedValue())
+                Unmanaged<SignalWatch>.fromOpaque(argument).takeRetainedValue().watch()
                 return nil
             }, box.toOpaque())
         guard result == 0 else {
@@ -32,19 +46,38 @@ struct SignalWatch {
         pthread_detach(thread)
     }
 
-    private static var mask: sigset_t {
+    /// From here on the first signal asks for a clean end.
+    func recordingBegins() { phase.store(Phase.recording, ordering: .sequentiallyConsistent) }
+
+    private static func mask() -> sigset_t {
         var mask = sigset_t()
         sigemptyset(&mask)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&mask, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where !isIgnored(number) { sigaddset(&mask, number) }
         return mask
     }
 
-    private static func watch(_ interruption: Interruption) {
-        var mask = mask
-        var number: Int32 = 0
-        while sigwait(&mask, &number) != 0 {}
-        interruption.raise()
-        while sigwait(&mask, &number) != 0 {}
-        _exit(128 + number)
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        // SIG_IGN is the address 1.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
+    private func watch() {
+        var mask = Self.mask()
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&mask, &number) == 0 else { continue }
+            if number == SIGUSR1 {
+                keyframeRequest.make()
+            } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
+                _exit(128 + number)
+            } else if interruption.isRaised {
+                Console.write("camrec: stopped at once; what was not written yet is lost\n")
+                _exit(128 + number)
+            } else {
+                interruption.raise()
+            }
+        }
     }
 }

@@ -18,6 +18,9 @@ import Testing
         var keyframeInterval = 5
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
+        let keyframeRequest = KeyframeRequest()
+        /// Once there are no more encoders.
+        var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
 
         init() throws { pictures = try Pictures() }
 
@@ -36,11 +39,12 @@ import Testing
                 makeEncoder: { () throws(EncoderError) in
                     next += 1
                     guard next <= self.encoders.count else {
-                        throw EncoderError(.openFailed(encoder: "scripted", detail: "gone"))
+                        throw EncoderError(self.openFailure)
                     }
                     return self.encoders[next - 1]
                 }, keyframeInterval: keyframeInterval, limits: limits, frames: frames, units: units,
-                counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses)
+                counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses,
+                keyframeRequest: keyframeRequest)
             let error = stage.run()
             var taken: [AccessUnit] = []
             while let unit = units.pop() { taken.append(unit) }
@@ -66,6 +70,24 @@ import Testing
         #expect(units.map(\.frameNumber) == Array(0..<12))
         #expect(idrPositions(units) == [0, 5, 10])
         #expect(bench.addsUp)
+    }
+
+    @Test("a keyframe on request comes in addition, and does not move the grid")
+    func requestedKeyframe() throws {
+        let bench = try Bench()
+        bench.encoder.onPicture = { if $0 == 6 { bench.keyframeRequest.make() } }
+        let (units, error) = bench.run(12)
+        #expect(error == nil)
+        #expect(idrPositions(units) == [0, 5, 7, 10])
+    }
+
+    @Test("when every encoder has failed on its first picture, the failure itself is told, at once")
+    func exhausted() throws {
+        let bench = try Bench()
+        bench.encoder.failures[0] = (.encoding, ScriptedEncoder.broken)
+        bench.openFailure = .exhausted(["it failed on its first picture"])
+        #expect(bench.run(3).error == .encoder(EncoderError(ScriptedEncoder.broken)))
+        #expect(bench.counters[.encoderRestarts] == 1)
     }
 
     @Test(

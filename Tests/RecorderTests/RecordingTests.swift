@@ -215,9 +215,7 @@ import Testing
         configuration.keyframeInterval = .frames(7)
         var request = EncoderRequest()
         request.preference = .software
-        let encoder = try EncoderSelection.open(
-            request, configuration: configuration, source: stream.format
-        ).encoder
+        let encoder = try EncoderSupply(request, configuration: configuration, source: stream.format).open()
         let sink = ScriptedSink()
         let recording = try record(
             stream, encoder, to: sink, limits: RecordingLimits(frames: 40), keyframeInterval: 7)

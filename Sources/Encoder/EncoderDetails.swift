@@ -1,0 +1,33 @@
+/// What was opened, piece by piece.
+public struct EncoderDetails: Sendable, Hashable {
+    /// libavcodec's name of it: `h264_vaapi` or `libx264`.
+    public let implementation: String
+    /// Nil for software.
+    public let renderNode: String?
+    /// What the driver calls itself; nil for software.
+    public let driver: String?
+    /// Nil for software.
+    public let entryPoint: EncoderCapabilities.EntryPoint?
+    /// H.264's profile.
+    public let profile: EncoderConfiguration.Profile
+    /// How many bits a picture gets.
+    public let rateControl: RateControl
+
+    init(_ candidate: VAAPIEncoder.Candidate?, _ properties: SessionProperties) {
+        implementation = candidate == nil ? SoftwareEncoder.name : VAAPIEncoder.name
+        renderNode = candidate?.connection.node
+        driver = candidate?.connection.driver
+        entryPoint = candidate?.entryPoint
+        profile = properties.profile
+        rateControl = properties.rateControl
+    }
+
+    /// Which encoder, without how it is set up.
+    var label: String {
+        guard let renderNode, let entryPoint else { return implementation }
+        return "\(implementation) on \(renderNode) (\(entryPoint.rawValue))"
+    }
+
+    /// All in one line.
+    var name: String { "\(label), \(profile), \(rateControl)" }
+}

@@ -1,0 +1,65 @@
+import Capture
+
+/// Opens the encoders of one recording: the first, and another in place of one that failed.
+///
+/// An encoder that failed before it gave anything is not tried again, so that a GPU that opens but does not
+/// encode makes way for the next. Used by one thread at a time.
+public final class EncoderSupply {
+    /// The encoder in use, and why not others. Nil before the first `open`.
+    public private(set) var choice: Choice?
+
+    private let request: EncoderRequest
+    private let configuration: EncoderConfiguration
+    private let source: PictureFormat
+    private var current: (label: String, progress: EncoderProgress)?
+    private var fruitless: [String] = []
+
+    /// What was opened.
+    public struct Choice: Sendable {
+        /// Nil where the camera's own coding is taken.
+        public let details: EncoderDetails?
+        /// For people.
+        public let name: String
+        /// Why each encoder that would have come before it was passed over.
+        public let passedOver: [String]
+        /// How it was set up, where that is not obvious.
+        public let notes: [EncoderNote]
+    }
+
+    /// Nothing is opened yet.
+    public init(_ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat) {
+        self.request = request
+        self.configuration = configuration
+        self.source = source
+    }
+
+    /// Opens an encoder; the one before it must be gone.
+    public func open() throws(EncoderError) -> any PictureEncoder {
+        if source.pixelFormat == .h264 {
+            choice = Choice(
+                details: nil, name: "none: the camera's own H.264", passedOver: [], notes: [])
+            return PassthroughEncoder()
+        }
+        if let current, !current.progress.hasProduced { fruitless.append(current.label) }
+        let selection = try EncoderSelection.open(
+            request, configuration: configuration, source: source, excluding: fruitless)
+        let encoder = selection.encoder
+        current = (encoder.details.label, encoder.progress)
+        choice = Choice(
+            details: encoder.details, name: encoder.name, passedOver: selection.passedOver,
+            notes: encoder.notes + request.notes(on: encoder.details))
+        return encoder
+    }
+}
+
+extension EncoderRequest {
+    /// What was asked of a GPU and means nothing to the encoder that was found.
+    fileprivate func notes(on details: EncoderDetails) -> [EncoderNote] {
+        guard lowPower != .auto, details.entryPoint == nil else { return [] }
+        return [
+            EncoderNote(
+                "--low-power \(lowPower.rawValue) has no effect: \(details.implementation) is software",
+                contradictsRequest: true)
+        ]
+    }
+}

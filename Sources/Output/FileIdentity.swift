@@ -1,0 +1,21 @@
+import Glibc
+
+/// Which file it is, under whatever name.
+public struct FileIdentity: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// The file that a path leads to; nil where there is none.
+    public init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    /// An open file; nil where the descriptor is closed.
+    public init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        (device, inode) = (status.st_dev, status.st_ino)
+    }
+}

@@ -1,0 +1,12 @@
+import FoundationEssentials
+
+/// JSON as camrec prints it.
+enum JSONText {
+    /// Indented, with sorted keys and a newline at the end; nil where a number is not finite.
+    static func of(_ value: some Encodable) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return nil }
+        return String(decoding: data, as: UTF8.self) + "\n"
+    }
+}
