@@ -46,6 +46,8 @@ import Testing
                 counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses,
                 keyframeRequest: keyframeRequest)
             let error = stage.run()
+            // Closures that hold the bench would keep it for ever.
+            for encoder in encoders { encoder.onPicture = { _ in } }
             var taken: [AccessUnit] = []
             while let unit = units.pop() { taken.append(unit) }
             return (taken, error)
@@ -95,9 +97,7 @@ import Testing
     func frameLimit(limit: Int) throws {
         let bench = try Bench()
         bench.limits = RecordingLimits(frames: limit)
-        bench.encoder.onPicture = { [unowned bench] number in
-            if number < limit - 1 { #expect(!bench.isInterrupted) }
-        }
+        bench.encoder.onPicture = { if $0 < limit - 1 { #expect(!bench.isInterrupted) } }
         let (units, _) = bench.run(20)
         #expect(units.count == limit)
         #expect(bench.isInterrupted)
@@ -215,7 +215,7 @@ import Testing
         bench.encoders = (0..<6).map { _ in
             let encoder = ScriptedEncoder()
             encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
-            encoder.onPicture = { [pauses = bench.pauses] _ in pauses.pass(15_000_000_000) }
+            encoder.onPicture = { _ in bench.pauses.pass(15_000_000_000) }
             return encoder
         }
         bench.encoders.append(ScriptedEncoder())
