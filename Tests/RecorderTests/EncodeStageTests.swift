@@ -46,6 +46,8 @@ import Testing
                 counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses,
                 keyframeRequest: keyframeRequest)
             let error = stage.run()
+            // Closures that hold the bench would keep it for ever.
+            for encoder in encoders { encoder.onPicture = { _ in } }
             var taken: [AccessUnit] = []
             while let unit = units.pop() { taken.append(unit) }
             return (taken, error)

@@ -5,8 +5,8 @@ import Capture
 final class PackedReader: PictureReader {
     private let order: PixelFormat.Packed422
     /// Whether libyuv's conversion to NV12 can be used. There is none for YVYU, that of UYVY allocates at each
-    /// call, and `YUY2ToNV12` of 2023 mixes the last columns' chroma up at widths that are 17 … 30 above a
-    /// multiple of 32 (AVX2).
+    /// call, and at widths that are 17 … 30 above a multiple of 32 `YUY2ToNV12` (AVX2) mixes the last columns'
+    /// chroma up in libyuv of 2023 and overflows a buffer in that of 2025.
     private let goesToNV12: Bool
     /// The band's Cb and Cr, where they are to be merged afterwards.
     private let cb, cr: PictureSurface.Plane

@@ -4,6 +4,8 @@ import Capture
 /// RGB of three or four bytes a pixel, converted straight to the wanted encoding with coefficients of 15
 /// bits: at most one step from the exact result. Chroma is that of a 2×2 block's mean colour.
 final class RGBReader: PictureReader {
+    /// The most pixels that libyuv takes apart at once.
+    private static let vectorWidth = 32
     private let width: Int
     private let bytesPerPixel: Int
     /// Where in a pixel the red, green and blue bytes are.
@@ -83,14 +85,32 @@ final class RGBReader: PictureReader {
 
     /// Takes a pair of rows apart into `channels`.
     private func split(_ source: SourcePlane, rows: Int) {
-        let (stride, width, rows) = (Int32(source.stride), Int32(width), Int32(rows))
         if bytesPerPixel == 3 {
-            SplitRGBPlane(
-                source.base, stride, channel(0), width, channel(1), width, channel(2), width, width, rows)
+            // libyuv 1904 (2025, AVX2) takes what is left after whole vectors apart in a buffer on the stack
+            // that holds half a vector: it overflows.
+            let whole = width & ~(Self.vectorWidth - 1)
+            splitVectors(source, columns: whole, rows: rows)
+            for row in 0..<rows { splitPixels(source.row(row), columns: whole..<width, row: row) }
         } else {
+            let (stride, width, rows) = (Int32(source.stride), Int32(width), Int32(rows))
             SplitARGBPlane(
                 source.base, stride, channel(2), width, channel(1), width, channel(0), width, channel(3),
                 width, width, rows)
+        }
+    }
+
+    private func splitVectors(_ source: SourcePlane, columns: Int, rows: Int) {
+        guard columns > 0 else { return }
+        let (stride, width) = (Int32(source.stride), Int32(width))
+        SplitRGBPlane(
+            source.base, stride, channel(0), width, channel(1), width, channel(2), width, Int32(columns),
+            Int32(rows))
+    }
+
+    private func splitPixels(_ pixels: UnsafePointer<UInt8>, columns: Range<Int>, row: Int) {
+        for number in 0..<3 {
+            let samples = channel(number) + row * width
+            for x in columns { samples[x] = pixels[3 * x + number] }
         }
     }
 
