@@ -29,6 +29,7 @@ public final class CameraStream: CaptureStream {
     /// A camera may take its time before its first frame.
     private static let startGrace: Int64 = 5_000_000_000
     private static let patience: Int64 = 2_000_000_000
+    private static let errorPause: Int64 = 10_000_000
 
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
@@ -92,6 +93,13 @@ public final class CameraStream: CaptureStream {
         return false
     }
 
+    private func waitForWake(until time: Int64) {
+        var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
+        withUnsafeMutablePointer(to: &descriptor) {
+            _ = device.calls.poll(UnsafeMutableBufferPointer(start: $0, count: 1), until: time)
+        }
+    }
+
     private func renewDeadline() {
         let patience = expectedSequence == nil ? Self.startGrace : Self.patience
         deadline = device.calls.now() + patience + 5 * format.frameRate.frameDuration
@@ -107,7 +115,10 @@ public final class CameraStream: CaptureStream {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
-            if device.calls.now() >= deadline { throw silence() }
+            let now = device.calls.now()
+            if now >= deadline { throw silence() }
+            // A driver that reports an error and has nothing to give would be asked again at once, for ever.
+            waitForWake(until: min(deadline, now + Self.errorPause))
             return nil
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }

@@ -25,6 +25,8 @@ struct SessionProperties: Sendable {
         var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
+        /// The driver may make more slices than it is asked for, in rows as it likes.
+        var roundsSlices = false
     }
 
     init(
@@ -62,6 +64,11 @@ struct SessionProperties: Sendable {
                 EncoderNote(
                     "\(limits.encoder) makes at most \(slices) slices of such a picture",
                     contradictsRequest: true))
+        }
+        if slices > 1, limits.roundsSlices {
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) may make more than \(slices) slices", contradictsRequest: false))
         }
         self.notes = notes
     }

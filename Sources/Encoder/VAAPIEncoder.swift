@@ -28,7 +28,7 @@ enum VAAPIEncoder {
                 encoder: candidate.label, profiles: candidate.capabilities.compactMap(\.configurationProfile),
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
                 minimumSize: first.minimumSize, maximumSlices: max(1, first.maximumSlices),
-                hasBPictures: first.hasBPictures))
+                hasBPictures: first.hasBPictures, roundsSlices: true))
         // One to fill, those that the encoder keeps for reordering, and those under way.
         let input = try SurfaceInput(
             connection: candidate.connection, source: source, size: properties.size, color: properties.color,
