@@ -16,9 +16,6 @@ final class SurfaceInput: EncoderInput {
     /// The image for uploads, made when the first surface could not be mapped.
     private var uploadImage: VAImage?
 
-    /// Whether pictures are written straight into the encoder's surfaces. Known after the first.
-    var isDirect: Bool { uploadImage == nil }
-
     /// - Parameter surfaceCount: surfaces in the pool: what the encoder holds back and one to fill.
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
