@@ -33,6 +33,8 @@ struct RecordingSession {
             command.encoder.request, configuration: configuration, source: stream.format)
         let encoder = try openEncoder(from: supply)
         try refuseToOverwriteSource()
+        // From here on there is something to clean up: a signal asks for the end instead of being one.
+        signals.recordingBegins()
         let report = try ReportFile(command.reporting)
         let sink = try openOutput(interruption: outputGivenUp)
         try refuseSharing(sink, report)
@@ -41,7 +43,6 @@ struct RecordingSession {
             from: stream, encoder: encoder, makeEncoder: { () throws(EncoderError) in try supply.open() },
             keyframeInterval: configuration.keyframeInterval(at: stream.format.frameRate),
             keyframeRequest: signals.keyframeRequest, limits: command.length.limits, to: sink)
-        signals.recordingBegins()
         let start = MonotonicTime.now()
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
         let outcome = recording.finish()
@@ -70,11 +71,12 @@ struct RecordingSession {
     }
 
     private func refuseToOverwriteSource() throws(RecordingError) {
-        guard let device = command.source.device, let source = FileIdentity(path: device) else { return }
-        for path in [command.output, command.reporting.report] where path != nil {
-            if let path, FileIdentity(path: path) == source {
-                throw .output(OutputError(.usedTwice("the source"), output: path))
-            }
+        guard let device = command.source.device, device != TestSource.name,
+            let source = FileIdentity(path: device)
+        else { return }
+        for path in [command.output, command.reporting.report].compactMap({ $0 })
+        where FileIdentity(path: path) == source {
+            throw .output(OutputError(.usedTwice("the source"), output: path))
         }
     }
 
