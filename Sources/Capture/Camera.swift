@@ -49,7 +49,7 @@ public struct Camera: ~Copyable {
     /// Whether it is a camera that a person would mean by "the camera".
     public var isForPictures: Bool {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
-        return formats.contains { !Self.isGreyOnly($0) }
+        return formats.contains { !Self.isGreyOnly($0) && $0.isReadable }
     }
 
     /// Every format, size and rate that the camera offers.

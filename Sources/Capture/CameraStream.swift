@@ -30,6 +30,7 @@ public final class CameraStream: CaptureStream {
     private static let startGrace: Int64 = 5_000_000_000
     private static let patience: Int64 = 2_000_000_000
     private static let errorPause: Int64 = 10_000_000
+    private static let plausibleAge: Int64 = 60_000_000_000
 
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
@@ -128,12 +129,12 @@ public final class CameraStream: CaptureStream {
         }
         queued &= ~(1 << UInt32(index))
         countGap(before: request.sequence)
-        renewDeadline()
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
             try queue(index)
             return nil
         }
+        renewDeadline()
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
             timestamp: timestamp(of: request))
@@ -166,15 +167,17 @@ public final class CameraStream: CaptureStream {
         return payloads
     }
 
-    /// Drivers whose clock is not CLOCK_MONOTONIC, or shows no time at all, get the time at which the frame
-    /// was taken over.
+    /// Drivers whose clock is not CLOCK_MONOTONIC, or is a minute off, get the time at which the frame was
+    /// taken over.
     private func timestamp(of request: v4l2_buffer) -> Int64 {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
         let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)
+        let now = device.calls.now()
         guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), (0...Int(Int32.max)).contains(seconds),
             (0..<1_000_000).contains(microseconds)
-        else { return device.calls.now() }
-        return Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000
+        else { return now }
+        let time = Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000
+        return abs(now - time) < Self.plausibleAge ? time : now
     }
 
     private func queueReturned() throws(CaptureError) {

@@ -40,7 +40,7 @@ struct FormatNegotiation {
         }
         let eligible = offered.filter { format in
             if let wanted = request.pixelFormat { return format.pixelFormat == wanted }
-            return format.pixelFormat != .h264
+            return format.pixelFormat != .h264 && format.pixelFormat.isReadable
         }
         let candidates = eligible.map { Candidate($0, size: size, rate: rate) }
         guard let best = candidates.min(by: { $0.rank < $1.rank }) else {

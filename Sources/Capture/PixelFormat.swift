@@ -125,14 +125,6 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         }
     }
 
-    /// Whether each buffer's length varies with its content.
-    public var isCompressed: Bool {
-        switch arrangement {
-        case .jpeg, .h264: true
-        default: false
-        }
-    }
-
     /// Memory planes (V4L2's `num_planes`) that the format is spread over.
     public var memoryPlaneCount: Int {
         switch self {

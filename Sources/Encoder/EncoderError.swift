@@ -20,6 +20,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case encodeFailed(encoder: String, detail: String)
         /// This picture's data is damaged; the next may be fine.
         case damagedPicture(String)
+        /// A camera's own coded picture that nothing before it can be decoded from.
+        case beforeIDR
         /// No encoder of those that were tried works; a reason each.
         case noneUsable([String])
         /// Every encoder that opens has failed on its first picture: trying again is of no use.
@@ -47,7 +49,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     /// What can be done about this one.
     public var recovery: Recovery {
         switch kind {
-        case .damagedPicture: .skipFrame
+        case .damagedPicture, .beforeIDR: .skipFrame
         case .encodeFailed: .rebuildEncoder
         default: .stop
         }
@@ -75,6 +77,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(encoder) failed: \(detail); try --encoder software"
         case .damagedPicture(let detail):
             detail
+        case .beforeIDR:
+            "nothing to decode it from before the next IDR"
         case .noneUsable(let reasons), .exhausted(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }

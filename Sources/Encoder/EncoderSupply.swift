@@ -36,8 +36,13 @@ public final class EncoderSupply {
     /// Opens an encoder; the one before it must be gone.
     public func open() throws(EncoderError) -> any PictureEncoder {
         if source.pixelFormat == .h264 {
+            let isPlain = configuration == EncoderConfiguration()
+            let note = EncoderNote(
+                "the camera's own H.264 is taken as it is; options of the coding have no effect",
+                contradictsRequest: true)
             choice = Choice(
-                details: nil, name: "none: the camera's own H.264", passedOver: [], notes: [])
+                details: nil, name: "none: the camera's own H.264", passedOver: [],
+                notes: isPlain ? [] : [note])
             return PassthroughEncoder()
         }
         if let current, !current.progress.hasProduced { fruitless.append(current.label) }

@@ -10,10 +10,6 @@ public final class PassthroughEncoder: PictureEncoder {
         encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
     private var finished: AccessUnit?
     private var lastSequence: UInt32?
-    private var skipped = 0
-
-    /// Pictures to wait for an IDR: more than the keyframe interval of any camera that means to have one.
-    private static let patience = 900
 
     /// A passthrough that waits for the camera's first IDR.
     public init() {}
@@ -32,18 +28,7 @@ public final class PassthroughEncoder: PictureEncoder {
             finisher.expectIDR()
             throw EncoderError(.damagedPicture(error.description))
         }
-        guard finished == nil else {
-            skipped = 0
-            return
-        }
-        skipped += 1
-        guard skipped < Self.patience else {
-            throw EncoderError(
-                .unsupported(
-                    "the camera's H.264 had no usable IDR in \(skipped) pictures; record without --format h264"
-                ))
-        }
-        throw EncoderError(.damagedPicture("nothing to decode it from before the next IDR"))
+        if finished == nil { throw EncoderError(.beforeIDR) }
     }
 
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }

@@ -98,22 +98,26 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Settles the request with an encoder that has `supported` modes: the nearest one where the wanted
     /// one is missing, with the reason.
     func resolve(
-        supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String
+        supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String,
+        highestRate: Int = .max
     ) throws(EncoderError) -> (control: RateControl, note: String?) {
         let wanted = wantedMode
         guard let mode = Self.fallbacks(from: wanted).first(where: supported.contains) else {
             throw EncoderError(.unsupported("\(encoder) offers no rate control that camrec knows"))
         }
-        let control = control(mode, pixelsPerSecond: pixelsPerSecond)
+        let control = control(mode, pixelsPerSecond: pixelsPerSecond, highestRate: highestRate)
         guard mode != wanted else { return (control, nil) }
         return (control, "\(encoder) has no \(wanted.rawValue.uppercased()); using \(control)")
     }
 
-    private func control(_ mode: RateControl.Mode, pixelsPerSecond: Double) -> RateControl {
-        let maximumGiven = maximumBitRate ?? .max
+    /// - Parameter highestRate: a level's bound, which rates that were not asked for keep to.
+    private func control(
+        _ mode: RateControl.Mode, pixelsPerSecond: Double, highestRate: Int
+    ) -> RateControl {
+        let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, Int(pixelsPerSecond * 0.1)))
         // Twice the rate, libavcodec's own idea of VBR, surprises people; half as much again does not.
-        let maximum = max(rate, maximumBitRate ?? rate + rate / 2)
+        let maximum = max(rate, maximumBitRate ?? min(highestRate, rate + rate / 2))
         switch mode {
         case .cbr: return .constantBitRate(rate: rate, window: window)
         case .vbr: return .variableBitRate(rate: rate, maximum: maximum, window: window)

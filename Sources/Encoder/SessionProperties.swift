@@ -42,7 +42,8 @@ struct SessionProperties: Sendable {
         bFrames = try Self.bFrames(configuration, profile: profile, limits: limits, notes: &notes)
         let (control, controlNote) = try configuration.rateControl.resolve(
             supported: limits.rateControlModes,
-            pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder)
+            pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder,
+            highestRate: level?.maximumBitRate(for: profile) ?? .max)
         rateControl = control
         if let controlNote {
             notes.append(

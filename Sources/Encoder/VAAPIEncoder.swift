@@ -55,12 +55,14 @@ enum VAAPIEncoder {
     private static func options(
         _ properties: SessionProperties, entryPoint: EncoderCapabilities.EntryPoint
     ) -> [(String, String)] {
+        let mayOverlap =
+            properties.latency == .quality && (properties.maximumFrameDelay ?? .max) > properties.bFrames
         var options = [
             ("low_power", entryPoint == .encSliceLP ? "1" : "0"),
             ("rc_mode", properties.rateControl.mode.rawValue.uppercased()),
             ("coder", properties.entropyMode.rawValue),
             // Pictures that are under way at once; each above the first delays by a frame.
-            ("async_depth", properties.latency == .quality && properties.maximumFrameDelay != 0 ? "2" : "1"),
+            ("async_depth", mayOverlap ? "2" : "1"),
         ]
         if case .constantQuantizer(let quantizer) = properties.rateControl {
             options.append(("qp", "\(max(1, quantizer))"))

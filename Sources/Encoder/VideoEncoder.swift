@@ -56,7 +56,14 @@ public final class VideoEncoder: PictureEncoder {
     }
 
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
-        guard let packet = try session.receive() else { return nil }
+        while let packet = try session.receive() {
+            if let unit = try finish(packet) { return unit }
+        }
+        return nil
+    }
+
+    /// Nil for a packet without a picture.
+    private func finish(_ packet: UnsafeMutablePointer<AVPacket>) throws(EncoderError) -> AccessUnit? {
         guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
             throw EncoderError(
                 .encodeFailed(

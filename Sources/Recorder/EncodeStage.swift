@@ -19,6 +19,9 @@ struct EncodeStage {
     var policy: KeyframePolicy
     private var restarts = RestartLimit()
     private var firstTimestamp: Int64?
+    private var skippedInARow = 0
+    /// More than the keyframe interval of any camera that means to have one.
+    private static let mostSkippedInARow = 900
     /// Frames given to the encoder that have come to no end yet.
     private var framesInEncoder = 0
 
@@ -76,27 +79,40 @@ struct EncodeStage {
     }
 
     private mutating func encode(_ buffer: consuming PixelBuffer) throws(EncoderError) {
-        guard let encoder else { return }
+        guard let encoder else {
+            counters.add(to: .unused)
+            return
+        }
+        firstTimestamp = firstTimestamp ?? buffer.timestamp
         if keyframeRequest.take() { policy.request() }
-        let timestamp = buffer.timestamp
         do throws(EncoderError) {
             framesInEncoder += 1
             try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
             _ = consume buffer
             policy.advance()
-            firstTimestamp = firstTimestamp ?? timestamp
+            skippedInARow = 0
             try forwardAccessUnits()
         } catch {
             switch error.recovery {
-            case .skipFrame:
-                framesInEncoder -= 1
-                counters.add(to: .corrupt)
+            case .skipFrame: try skip(error)
             case .rebuildEncoder: try rebuild(after: error)
             case .stop: throw error
             }
         }
         // As soon as the last frame is in, the source can stop: no frame more is needed to find that out.
         if let count = limits.frames, policy.frameNumber >= count { interrupter.interrupt() }
+    }
+
+    /// One picture that cannot be used does no harm; none that can is the end.
+    private mutating func skip(_ error: EncoderError) throws(EncoderError) {
+        framesInEncoder -= 1
+        if case .beforeIDR = error.kind { counters.add(to: .unused) } else { counters.add(to: .corrupt) }
+        skippedInARow += 1
+        guard skippedInARow < Self.mostSkippedInARow else {
+            throw EncoderError(
+                .unsupported(
+                    "\(skippedInARow) pictures in a row could not be used (\(error)); try another --format"))
+        }
     }
 
     private mutating func forwardAccessUnits() throws(EncoderError) {
@@ -121,14 +137,15 @@ struct EncodeStage {
         framesInEncoder = 0
     }
 
-    /// Closes the failed session and opens a new one, whose first frame is an IDR.
+    /// Closes the failed session and opens a new one, whose first frame is an IDR. Where the recording is to
+    /// end meanwhile there is none any more.
     private mutating func rebuild(after failure: EncoderError) throws(EncoderError) {
         countLostFrames()
         policy.restart(after: counters[.encoded])
         encoder = nil
         var failure = failure
         while restarts.allowsAnother(at: pauses.now()) {
-            if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { throw failure }
+            if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
             restarts.count(at: pauses.now())
             counters.add(to: .encoderRestarts)
             do throws(EncoderError) {

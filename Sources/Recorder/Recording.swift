@@ -99,7 +99,8 @@ public final class Recording {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
         interrupter = stream.interrupter
-        // One buffer is being encoded, one is on its way into the queue, and two stay with the driver.
+        // One buffer is being encoded, one is on its way into the queue, and two stay with the driver, if it
+        // granted as many.
         let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 4))
         let units = BoundedQueue<AccessUnit>(capacity: Self.writerCapacity, costLimit: Self.writerBytes)
         let capture = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))

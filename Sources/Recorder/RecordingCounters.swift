@@ -16,7 +16,7 @@ public final class RecordingCounters: Sendable {
         case droppedByUs
         /// Of the captured: given to the encoder and never seen again.
         case droppedByEncoder
-        /// Of the captured: still waiting when the recording ended.
+        /// Of the captured: still waiting when the recording ended, or of a camera's own H.264 before an IDR.
         case unused
         /// Access units that the encoder made.
         case encoded
@@ -37,10 +37,6 @@ public final class RecordingCounters: Sendable {
 
     func add(_ amount: Int = 1, to counter: Counter) {
         cells[counter.rawValue].value.wrappingAdd(amount, ordering: .relaxed)
-    }
-
-    func set(_ counter: Counter, to value: Int) {
-        cells[counter.rawValue].value.store(value, ordering: .relaxed)
     }
 
     private final class Cell: Sendable {

@@ -50,7 +50,7 @@ struct Console {
 extension String {
     /// Names come from drivers, files and other people: what would move the cursor or begin a new line is
     /// shown as its code instead.
-    fileprivate var printable: String {
+    var printable: String {
         var text = ""
         for scalar in unicodeScalars {
             if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {

@@ -14,7 +14,7 @@ struct DevicesCommand: ParsableCommand {
 
     func run() throws {
         let inventory = Inventory.take()
-        let text = json ? JSONText.of(inventory) : inventory.text + "\n"
+        let text = json ? JSONText.of(inventory) : Self.printable(inventory.text) + "\n"
         signal(SIGPIPE, SIG_IGN)
         guard let code = DescriptorWriter.write(text ?? "", to: STDOUT_FILENO) else { return }
         // Whoever looks at the first lines only, as head does, has not failed.
@@ -22,5 +22,11 @@ struct DevicesCommand: ParsableCommand {
         Console(isQuiet: false, isVerbose: false).fail(
             "standard output: writing failed: \(String(cString: strerror(code))); check where it leads")
         throw ExitStatus.inputOutput
+    }
+
+    /// Names are a driver's; lines are ours.
+    private static func printable(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+            .joined(separator: "\n")
     }
 }

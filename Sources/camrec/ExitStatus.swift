@@ -41,7 +41,7 @@ enum ExitStatus: Int32, Error {
             switch error.kind {
             case .nodePermissionDenied: .noPermission
             case .contradiction: .usage
-            case .encodeFailed, .damagedPicture: .inputOutput
+            case .damagedPicture, .beforeIDR: .inputOutput
             default: .noEncoder
             }
     }

@@ -147,7 +147,7 @@ struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The window of the highest rate. Default: 1s.", valueName: "TIME"))
     var rateWindow: TimeSpan?
 
-    @Option(help: ArgumentHelp("Constant quantiser, 0 (best) to 51.", valueName: "N"))
+    @Option(help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"))
     var qp: Int?
 
     @Option(help: ArgumentHelp("Constant quality, 1 (best) to 51.", valueName: "N"))
@@ -157,7 +157,7 @@ struct RateOptions: ParsableArguments {
     var rateControl: Automatic<RateControl.Mode> = .auto
 
     func validate() throws {
-        if let qp, !(0...51).contains(qp) { throw ValidationError("--qp must be 0 to 51") }
+        if let qp, !(1...51).contains(qp) { throw ValidationError("--qp must be 1 to 51") }
         if let quality, !(1...51).contains(quality) { throw ValidationError("--quality must be 1 to 51") }
         if qp != nil, quality != nil || bitrate != nil || maxBitrate != nil {
             throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate")

@@ -131,18 +131,20 @@ struct RecordingSession {
     ) throws(RecordingError) -> ExitStatus {
         console.inform(result.summary)
         for warning in result.warnings { console.warn(warning) }
+        var status = ExitStatus.done
         do throws(OutputError) {
             try report?.write(result)
         } catch {
             console.fail(error.description)
-            return .inputOutput
+            status = .inputOutput
         }
-        guard let error else {
-            if result.isEmpty { console.warn("nothing was recorded") }
-            return .done
+        if let error {
+            console.fail("\(error) (\(result.kept))")
+            status = ExitStatus(error)
+        } else if result.isEmpty {
+            console.warn("nothing was recorded")
         }
-        console.fail("\(error) (\(result.kept))")
-        return ExitStatus(error)
+        return status
     }
 }
 

@@ -35,7 +35,8 @@ final class ReportFile {
 
     func write(_ result: RecordingResult) throws(OutputError) {
         guard let json = JSONText.of(result) else { throw failure(EINVAL) }
-        ftruncate(descriptor, 0)
+        // Standard output may be a file with something in it.
+        if path != FileSink.standardOutput { ftruncate(descriptor, 0) }
         if let code = DescriptorWriter.write(json, to: descriptor) { throw failure(code) }
         isWritten = true
     }

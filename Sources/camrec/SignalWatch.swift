@@ -6,9 +6,9 @@ import Synchronization
 /// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a keyframe.
 ///
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. While
-/// source and encoder are being opened a signal ends the process at once, for nothing is there to be lost; afterwards the
-/// first asks for a clean end and the second does not wait for it. A signal that whoever started us ignores
-/// (nohup, a shell's background job) stays ignored.
+/// source and encoder are being opened a signal ends the process at once, for nothing is there to be lost;
+/// afterwards the first asks for a clean end and the second does not wait for it. A signal that whoever
+/// started us ignores (nohup, a shell's background job) stays ignored.
 final class SignalWatch: Sendable {
     /// Raised by the first signal of a recording.
     let interruption: Interruption

@@ -52,7 +52,6 @@ static const unsigned long CV4L2_ENUM_FRAMESIZES = VIDIOC_ENUM_FRAMESIZES;
 static const unsigned long CV4L2_ENUM_FRAMEINTERVALS = VIDIOC_ENUM_FRAMEINTERVALS;
 static const unsigned long CV4L2_G_FMT = VIDIOC_G_FMT;
 static const unsigned long CV4L2_S_FMT = VIDIOC_S_FMT;
-static const unsigned long CV4L2_TRY_FMT = VIDIOC_TRY_FMT;
 static const unsigned long CV4L2_G_PARM = VIDIOC_G_PARM;
 static const unsigned long CV4L2_S_PARM = VIDIOC_S_PARM;
 static const unsigned long CV4L2_REQBUFS = VIDIOC_REQBUFS;

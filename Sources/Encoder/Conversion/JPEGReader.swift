@@ -14,7 +14,6 @@ import Capture
 /// pools, and cannot be avoided.
 final class JPEGReader: PictureReader {
     private let size: PictureSize
-    private let pixelFormat: PixelFormat
     private let decoder: OpaquePointer
     private let resampler: ChromaResampler
     /// Room for three planes of a band.
@@ -26,7 +25,6 @@ final class JPEGReader: PictureReader {
         guard let decoder = cyuv_jpeg_create() else { throw .outOfMemory }
         self.decoder = decoder
         size = format.size
-        pixelFormat = format.pixelFormat
         resampler = ChromaResampler(size: size)
         // Whole blocks, and what the widest subsampling adds to a row.
         stride = (size.width + 31) / 32 * 32 + 64
@@ -81,7 +79,8 @@ final class JPEGReader: PictureReader {
         let message = String(cString: cyuv_jpeg_message(decoder))
         switch status {
         case CYUV_JPEG_OTHER_SIZE: throw .mismatched(message)
-        case CYUV_JPEG_UNSUPPORTED: throw .unsupported(pixelFormat, message)
+        // A damaged header may say so of one frame.
+        case CYUV_JPEG_UNSUPPORTED: throw .mismatched(message)
         default: throw .corrupt(message)
         }
     }

@@ -32,7 +32,7 @@ for driver in radeonsi iHD; do
         --report "$RESULTS/$driver.json" "$work/$driver.h264"; then
         mv "$work/$driver.h264" "$RESULTS/"
         on_host check "vivid, $driver: 200 access units, IDR at 0, 25, 50 …" is_sound $driver.h264 --frames 200 --keyframe-interval 25
-        on_host check "vivid, $driver: captured and dropped are what the camera numbered" report $driver.json 'frames.written == 200' \
+        on_host check "vivid, $driver: every captured frame is accounted for" report $driver.json 'frames.written == 200' \
             'format.pixelFormat == "YUYV"' 'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     fi
     launcher=()

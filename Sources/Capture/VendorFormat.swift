@@ -1,0 +1,22 @@
+import CYUV
+import Glibc
+
+/// Formats that only libv4lconvert may know.
+enum VendorFormat {
+    /// Whether libv4lconvert makes pictures of this format. It has no list; it is given an empty picture, which
+    /// it refuses in another way than a format that it does not know.
+    static func isReadable(_ format: PixelFormat) -> Bool {
+        guard let converter = cyuv_vendor_create() else { return false }
+        defer { cyuv_vendor_destroy(converter) }
+        let (width, height) = (64, 64)
+        var input = [UInt8](repeating: 0, count: 4 * width * height + 65536)
+        var picture = [UInt8](repeating: 0, count: width * height * 3 / 2)
+        return cyuv_vendor_convert(
+            converter, format.rawValue, Int32(width), Int32(height), 0, &input, 0, &picture) != -EINVAL
+    }
+}
+
+extension PixelFormat {
+    /// Whether camrec, or a library it uses, makes pictures of it.
+    var isReadable: Bool { arrangement != .vendor || VendorFormat.isReadable(self) }
+}
