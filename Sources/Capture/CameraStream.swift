@@ -131,6 +131,7 @@ public final class CameraStream: CaptureStream {
         countGap(before: request.sequence)
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
+            if device.calls.now() >= deadline { throw silence() }
             try queue(index)
             return nil
         }

@@ -59,7 +59,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .lost:
             "\(device): the camera was disconnected; check its cable and record again"
         case .silent(let seconds):
-            "\(device): no frame for \(Int(seconds.rounded(.up))) s; unplug the camera and plug it in again"
+            "\(device): no usable frame for \(Int(seconds.rounded(.up))) s; unplug the camera and plug it in again"
         case .driverMisbehaved(let detail):
             "\(device): the driver misbehaves (\(detail)); try another --format, and report it to the driver's authors"
         case .badFile(let detail):

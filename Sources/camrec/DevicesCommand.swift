@@ -16,7 +16,7 @@ struct DevicesCommand: ParsableCommand {
         let inventory = Inventory.take()
         let text = json ? JSONText.of(inventory) : Self.printable(inventory.text) + "\n"
         signal(SIGPIPE, SIG_IGN)
-        guard let code = DescriptorWriter.write(text ?? "", to: STDOUT_FILENO) else { return }
+        guard let code = text.map({ DescriptorWriter.write($0, to: STDOUT_FILENO) }) ?? EINVAL else { return }
         // Whoever looks at the first lines only, as head does, has not failed.
         if code == EPIPE { return }
         Console(isQuiet: false, isVerbose: false).fail(

@@ -250,6 +250,15 @@ import Testing
         }
     }
 
+    @Test("a camera that delivers nothing but damaged frames is as good as silent, and they are counted")
+    func nothingUsable() throws {
+        // They come at 30 a second, for half a minute.
+        let damaged = Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))
+        let stream = try ScriptedDevice(Array(repeating: .frame(damaged), count: 1000)).stream()
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        #expect((100..<300).contains(stream.losses.corrupt))
+    }
+
     @Test("a signal during a wait changes nothing")
     func interruptedCall() throws {
         let device = ScriptedDevice([.pollFails(EINTR), .pollFails(EINTR), .frame(Frame())])
