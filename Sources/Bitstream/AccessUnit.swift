@@ -10,8 +10,8 @@
 public final class AccessUnit: @unchecked Sendable {
     /// One NAL unit of the picture.
     public struct Unit: Equatable, Sendable {
-        /// The unit's first byte, read.
-        public let header: H264.NALUnitHeader
+        /// The start of the unit, read.
+        public let header: NALUnitHeader
         /// Where the unit lies in the access unit's bytes, without its start code of four bytes.
         public let bytes: Range<Int>
     }
@@ -19,6 +19,8 @@ public final class AccessUnit: @unchecked Sendable {
     /// The length of every start code in an access unit, in bytes.
     public static let startCodeLength = 4
 
+    /// The standard that the picture is coded by.
+    public let codec: Codec
     /// Whether the picture is an IDR picture: decoding can begin here.
     public fileprivate(set) var isIDR = false
     /// When the picture was captured: CLOCK_MONOTONIC, in nanoseconds.
@@ -34,7 +36,7 @@ public final class AccessUnit: @unchecked Sendable {
 
     fileprivate var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    init() {}
+    init(codec: Codec) { self.codec = codec }
 
     deinit { storage.deallocate() }
 
@@ -91,9 +93,11 @@ public struct AccessUnitBuilder: ~Copyable {
 
     /// Copies a NAL unit, given without start code, behind a start code of four bytes.
     ///
-    /// Precondition: the unit is not empty.
+    /// Precondition: the unit has at least its header.
     public mutating func append(_ unit: RawSpan) {
-        precondition(!unit.isEmpty, "a NAL unit has at least a header")
+        guard let header = NALUnitHeader(of: unit, codec: accessUnit.codec) else {
+            preconditionFailure("a NAL unit has at least a header")
+        }
         let start = accessUnit.count + AccessUnit.startCodeLength
         let end = start + unit.byteCount
         accessUnit.reserveCapacity(end)
@@ -102,9 +106,8 @@ public struct AccessUnitBuilder: ~Copyable {
             // In bounds: `reserveCapacity` has made room up to `end`.
             storage.storeBytes(of: UInt32(1).bigEndian, toByteOffset: accessUnit.count, as: UInt32.self)
             UnsafeMutableRawBufferPointer(rebasing: storage[start..<end]).copyMemory(from: bytes)
-            accessUnit.units.append(
-                AccessUnit.Unit(header: H264.NALUnitHeader(byte: bytes[0]), bytes: start..<end))
         }
+        accessUnit.units.append(AccessUnit.Unit(header: header, bytes: start..<end))
         accessUnit.count = end
     }
 

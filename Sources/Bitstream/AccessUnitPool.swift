@@ -7,6 +7,7 @@ public final class AccessUnitPool {
     /// Storage that no picture of late needed is given back when it is larger than this, in bytes.
     static let minimumRetainedCapacity = 64 << 10
 
+    private let codec: Codec
     private let limit: Int
     private var accessUnits: [AccessUnit] = []
     private var next = 0
@@ -15,10 +16,13 @@ public final class AccessUnitPool {
 
     /// Makes an empty pool.
     ///
-    /// - Parameter limit: how many access units are kept for reuse. When more than that are in use, the
-    ///   further ones are allocated and freed one by one.
-    public init(limit: Int = 64) {
+    /// - Parameters:
+    ///   - codec: what the access units are coded by.
+    ///   - limit: how many access units are kept for reuse. When more than that are in use, the further ones
+    ///     are allocated and freed one by one.
+    public init(codec: Codec, limit: Int = 64) {
         precondition(limit > 0, "a pool holds at least one access unit")
+        self.codec = codec
         self.limit = limit
         accessUnits.reserveCapacity(limit)
     }
@@ -28,13 +32,13 @@ public final class AccessUnitPool {
 
     /// A builder on an access unit that nobody uses: one from earlier where there is one, else a new one.
     public func makeBuilder() -> AccessUnitBuilder {
-        AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
+        AccessUnitBuilder(filling: takeAccessUnit(codec: codec), maximumCapacity: maximumCapacity)
     }
 
     /// Four times the largest access unit of late: room for a key frame, not for an outlier for ever.
     private var maximumCapacity: Int { max(Self.minimumRetainedCapacity, 4 * recentPeak) }
 
-    private func takeAccessUnit() -> AccessUnit {
+    private func takeAccessUnit(codec: codec) -> AccessUnit {
         for _ in accessUnits.indices {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0
@@ -46,7 +50,7 @@ public final class AccessUnitPool {
                 return accessUnit
             }
         }
-        let accessUnit = AccessUnit()
+        let accessUnit = AccessUnit(codec: codec)
         if accessUnits.count < limit { accessUnits.append(accessUnit) }
         return accessUnit
     }

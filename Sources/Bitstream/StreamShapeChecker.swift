@@ -225,7 +225,7 @@ extension [AccessUnit.Unit] {
             guard unit.bytes.lowerBound == end + AccessUnit.startCodeLength, !unit.bytes.isEmpty,
                 unit.bytes.upperBound <= bytes.byteCount,
                 bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt32.self) == UInt32(1).bigEndian,
-                unit.header == H264.NALUnitHeader(of: bytes.extracting(unit.bytes))
+                unit.header == NALUnitHeader(of: bytes.extracting(unit.bytes), codec: unit.header.codec)
             else { return false }
             end = unit.bytes.upperBound
         }

@@ -20,7 +20,7 @@ struct StreamFinisher {
         self.skipsToFirstIDR = skipsToFirstIDR
         self.encoder = encoder
         self.slicesPerPicture = slicesPerPicture
-        shaper = StreamShaper(pool: AccessUnitPool(), amendParameterSets: amender.map { $0.amend })
+        shaper = StreamShaper(pool: AccessUnitPool(codec: .h264), amendParameterSets: amender.map { $0.amend })
         checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
     }
 

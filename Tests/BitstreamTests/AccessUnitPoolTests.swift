@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AccessUnitTests {
     @Test func unitsStandBehindStartCodesOfFourBytes() {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         let accessUnit = pool.make([Sample.sps, Sample.pps, Sample.idr], isIDR: true, frameNumber: 7)
         #expect(accessUnit.copy == annexB([Sample.sps, Sample.pps, Sample.idr]))
         #expect(accessUnit.count == accessUnit.copy.count)
@@ -20,13 +20,13 @@ import Testing
     }
 
     @Test func storageGrowsAndKeepsItsContent() {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         let units = (1...200).map { count in [0x41] + [UInt8](repeating: UInt8(count), count: count * 10) }
         #expect(pool.make(units).nalUnits == units)
     }
 
     @Test func anUnfinishedBuilderLeavesNothingBehind() {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         do {
             var builder = pool.makeBuilder()
             let idr = Sample.idr
@@ -40,7 +40,7 @@ import Testing
 
 @Suite struct AccessUnitPoolTests {
     @Test func storageIsUsedAgainOnceNobodyElseHoldsIt() {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         var identities: Set<ObjectIdentifier> = []
         var addresses: Set<UnsafeRawPointer?> = []
         for number in 0..<100 {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func whatIsHeldIsLeftAlone() {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         let held = (0..<10).map { pool.make([[0x41, UInt8($0)]], frameNumber: $0) }
         for _ in 0..<20 { _ = pool.make([Sample.idr]) }
         #expect(held.map(\.copy) == (0..<10).map { annexB([[0x41, UInt8($0)]]) })
@@ -62,14 +62,14 @@ import Testing
     }
 
     @Test func noMoreThanTheLimitIsKept() {
-        let pool = AccessUnitPool(limit: 3)
+        let pool = AccessUnitPool(codec: .h264, limit: 3)
         let held = (0..<8).map { pool.make([Sample.p], frameNumber: $0) }
         #expect(pool.retainedCount == 3)
         #expect(held.map(\.frameNumber) == Array(0..<8))
     }
 
     @Test func storageThatAnOutlierMadeEnormousShrinks() {
-        let pool = AccessUnitPool(limit: 1)
+        let pool = AccessUnitPool(codec: .h264, limit: 1)
         let enormous = [0x65] + [UInt8](repeating: 0x55, count: 16 << 20)
         _ = pool.make([enormous])
         #expect(pool.make([Sample.p]).capacity > 16 << 20, "an outlier is remembered for a while")
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func keyFramesDoNotMakeStorageShrink() {
-        let pool = AccessUnitPool(limit: 1)
+        let pool = AccessUnitPool(codec: .h264, limit: 1)
         let keyFrame = [0x65] + [UInt8](repeating: 0x55, count: 400_000)
         var addresses: Set<UnsafeRawPointer?> = []
         _ = pool.make([keyFrame])
@@ -91,7 +91,7 @@ import Testing
 
     @Test func readersOnOtherThreadsSeeWhatWasWritten() async {
         await withTaskGroup(of: Bool.self) { readers in
-            let pool = AccessUnitPool(limit: 4)
+            let pool = AccessUnitPool(codec: .h264, limit: 4)
             for number in 0..<500 {
                 let fill = UInt8(number % 200 + 1)
                 let accessUnit = pool.make([[UInt8](repeating: fill, count: 4000)], frameNumber: number)

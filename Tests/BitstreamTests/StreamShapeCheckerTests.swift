@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func whatAnAccessUnitSaysOfItselfIsCompared() throws {
-        let pool = AccessUnitPool()
+        let pool = AccessUnitPool(codec: .h264)
         var checker = StreamShapeChecker()
         try checker.check(pool.make(Self.idr, isIDR: true))
         #expect(throws: StreamShapeViolation.self) { try checker.check(pool.make(Self.idr, isIDR: false)) }

@@ -8,7 +8,7 @@ import Testing
 
     /// A shaper behind its first IDR picture.
     private func started() throws -> StreamShaper {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         _ = try shaper.shape(annexB(Self.idr))
         return shaper
     }
@@ -23,14 +23,14 @@ import Testing
     }
 
     @Test func aWellShapedStreamPassesUnchanged() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         for packet in [annexB(Self.idr), annexB([Sample.p]), annexB(Self.idr)] {
             #expect(try shaper.shape(packet)?.copy == packet)
         }
     }
 
     @Test func frameNumberSequenceAndTimeArriveUnchanged() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let accessUnit = try #require(try shaper.shape(annexB(Self.idr), frameNumber: 41))
         #expect(accessUnit.isIDR)
         #expect(accessUnit.frameNumber == 41)
@@ -40,26 +40,26 @@ import Testing
     }
 
     @Test func shortStartCodesBecomeLong() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let mixed = annexB(Self.sets) + annexB3([Sample.sei, Sample.idr])
         #expect(try shaper.shape(mixed)?.copy == annexB(Self.sets + [Sample.sei, Sample.idr]))
         #expect(try shaper.shape(annexB3([Sample.p]))?.copy == annexB([Sample.p]))
     }
 
     @Test func zerosAroundUnitsDisappear() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let packet = [0, 0, 0] + annexB(Self.sets) + [0, 0, 0, 0] + annexB([Sample.idr]) + [0, 0, 0]
         #expect(try shaper.shape(packet)?.copy == annexB(Self.idr))
     }
 
     @Test func delimitersAsRadeonsiWritesThemAreTakenOut() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         #expect(try shaper.shape(annexB([Sample.aud] + Self.idr))?.copy == annexB(Self.idr))
         #expect(try shaper.shape(annexB([Sample.audAny, Sample.p]))?.copy == annexB([Sample.p]))
     }
 
     @Test func seiStaysBetweenSetsAndSlice() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let expected = annexB(Self.sets + [Sample.sei, Sample.idr])
         #expect(try shaper.shape(annexB(Self.sets + [Sample.sei, Sample.idr]))?.copy == expected)
         #expect(try shaper.shape(annexB([Sample.sei] + Self.idr))?.copy == expected)
@@ -77,20 +77,20 @@ import Testing
     }
 
     @Test func setsFromExtradataAreInserted() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         shaper.prime(parameterSets: try ParameterSets(annexB: annexB(Self.sets)))
         #expect(try shaper.shape(annexB([Sample.idr]))?.copy == annexB(Self.idr))
     }
 
     @Test func setsInAPacketOfTheirOwnCountForTheNextPicture() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         #expect(try shaper.shape(annexB(Self.sets)) == nil)
         #expect(try shaper.shape(annexB([Sample.idr]))?.copy == annexB(Self.idr))
         #expect(try shaper.shape(annexB([Sample.aud])) == nil)
     }
 
     @Test func repeatedSetsAreWrittenOnce() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         #expect(try shaper.shape(annexB(Self.sets + Self.sets + [Sample.idr]))?.copy == annexB(Self.idr))
         #expect(try shaper.shape(annexB([Sample.pps, Sample.sps, Sample.idr]))?.copy == annexB(Self.idr))
     }
@@ -126,19 +126,19 @@ import Testing
     }
 
     @Test func everySetInForceIsWritten() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let units = [Sample.sps, pps(0, sequence: 0), pps(1, sequence: 0), Sample.idr]
         #expect(try shaper.shape(annexB([units[2], units[0], units[1], units[3]]))?.copy == annexB(units))
     }
 
     @Test func severalSlicesStayInOrder() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let packet = annexB(Self.sets) + annexB3(Sample.idrSlices)
         #expect(try shaper.shape(packet)?.copy == annexB(Self.sets + Sample.idrSlices))
     }
 
     @Test func fillerAndEndOfSequenceStayBehindTheSlices() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let tail = [Sample.filler, Sample.endOfSequence]
         #expect(try shaper.shape(annexB(Self.idr + tail))?.copy == annexB(Self.idr + tail))
         #expect(try shaper.shape(annexB([Sample.filler] + Self.idr))?.copy == annexB(Self.idr))
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func theFirstPictureMustBeAnIDR() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         #expect(rule { _ = try shaper.shape(annexB([Sample.p])) } == .startsWithoutIDR)
         #expect(rule { _ = try shaper.shape(annexB(Self.sets + [Sample.p])) } == .startsWithoutIDR)
         #expect(try shaper.shape(annexB(Self.idr)) != nil)
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func anIDRWithoutKnownSetsIsAnError() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         #expect(rule { _ = try shaper.shape(annexB([Sample.idr])) } == .missingParameterSets)
         #expect(rule { _ = try shaper.shape(annexB([Sample.sps, Sample.idr])) } == .missingParameterSets)
         #expect(
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func errorsNameFrameRuleUnitAndOffset() throws {
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         let error = #expect(throws: StreamShapeError.self) {
             try shaper.shape(annexB([Sample.aud, Sample.p]), frameNumber: 12)
         }
@@ -221,7 +221,7 @@ import Testing
 
     @Test func amendedSetsAreWrittenAndKept() throws {
         let calls = Counter()
-        var shaper = StreamShaper(pool: AccessUnitPool()) { original in
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264)) { original in
             calls.count += 1
             var amended = original
             try amended.insert(Sample.changedSPS)
@@ -239,9 +239,9 @@ import Testing
 
     @Test func amendmentsThatFailOrLoseSetsAreErrors() {
         struct Failure: Error, CustomStringConvertible { let description = "no such filter" }
-        var failing = StreamShaper(pool: AccessUnitPool()) { _ in throw Failure() }
+        var failing = StreamShaper(pool: AccessUnitPool(codec: .h264)) { _ in throw Failure() }
         #expect(rule { _ = try failing.shape(annexB(Self.idr)) } == .amendmentFailed("no such filter"))
-        var losing = StreamShaper(pool: AccessUnitPool()) { _ in ParameterSets() }
+        var losing = StreamShaper(pool: AccessUnitPool(codec: .h264)) { _ in ParameterSets() }
         #expect(rule { _ = try losing.shape(annexB(Self.idr)) } == .amendmentChangedIDs)
     }
 
@@ -260,7 +260,7 @@ import Testing
         let original =
             annexB([Sample.aud] + Self.sets) + annexB3([Sample.sei] + Sample.idrSlices)
             + annexB([Sample.filler])
-        var shaper = StreamShaper(pool: AccessUnitPool())
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         var checker = StreamShapeChecker()
         var shaped = 0
         for _ in 0..<20_000 {

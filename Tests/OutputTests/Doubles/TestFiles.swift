@@ -84,7 +84,7 @@ final class SmallFileSystem {
 
 /// An access unit of one NAL unit.
 func accessUnit(length: Int = 1000, isIDR: Bool = true) -> AccessUnit {
-    var builder = AccessUnitPool().makeBuilder()
+    var builder = AccessUnitPool(codec: .h264).makeBuilder()
     let bytes = (0..<max(1, length)).map {
         $0 == 0 ? (isIDR ? 0x65 : 0x41) : UInt8(truncatingIfNeeded: $0 | 1)
     }

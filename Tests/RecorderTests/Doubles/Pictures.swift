@@ -28,7 +28,7 @@ final class Pictures: Sendable {
 func accessUnit(
     number: Int = 0, isIDR: Bool = true, sequence: UInt32 = 0, timestamp: Int64 = 0, length: Int = 10
 ) -> AccessUnit {
-    var builder = AccessUnitPool().makeBuilder()
+    var builder = AccessUnitPool(codec: .h264).makeBuilder()
     let bytes = [isIDR ? 0x65 : 0x41] + Array(repeating: UInt8(0x55), count: length - 1)
     builder.append(bytes.span.bytes)
     return builder.finish(
