@@ -7,7 +7,8 @@ public final class AccessUnitPool {
     /// Storage that no picture of late needed is given back when it is larger than this, in bytes.
     static let minimumRetainedCapacity = 64 << 10
 
-    private let codec: Codec
+    /// What the access units are coded by.
+    let codec: Codec
     private let limit: Int
     private var accessUnits: [AccessUnit] = []
     private var next = 0
@@ -32,13 +33,13 @@ public final class AccessUnitPool {
 
     /// A builder on an access unit that nobody uses: one from earlier where there is one, else a new one.
     public func makeBuilder() -> AccessUnitBuilder {
-        AccessUnitBuilder(filling: takeAccessUnit(codec: codec), maximumCapacity: maximumCapacity)
+        AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
     }
 
     /// Four times the largest access unit of late: room for a key frame, not for an outlier for ever.
     private var maximumCapacity: Int { max(Self.minimumRetainedCapacity, 4 * recentPeak) }
 
-    private func takeAccessUnit(codec: codec) -> AccessUnit {
+    private func takeAccessUnit() -> AccessUnit {
         for _ in accessUnits.indices {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0

@@ -1,72 +1,74 @@
-/// The sequence and picture parameter sets in force, by their ids, byte for byte as they came.
+/// The parameter sets in force, by their ids, byte for byte as they came.
 ///
 /// Copies share their storage, and comparing a copy with its unchanged original compares two references.
 public struct ParameterSets: Sendable {
     /// One parameter set.
     public struct Element: Equatable, Sendable {
-        /// `seq_parameter_set_id` (0 to 31) or `pic_parameter_set_id` (0 to 255).
+        /// The set's own id: 0 to 31 (SPS) or 255 (PPS) in H.264, 15 (VPS, SPS) or 63 (PPS) in H.265.
         public let id: Int
         /// The NAL unit, without start code and with its emulation prevention bytes.
         public let nalUnit: [UInt8]
-        /// The sequence parameter set that a picture parameter set refers to; its own id in one of those.
-        public let sequenceParameterSetID: Int
+        /// The id of the set that it refers to: a picture's sequence, an H.265 sequence's video parameter
+        /// set; `nil` for a set that refers to none.
+        public let referredID: Int?
     }
 
     /// The largest parameter set taken, in bytes; real ones have some tens. Bounds the memory that a hostile
     /// stream can have kept.
     public static let maximumByteCount = 16 << 10
 
+    /// The standard that the sets belong to.
+    public let codec: Codec
+    /// The video parameter sets, by rising id; H.264 has none.
+    public private(set) var video: [Element] = []
     /// The sequence parameter sets, by rising id.
     public private(set) var sequence: [Element] = []
     /// The picture parameter sets, by rising id.
     public private(set) var picture: [Element] = []
 
     /// No sets.
-    public init() {}
+    public init(codec: Codec) { self.codec = codec }
 
     /// The sets among the NAL units of an Annex B byte string such as an encoder's extradata.
     ///
     /// Units of other types are passed over; of two sets with one id the later counts.
-    public init(annexB bytes: RawSpan) throws(SyntaxError) {
+    public init(annexB bytes: RawSpan, codec: Codec) throws(SyntaxError) {
+        self.init(codec: codec)
         var scanner = NALUnitScanner()
         while let unit = scanner.next(in: bytes) {
             let nalUnit = bytes.extracting(unit.bytes)
-            guard !nalUnit.isEmpty, H264.NALUnitHeader(of: nalUnit).nal_unit_type.isParameterSet else {
-                continue
-            }
+            guard NALUnitHeader(of: nalUnit, codec: codec)?.isParameterSet == true else { continue }
             try insert(nalUnit)
         }
     }
 
     /// Whether nothing is known.
-    public var isEmpty: Bool { sequence.isEmpty && picture.isEmpty }
+    public var isEmpty: Bool { video.isEmpty && sequence.isEmpty && picture.isEmpty }
 
-    /// Whether a picture can be decoded with these: there are sets of both kinds, and every picture parameter
-    /// set refers to a sequence parameter set that is here.
+    /// Whether a picture can be decoded with these: there are sets of each of the codec's kinds, and every
+    /// set refers to one that is here.
     public var isComplete: Bool {
-        !sequence.isEmpty && !picture.isEmpty
-            && picture.allSatisfy { set in
-                sequence.contains { $0.id == set.sequenceParameterSetID }
-            }
+        !sequence.isEmpty && !picture.isEmpty && picture.refersOnly(to: sequence)
+            && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
-    /// The sets as one Annex B byte string: sequence parameter sets first, each behind a start code of 4
-    /// bytes.
+    /// The sets as one Annex B byte string, those referred to first, each behind a start code of 4 bytes.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
-        for element in sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
+        for element in video + sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
         return bytes
     }
 
     /// Number of bytes of `annexB`.
-    var byteCount: Int { Self.byteCount(of: sequence) + Self.byteCount(of: picture) }
+    var byteCount: Int {
+        Self.byteCount(of: video) + Self.byteCount(of: sequence) + Self.byteCount(of: picture)
+    }
 
     private static func byteCount(of elements: [Element]) -> Int {
         elements.reduce(0) { $0 + AccessUnit.startCodeLength + $1.nalUnit.count }
     }
 
-    /// Takes over a parameter set NAL unit (type 7 or 8), given without start code, in place of the one with
-    /// its id.
+    /// Takes over a parameter set NAL unit, given without start code, in place of the one with its id.
     ///
     /// Allocates nothing when the set is there already.
     ///
@@ -75,39 +77,48 @@ public struct ParameterSets: Sendable {
     ///   `maximumByteCount`. The sets are unchanged then.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
-        let ids = try H264.ParameterSetIDs(nalUnit)
+        let ids = try ParameterSetIDs(nalUnit, codec: codec)
         guard nalUnit.byteCount <= Self.maximumByteCount else {
             throw SyntaxError(
                 element: "nal_unit",
                 reason: .tooLarge(byteCount: nalUnit.byteCount, limit: Self.maximumByteCount), bitOffset: 0)
         }
-        return switch ids.type {
-        case .sequenceParameterSet: Self.insert(nalUnit, ids, into: &sequence)
-        default: Self.insert(nalUnit, ids, into: &picture)
+        return switch ids.kind {
+        case .video: Self.insert(nalUnit, ids, into: &video)
+        case .sequence: Self.insert(nalUnit, ids, into: &sequence)
+        case .picture: Self.insert(nalUnit, ids, into: &picture)
         }
     }
 
     private static func insert(
-        _ nalUnit: RawSpan, _ ids: H264.ParameterSetIDs, into elements: inout [Element]
+        _ nalUnit: RawSpan, _ ids: ParameterSetIDs, into elements: inout [Element]
     ) -> Bool {
         let index = elements.firstIndex { $0.id >= ids.id } ?? elements.endIndex
         let isReplacement = index < elements.endIndex && elements[index].id == ids.id
         if isReplacement, nalUnit.hasSameBytes(as: elements[index].nalUnit) { return false }
         let element = Element(
             id: ids.id, nalUnit: nalUnit.withUnsafeBytes { Array($0) },
-            sequenceParameterSetID: ids.sequenceParameterSetID)
+            referredID: ids.referredID)
         elements.replaceSubrange(index..<index + (isReplacement ? 1 : 0), with: CollectionOfOne(element))
         return true
     }
 
     /// Whether both have sets under the same ids, whatever their content.
     func hasSameIDs(as other: ParameterSets) -> Bool {
-        sequence.elementsEqual(other.sequence) { $0.id == $1.id }
+        video.elementsEqual(other.video) { $0.id == $1.id }
+            && sequence.elementsEqual(other.sequence) { $0.id == $1.id }
             && picture.elementsEqual(other.picture) { $0.id == $1.id }
     }
 }
 
 extension ParameterSets: Equatable {}
+
+extension [ParameterSets.Element] {
+    /// Whether every set refers to one of `others`.
+    fileprivate func refersOnly(to others: [ParameterSets.Element]) -> Bool {
+        allSatisfy { set in others.contains { $0.id == set.referredID } }
+    }
+}
 
 extension RawSpan {
     fileprivate func hasSameBytes(as array: [UInt8]) -> Bool {

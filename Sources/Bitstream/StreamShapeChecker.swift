@@ -3,12 +3,13 @@
 /// Shares nothing with `StreamShaper` but the elementary readers (scanner, NAL unit header, Exp-Golomb
 /// codes): it trusts only the bytes. Allocates nothing. After a violation the checker is of no further use.
 ///
-/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit` and
-/// `nal_ref_idc`; the order SPS, PPS, SEI, slices; parameter sets ahead of each IDR picture, once each,
-/// complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
+/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
+/// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets ahead of each
+/// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
 /// picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
 /// many slices there are.
 public struct StreamShapeChecker: Sendable {
+    private let codec: Codec
     private let slicesPerPicture: Int?
     private var accessUnitCount = 0
     private var byteCount = 0
@@ -18,8 +19,13 @@ public struct StreamShapeChecker: Sendable {
 
     /// Makes a checker at the start of a stream.
     ///
-    /// - Parameter slicesPerPicture: the number of slices that every picture must have; `nil` for any.
-    public init(slicesPerPicture: Int? = nil) { self.slicesPerPicture = slicesPerPicture }
+    /// - Parameters:
+    ///   - codec: the standard that the stream is coded by.
+    ///   - slicesPerPicture: the number of slices that every picture must have; `nil` for any.
+    public init(codec: Codec, slicesPerPicture: Int? = nil) {
+        self.codec = codec
+        self.slicesPerPicture = slicesPerPicture
+    }
 
     /// Verifies the next access unit of the stream, and that it describes itself correctly.
     ///
@@ -34,7 +40,7 @@ public struct StreamShapeChecker: Sendable {
                 accessUnit.units.isLayout(of: buffer.bytes)
             else {
                 throw StreamShapeViolation(
-                    rule: .selfDescription, accessUnit: accessUnitCount - 1, unitType: nil, offset: start)
+                    rule: .selfDescription, accessUnit: accessUnitCount - 1, unit: nil, offset: start)
             }
         }
     }
@@ -61,7 +67,7 @@ public struct StreamShapeChecker: Sendable {
             return picture
         } catch {
             throw StreamShapeViolation(
-                rule: error.rule, accessUnit: accessUnitCount, unitType: error.unitType,
+                rule: error.rule, accessUnit: accessUnitCount, unit: error.unit,
                 offset: byteCount + error.offset)
         }
     }
@@ -71,7 +77,7 @@ extension StreamShapeChecker {
     /// A broken rule, and where in the access unit.
     private struct Offence: Error {
         let rule: StreamShapeViolation.Rule
-        let unitType: H264.NALUnitType?
+        let unit: NALUnitHeader?
         let offset: Int
     }
 
@@ -92,20 +98,45 @@ extension StreamShapeChecker {
 
     /// What has been seen of an access unit.
     private struct Picture {
+        var videoSets = IDSet()
         var sequenceSets = IDSet()
         var pictureSets = IDSet()
-        var place = Place.sequenceSets
+        var place = Place.videoSets
         var unitCount = 0
         var sliceCount = 0
-        var isIDR = false
-        var isReference = false
+        var firstSlice: NALUnitHeader?
+
+        var isIDR: Bool { firstSlice?.isIDR == true }
+
+        /// False where the set was there.
+        mutating func insert(_ set: ParameterSetIDs) -> Bool {
+            switch set.kind {
+            case .video: videoSets.insert(set.id)
+            case .sequence: sequenceSets.insert(set.id)
+            case .picture: pictureSets.insert(set.id)
+            }
+        }
+
+        /// The sets of the kind that a set refers to.
+        func setsReferred(by kind: ParameterSetIDs.Kind) -> IDSet {
+            kind == .picture ? sequenceSets : videoSets
+        }
     }
 
     /// The places in an access unit, in their order.
     private enum Place: Int {
-        case sequenceSets, pictureSets, supplementalEnhancementInformation, slices, endOfSequence, endOfStream
+        case videoSets, sequenceSets, pictureSets, supplementalEnhancementInformation, slices, endOfSequence
+        case endOfStream
 
-        init?(_ type: H264.NALUnitType) {
+        init?(_ header: NALUnitHeader) {
+            switch header {
+            case .h264(let header): self.init(header.nal_unit_type)
+            case .hevc(let header) where header.nuh_layer_id == 0: self.init(header.nal_unit_type)
+            case .hevc: return nil
+            }
+        }
+
+        private init?(_ type: H264.NALUnitType) {
             switch type {
             case .sequenceParameterSet: self = .sequenceSets
             case .pictureParameterSet: self = .pictureSets
@@ -114,6 +145,21 @@ extension StreamShapeChecker {
             case .endOfSequence: self = .endOfSequence
             case .endOfStream: self = .endOfStream
             default: return nil
+            }
+        }
+
+        private init?(_ type: H265.NALUnitType) {
+            switch type {
+            case .videoParameterSet: self = .videoSets
+            case .sequenceParameterSet: self = .sequenceSets
+            case .pictureParameterSet: self = .pictureSets
+            case .prefixSEI: self = .supplementalEnhancementInformation
+            case .suffixSEI, .fillerData: self = .slices
+            case .endOfSequence: self = .endOfSequence
+            case .endOfBitstream: self = .endOfStream
+            default:
+                guard type.isSliceSegment else { return nil }
+                self = .slices
             }
         }
     }
@@ -126,33 +172,36 @@ extension StreamShapeChecker {
         while let unit = scanner.next(in: bytes) {
             let offset = unit.bytes.lowerBound
             guard unit.startCodeLength == 4, unit.startCodeOffset == end else {
-                throw Offence(rule: .startCode, unitType: nil, offset: end)
+                throw Offence(rule: .startCode, unit: nil, offset: end)
             }
-            guard !unit.bytes.isEmpty else { throw Offence(rule: .emptyUnit, unitType: nil, offset: offset) }
             let nalUnit = bytes.extracting(unit.bytes)
-            if let rule = rule(brokenBy: nalUnit, in: &picture) {
-                throw Offence(
-                    rule: rule, unitType: H264.NALUnitHeader(of: nalUnit).nal_unit_type, offset: offset)
+            guard let header = NALUnitHeader(of: nalUnit, codec: codec) else {
+                throw Offence(rule: .emptyUnit, unit: nil, offset: offset)
+            }
+            if let rule = rule(brokenBy: nalUnit, header, in: &picture) {
+                throw Offence(rule: rule, unit: header, offset: offset)
             }
             picture.unitCount += 1
             end = unit.bytes.upperBound
         }
-        guard end == bytes.byteCount else { throw Offence(rule: .startCode, unitType: nil, offset: end) }
+        guard end == bytes.byteCount else { throw Offence(rule: .startCode, unit: nil, offset: end) }
         return picture
     }
 
     /// The rule that a unit breaks, if any, in an access unit of which `picture` has been seen.
-    private func rule(brokenBy nalUnit: RawSpan, in picture: inout Picture) -> StreamShapeViolation.Rule? {
-        let header = H264.NALUnitHeader(of: nalUnit)
+    private func rule(
+        brokenBy nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
+    ) -> StreamShapeViolation.Rule? {
         guard !header.forbidden_zero_bit else { return .forbiddenZeroBit }
-        guard header.isReferenceIndicationValid else { return .referenceIndication }
-        guard let place = Place(header.nal_unit_type) else { return .unitType }
+        if let rule = header.brokenRule { return rule }
+        guard let place = Place(header) else { return .unitType }
         guard place.rawValue >= picture.place.rawValue else { return .unitOrder }
         picture.place = place
         do throws(SyntaxError) {
             switch place {
-            case .sequenceSets, .pictureSets: return try rule(brokenByParameterSet: nalUnit, in: &picture)
-            case .slices where header.nal_unit_type.isSlice:
+            case .videoSets, .sequenceSets, .pictureSets:
+                return try rule(brokenByParameterSet: nalUnit, in: &picture)
+            case .slices where header.isSlice:
                 return try rule(brokenBySlice: nalUnit, header, in: &picture)
             case .supplementalEnhancementInformation: return nil
             case .slices, .endOfSequence, .endOfStream: return picture.sliceCount > 0 ? nil : .unitOrder
@@ -165,35 +214,30 @@ extension StreamShapeChecker {
     private func rule(
         brokenByParameterSet nalUnit: RawSpan, in picture: inout Picture
     ) throws(SyntaxError) -> StreamShapeViolation.Rule? {
-        let ids = try H264.ParameterSetIDs(nalUnit)
-        if ids.type == .sequenceParameterSet {
-            return picture.sequenceSets.insert(ids.id) ? nil : .parameterSetRepeated
+        let set = try ParameterSetIDs(nalUnit, codec: codec)
+        if let referred = set.referredID, !picture.setsReferred(by: set.kind).contains(referred) {
+            return .unknownParameterSet(id: referred)
         }
-        guard picture.sequenceSets.contains(ids.sequenceParameterSetID) else {
-            return .unknownParameterSet(id: ids.sequenceParameterSetID)
-        }
-        return picture.pictureSets.insert(ids.id) ? nil : .parameterSetRepeated
+        return picture.insert(set) ? nil : .parameterSetRepeated
     }
 
     private func rule(
-        brokenBySlice nalUnit: RawSpan, _ header: H264.NALUnitHeader, in picture: inout Picture
+        brokenBySlice nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) throws(SyntaxError) -> StreamShapeViolation.Rule? {
-        let slice = try H264.SliceHeader(nalUnit)
-        let isIDR = header.nal_unit_type == .idrSlice
-        let isReference = header.nal_ref_idc != 0
-        if picture.sliceCount == 0 {
-            picture.isIDR = isIDR
-            picture.isReference = isReference
-            if isIDR, picture.pictureSets.isEmpty { return .parameterSetMissing }
-            if !isIDR, !picture.sequenceSets.isEmpty { return .parameterSetWithoutIDR }
-            if !isIDR, needsIDR { return .startsWithoutIDR }
-        } else if picture.isIDR != isIDR || picture.isReference != isReference {
-            return .mixedSlices
+        let slice = try SliceStart(nalUnit, header)
+        if let firstSlice = picture.firstSlice {
+            guard header.canShareAPicture(with: firstSlice) else { return .mixedSlices }
+        } else {
+            picture.firstSlice = header
+            let hasSets = !picture.videoSets.isEmpty || !picture.sequenceSets.isEmpty
+            if header.isIDR, picture.pictureSets.isEmpty { return .parameterSetMissing }
+            if !header.isIDR, hasSets { return .parameterSetWithoutIDR }
+            if !header.isIDR, needsIDR { return .startsWithoutIDR }
         }
-        guard (slice.first_mb_in_slice == 0) == (picture.sliceCount == 0) else { return .pictureBoundary }
-        let sets = isIDR ? picture.pictureSets : pictureSets
-        guard sets.contains(slice.pic_parameter_set_id) else {
-            return .unknownParameterSet(id: slice.pic_parameter_set_id)
+        guard slice.isFirst == (picture.sliceCount == 0) else { return .pictureBoundary }
+        let sets = header.isIDR ? picture.pictureSets : pictureSets
+        guard sets.contains(slice.pictureParameterSetID) else {
+            return .unknownParameterSet(id: slice.pictureParameterSetID)
         }
         picture.sliceCount += 1
         return nil
@@ -201,13 +245,13 @@ extension StreamShapeChecker {
 
     /// Verifies the access unit as a whole, and makes its parameter sets those of the pictures to come.
     private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Offence) {
-        guard picture.sliceCount > 0 else { throw Offence(rule: .noSlice, unitType: nil, offset: 0) }
+        guard picture.sliceCount > 0 else { throw Offence(rule: .noSlice, unit: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {
-            throw Offence(rule: expectsIDR ? .idrMissing : .idrUnexpected, unitType: nil, offset: 0)
+            throw Offence(rule: expectsIDR ? .idrMissing : .idrUnexpected, unit: nil, offset: 0)
         }
         if let slicesPerPicture, slicesPerPicture != picture.sliceCount {
             throw Offence(
-                rule: .sliceCount(expected: slicesPerPicture, found: picture.sliceCount), unitType: nil,
+                rule: .sliceCount(expected: slicesPerPicture, found: picture.sliceCount), unit: nil,
                 offset: 0)
         }
         if picture.isIDR { pictureSets = picture.pictureSets }
@@ -230,5 +274,24 @@ extension [AccessUnit.Unit] {
             end = unit.bytes.upperBound
         }
         return end == bytes.byteCount
+    }
+}
+
+extension NALUnitHeader {
+    /// The rule that the header breaks by itself.
+    fileprivate var brokenRule: StreamShapeViolation.Rule? {
+        switch self {
+        case .h264(let header): header.isReferenceIndicationValid ? nil : .referenceIndication
+        case .hevc(let header): header.isTemporalIDValid ? nil : .temporalID
+        }
+    }
+
+    /// Whether slices with these headers can be of one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).
+    fileprivate func canShareAPicture(with other: NALUnitHeader) -> Bool {
+        switch (self, other) {
+        case (.h264(let one), .h264(let other)):
+            isIDR == NALUnitHeader.h264(other).isIDR && (one.nal_ref_idc != 0) == (other.nal_ref_idc != 0)
+        default: self == other
+        }
     }
 }

@@ -4,7 +4,7 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
     public enum Rule: Equatable, Sendable {
         /// Bytes other than zeros ahead of the first start code, or no start code at all: not Annex B.
         case notAnnexB
-        /// Two start codes with nothing between them.
+        /// A NAL unit that is shorter than its header.
         case emptyUnit
         /// `forbidden_zero_bit` is set: the unit is damaged.
         case forbiddenZeroBit
@@ -34,14 +34,14 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
     public let rule: Rule
     /// The picture's position in the recording.
     public let frameNumber: Int
-    /// The type of the offending NAL unit, where it is one.
-    public let unitType: H264.NALUnitType?
+    /// The header of the offending NAL unit, where it is one.
+    public let unit: NALUnitHeader?
     /// Position of the offending unit's header in the packet, in bytes; 0 where no unit is to blame.
     public let offset: Int
 
     /// One line: the frame, the rule, the unit and its offset.
     public var description: String {
-        let unit = unitType.map { "\($0) at offset \(offset)" } ?? "offset \(offset)"
+        let unit = unit.map { "\($0.content) at offset \(offset)" } ?? "offset \(offset)"
         return "frame \(frameNumber): \(rule) (\(unit) of the encoder's packet)"
     }
 }
@@ -51,7 +51,7 @@ extension StreamShapeError.Rule: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAnnexB: "the packet does not begin with a start code"
-        case .emptyUnit: "a NAL unit is empty"
+        case .emptyUnit: "a NAL unit is shorter than its header"
         case .forbiddenZeroBit: "forbidden_zero_bit is set"
         case .tooManyUnits(let limit): "the packet has more than \(limit) NAL units"
         case .unsupportedUnit: "data partitioning is not supported"

@@ -4,15 +4,17 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
     public enum Rule: Equatable, Sendable {
         /// A NAL unit is not behind a start code of exactly 4 bytes, or zeros follow one.
         case startCode
-        /// A NAL unit is empty.
+        /// A NAL unit is shorter than its header.
         case emptyUnit
         /// `forbidden_zero_bit` is set.
         case forbiddenZeroBit
         /// `nal_ref_idc` has a value that 7.4.1 does not allow.
         case referenceIndication
-        /// A NAL unit type that the shape has no place for.
+        /// `nuh_temporal_id_plus1` has a value that H.265 7.4.2.2 does not allow.
+        case temporalID
+        /// A NAL unit type, or a layer, that the shape has no place for.
         case unitType
-        /// A unit stands in the wrong place: the order is SPS, PPS, SEI, slices and filler data, end of
+        /// A unit stands in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
         /// sequence.
         case unitOrder
         /// A unit can't be read.
@@ -25,7 +27,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case idrMissing
         /// An IDR picture was not due.
         case idrUnexpected
-        /// An IDR picture without sequence or picture parameter set ahead of it.
+        /// An IDR picture without parameter sets ahead of it.
         case parameterSetMissing
         /// A parameter set is there twice.
         case parameterSetRepeated
@@ -47,14 +49,14 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
     public let rule: Rule
     /// The number of the access unit among those checked, from 0.
     public let accessUnit: Int
-    /// The type of the offending NAL unit, where it is one.
-    public let unitType: H264.NALUnitType?
+    /// The header of the offending NAL unit, where it is one.
+    public let unit: NALUnitHeader?
     /// Position of the offence in the stream, in bytes from the start of the first access unit checked.
     public let offset: Int
 
     /// One line: the access unit, the rule, the unit and its offset.
     public var description: String {
-        let unit = unitType.map { "\($0) at offset \(offset)" } ?? "offset \(offset)"
+        let unit = unit.map { "\($0.content) at offset \(offset)" } ?? "offset \(offset)"
         return "access unit \(accessUnit): \(rule) (\(unit))"
     }
 }
@@ -64,11 +66,12 @@ extension StreamShapeViolation.Rule: CustomStringConvertible {
     public var description: String {
         switch self {
         case .startCode: "a NAL unit is not behind a start code of exactly 4 bytes"
-        case .emptyUnit: "a NAL unit is empty"
+        case .emptyUnit: "a NAL unit is shorter than its header"
         case .forbiddenZeroBit: "forbidden_zero_bit is set"
         case .referenceIndication: "nal_ref_idc has a value that is not allowed there"
         case .unitType: "a NAL unit type that has no place in the stream"
-        case .unitOrder: "a unit in the wrong place; the order is SPS, PPS, SEI, slices, end of sequence"
+        case .temporalID: "nuh_temporal_id_plus1 has a value that is not allowed there"
+        case .unitOrder: "a unit in the wrong place; the order is VPS, SPS, PPS, SEI, slices, end of sequence"
         case .syntax(let error): "a unit is malformed: \(error)"
         case .noSlice: "there is no slice"
         case .startsWithoutIDR: "decoding has to begin here, and it is not an IDR picture"

@@ -2,12 +2,12 @@
 ///
 /// The guarantee, whatever the encoder writes:
 /// - every NAL unit stands behind a start code of 4 bytes, untouched, emulation prevention included;
-/// - the access unit of each IDR picture is `SPS PPS [SEI] IDR`, every parameter set in force once, cached
-///   from the stream and inserted where the encoder leaves them out; no other access unit has any;
+/// - the access unit of each IDR picture is `[VPS] SPS PPS [SEI] IDR`, every parameter set in force once,
+///   cached from the stream and inserted where the encoder leaves them out; no other access unit has any;
 /// - the first access unit is an IDR picture;
-/// - filler data and end-of-sequence units stay only behind the first slice. Access unit delimiters are taken
-///   out, and so is what decoders of the Baseline, Main and High profiles must discard: reserved and
-///   unspecified types, auxiliary pictures and the layers of Annexes F to I.
+/// - filler data, end-of-sequence units and H.265's suffix SEI stay only behind the first slice. Access unit
+///   delimiters are taken out, and so is what decoders of one layer must discard: reserved and unspecified
+///   types, auxiliary pictures, and the further layers of either standard's annexes.
 ///
 /// A packet is one coded picture in Annex B form. Field pairs in one packet are not told from one picture.
 /// Allocates nothing in the steady state. A shaper belongs to the thread of its pool.
@@ -23,23 +23,25 @@ public struct StreamShaper {
     private let pool: AccessUnitPool
 
     /// The sets as the encoder sent them, including those for the next picture.
-    private var received = ParameterSets()
+    private var received: ParameterSets
     /// The sets as the encoder sent them for the last IDR picture: those in force.
     private var activated: ParameterSets?
     /// What is written in place of `activated`.
-    private var amended = ParameterSets()
+    private var amended: ParameterSets
     /// The units of the packet at hand; kept for its storage.
     private var units: [NALUnitScanner.Location] = []
 
     /// Makes a shaper at the start of a stream.
     ///
     /// - Parameters:
-    ///   - pool: where access units come from.
+    ///   - pool: where access units come from; its codec is the stream's.
     ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with other ones than
     ///     the last; what it returns is written in their place, until they change again.
     public init(pool: AccessUnitPool, amendParameterSets: Amendment? = nil) {
         self.pool = pool
         self.amendParameterSets = amendParameterSets
+        received = ParameterSets(codec: pool.codec)
+        amended = ParameterSets(codec: pool.codec)
     }
 
     /// The parameter sets that are written ahead of IDR pictures; empty before the first.
@@ -51,12 +53,6 @@ public struct StreamShaper {
 
     /// Expects an IDR picture, after pictures were lost. Parameter sets stay known.
     public mutating func expectIDR() { activated = nil }
-
-    /// Starts anew after the encoder was recreated: forgets its parameter sets and expects an IDR picture.
-    public mutating func restart() {
-        received = ParameterSets()
-        activated = nil
-    }
 
     /// The access unit for one packet.
     ///
@@ -86,7 +82,7 @@ public struct StreamShaper {
         } catch {
             throw StreamShapeError(
                 rule: error.rule, frameNumber: frameNumber,
-                unitType: error.unit.flatMap { $0.bytes.isEmpty ? nil : $0.type(in: packet) },
+                unit: error.unit.flatMap { header(of: $0, in: packet) },
                 offset: error.unit?.bytes.lowerBound ?? 0)
         }
     }
@@ -105,6 +101,11 @@ public struct StreamShaper {
         var unit: NALUnitScanner.Location?
     }
 
+    /// The unit's header; `nil` where it is too short for one.
+    private func header(of unit: NALUnitScanner.Location, in packet: RawSpan) -> NALUnitHeader? {
+        NALUnitHeader(of: packet.extracting(unit.bytes), codec: pool.codec)
+    }
+
     /// Lists the packet's units and refuses what can't be mended; `nil` where there are no slices.
     private mutating func survey(_ packet: RawSpan) throws(Offence) -> Picture? {
         units.removeAll(keepingCapacity: true)
@@ -114,19 +115,19 @@ public struct StreamShaper {
             guard units.count < Self.maximumUnitCount else {
                 throw Offence(rule: .tooManyUnits(limit: Self.maximumUnitCount), unit: unit)
             }
-            guard !unit.bytes.isEmpty else { throw Offence(rule: .emptyUnit, unit: unit) }
-            let header = H264.NALUnitHeader(of: packet.extracting(unit.bytes))
+            guard let header = header(of: unit, in: packet) else {
+                throw Offence(rule: .emptyUnit, unit: unit)
+            }
             guard !header.forbidden_zero_bit else { throw Offence(rule: .forbiddenZeroBit, unit: unit) }
-            switch header.nal_unit_type {
-            case .nonIDRSlice, .idrSlice:
-                let isIDR = header.nal_unit_type == .idrSlice
+            switch header.role {
+            case .slice(let isIDR):
                 guard picture == nil || picture?.isIDR == isIDR else {
                     throw Offence(rule: .mixedSlices, unit: unit)
                 }
                 picture = picture ?? Picture(firstSlice: units.count, isIDR: isIDR)
-            case .sliceDataPartitionA, .sliceDataPartitionB, .sliceDataPartitionC:
+            case .unsupported:
                 throw Offence(rule: .unsupportedUnit, unit: unit)
-            case .supplementalEnhancementInformation where picture != nil:
+            case .aheadOfSlices where picture != nil:
                 throw Offence(rule: .unitAfterSlices, unit: unit)
             default:
                 break
@@ -143,7 +144,7 @@ public struct StreamShaper {
     private mutating func learnParameterSets(
         in packet: RawSpan, _ units: ArraySlice<NALUnitScanner.Location>
     ) throws(Offence) {
-        for unit in units where unit.type(in: packet).isParameterSet {
+        for unit in units where header(of: unit, in: packet)?.role == .parameterSet {
             do throws(SyntaxError) {
                 try received.insert(packet.extracting(unit.bytes))
             } catch {
@@ -187,14 +188,15 @@ public struct StreamShaper {
         builder.reserveCapacity(
             packet.byteCount + units.count + (picture.isIDR ? amended.byteCount : 0))
         if picture.isIDR {
+            for set in amended.video { builder.append(set.nalUnit.span.bytes) }
             for set in amended.sequence { builder.append(set.nalUnit.span.bytes) }
             for set in amended.picture { builder.append(set.nalUnit.span.bytes) }
         }
         for (index, unit) in units.enumerated() {
             let isKept =
-                switch unit.type(in: packet) {
-                case .nonIDRSlice, .idrSlice, .supplementalEnhancementInformation: true
-                case .fillerData, .endOfSequence, .endOfStream: index > picture.firstSlice
+                switch header(of: unit, in: packet)?.role {
+                case .slice, .aheadOfSlices: true
+                case .behindSlices: index > picture.firstSlice
                 default: false
                 }
             if isKept { builder.append(packet.extracting(unit.bytes)) }
@@ -203,10 +205,50 @@ public struct StreamShaper {
     }
 }
 
-extension NALUnitScanner.Location {
-    /// The type of this unit, which is not empty.
-    fileprivate func type(in packet: RawSpan) -> H264.NALUnitType {
-        H264.NALUnitHeader(of: packet.extracting(bytes)).nal_unit_type
+/// What becomes of a unit, by its type.
+private enum Role: Equatable {
+    case parameterSet
+    case slice(isIDR: Bool)
+    /// Kept ahead of the slices: SEI.
+    case aheadOfSlices
+    /// Kept behind the first slice: filler data, ends of sequences, H.265's suffix SEI.
+    case behindSlices
+    /// A part of the picture that the shape has no form for: data partitions.
+    case unsupported
+    /// What decoders of one layer discard, and delimiters.
+    case discarded
+}
+
+extension NALUnitHeader {
+    fileprivate var role: Role {
+        if isParameterSet { return .parameterSet }
+        if isSlice { return .slice(isIDR: isIDR) }
+        return switch self {
+        case .h264(let header): header.nal_unit_type.roleBesidePictures
+        case .hevc(let header) where header.nuh_layer_id == 0: header.nal_unit_type.roleBesidePictures
+        case .hevc: .discarded
+        }
+    }
+}
+
+extension H264.NALUnitType {
+    fileprivate var roleBesidePictures: Role {
+        switch self {
+        case .supplementalEnhancementInformation: .aheadOfSlices
+        case .fillerData, .endOfSequence, .endOfStream: .behindSlices
+        case .sliceDataPartitionA, .sliceDataPartitionB, .sliceDataPartitionC: .unsupported
+        default: .discarded
+        }
+    }
+}
+
+extension H265.NALUnitType {
+    fileprivate var roleBesidePictures: Role {
+        switch self {
+        case .prefixSEI: .aheadOfSlices
+        case .suffixSEI, .fillerData, .endOfSequence, .endOfBitstream: .behindSlices
+        default: .discarded
+        }
     }
 }
 

@@ -26,7 +26,7 @@ struct ParameterSetAmender: Sendable {
             try element.nalUnit.withUnsafeBytes { try isRight(H264.SequenceParameterSet($0.bytes)) }
         }
         if areRight { return sets }
-        return try filter(sets.annexB).withUnsafeBytes { try ParameterSets(annexB: $0.bytes) }
+        return try filter(sets.annexB).withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: sets.codec) }
     }
 
     private func isRight(_ set: H264.SequenceParameterSet) -> Bool {

@@ -28,7 +28,7 @@ struct StreamFinisher {
     mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
         guard !extradata.isEmpty else { return }
         do {
-            shaper.prime(parameterSets: try ParameterSets(annexB: extradata.bytes))
+            shaper.prime(parameterSets: try ParameterSets(annexB: extradata.bytes, codec: codec))
         } catch {
             throw EncoderError(.openFailed(encoder: encoder, detail: "its parameter sets: \(error)"))
         }

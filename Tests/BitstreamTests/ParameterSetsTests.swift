@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func aSetThatIsThereChangesNothing() throws {
-        var sets = ParameterSets()
+        var sets = ParameterSets(codec: .h264)
         #expect(sets.isEmpty)
         #expect(try sets.insert(Sample.sps))
         let before = sets
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func setsAreOrderedByID() throws {
-        var sets = ParameterSets()
+        var sets = ParameterSets(codec: .h264)
         for id in [7, 0, 255, 3] { try sets.insert(pps(id, sequence: 0)) }
         #expect(sets.picture.map(\.id) == [0, 3, 7, 255])
     }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func unreadableAndOversizedSetsAreRefused() {
-        var sets = ParameterSets()
+        var sets = ParameterSets(codec: .h264)
         #expect(throws: SyntaxError.self) { try sets.insert([0x67, 66]) }
         #expect(throws: SyntaxError.self) { try sets.insert(Sample.idr) }
         let oversized = Sample.sps + [UInt8](repeating: 0xFF, count: ParameterSets.maximumByteCount)

@@ -10,7 +10,7 @@ import Testing
     private func rule(
         _ accessUnits: [UInt8]..., slicesPerPicture: Int? = nil, expectsIDR: Bool? = nil
     ) throws -> StreamShapeViolation.Rule? {
-        var checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
+        var checker = StreamShapeChecker(codec: .h264, slicesPerPicture: slicesPerPicture)
         for accessUnit in accessUnits.dropLast() { try checker.check(accessUnit) }
         do {
             try checker.check(accessUnits[accessUnits.count - 1], expectsIDR: expectsIDR)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func itTellsWhatIsAnIDRPicture() throws {
-        var checker = StreamShapeChecker()
+        var checker = StreamShapeChecker(codec: .h264)
         #expect(try checker.check(annexB(Self.idr)))
         #expect(try !checker.check(annexB([Sample.p])))
     }
@@ -131,11 +131,11 @@ import Testing
 
     @Test func whatAnAccessUnitSaysOfItselfIsCompared() throws {
         let pool = AccessUnitPool(codec: .h264)
-        var checker = StreamShapeChecker()
+        var checker = StreamShapeChecker(codec: .h264)
         try checker.check(pool.make(Self.idr, isIDR: true))
         #expect(throws: StreamShapeViolation.self) { try checker.check(pool.make(Self.idr, isIDR: false)) }
         // A start code inside what was given as one unit.
-        var other = StreamShapeChecker()
+        var other = StreamShapeChecker(codec: .h264)
         let glued = Self.sets + [Sample.sei + annexB([Sample.idr])]
         let violation = #expect(throws: StreamShapeViolation.self) {
             try other.check(pool.make(glued, isIDR: true))
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func violationsNameAccessUnitRuleUnitAndOffsetInTheStream() throws {
-        var checker = StreamShapeChecker()
+        var checker = StreamShapeChecker(codec: .h264)
         let first = annexB(Self.idr)
         try checker.check(first)
         let violation = #expect(throws: StreamShapeViolation.self) {

@@ -163,7 +163,7 @@ import Testing
         #expect(rule { _ = try shaper.shape(annexB([Sample.p])) } == .startsWithoutIDR)
         #expect(rule { _ = try shaper.shape(annexB(Self.sets + [Sample.p])) } == .startsWithoutIDR)
         #expect(try shaper.shape(annexB(Self.idr)) != nil)
-        shaper.restart()
+        shaper.expectIDR()
         #expect(rule { _ = try shaper.shape(annexB([Sample.p])) } == .startsWithoutIDR)
     }
 
@@ -178,7 +178,7 @@ import Testing
 
     @Test func aRestartForgetsTheSets() throws {
         var shaper = try started()
-        shaper.restart()
+        shaper.expectIDR()
         #expect(rule { _ = try shaper.shape(annexB([Sample.idr])) } == .missingParameterSets)
     }
 
@@ -241,7 +241,7 @@ import Testing
         struct Failure: Error, CustomStringConvertible { let description = "no such filter" }
         var failing = StreamShaper(pool: AccessUnitPool(codec: .h264)) { _ in throw Failure() }
         #expect(rule { _ = try failing.shape(annexB(Self.idr)) } == .amendmentFailed("no such filter"))
-        var losing = StreamShaper(pool: AccessUnitPool(codec: .h264)) { _ in ParameterSets() }
+        var losing = StreamShaper(pool: AccessUnitPool(codec: .h264)) { _ in ParameterSets(codec: .h264) }
         #expect(rule { _ = try losing.shape(annexB(Self.idr)) } == .amendmentChangedIDs)
     }
 
@@ -261,7 +261,7 @@ import Testing
             annexB([Sample.aud] + Self.sets) + annexB3([Sample.sei] + Sample.idrSlices)
             + annexB([Sample.filler])
         var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
-        var checker = StreamShapeChecker()
+        var checker = StreamShapeChecker(codec: .h264)
         var shaped = 0
         for _ in 0..<20_000 {
             var packet = original
@@ -274,7 +274,7 @@ import Testing
             guard let accessUnit = try? shaper.shape(packet) else { continue }
             shaped += 1
             #expect(scan(accessUnit.copy).allSatisfy { $0.startCodeLength == 4 })
-            do { try checker.check(accessUnit) } catch { checker = StreamShapeChecker() }
+            do { try checker.check(accessUnit) } catch { checker = StreamShapeChecker(codec: .h264) }
         }
         #expect(shaped > 100)
     }

@@ -156,7 +156,9 @@ extension H264.SliceHeader {
 }
 
 extension ParameterSets {
-    init(annexB bytes: [UInt8]) throws(SyntaxError) { try self.init(annexB: bytes.span.bytes) }
+    init(annexB bytes: [UInt8], codec: Codec = .h264) throws(SyntaxError) {
+        try self.init(annexB: bytes.span.bytes, codec: codec)
+    }
 
     @discardableResult
     mutating func insert(_ nalUnit: [UInt8]) throws(SyntaxError) -> Bool { try insert(nalUnit.span.bytes) }

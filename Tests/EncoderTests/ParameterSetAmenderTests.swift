@@ -24,7 +24,7 @@ import Testing
         for value in [0, 0, 0] { picture.ue(value) }
         picture.u(3, 0b100)
         let bytes = [0, 0, 0, 1, 0x67] + sequence.trailed + [0, 0, 0, 1, 0x68] + picture.trailed
-        return try ParameterSets(annexB: bytes.span.bytes)
+        return try ParameterSets(annexB: bytes.span.bytes, codec: .h264)
     }
 
     private func sequenceSet(_ sets: ParameterSets) throws -> H264.SequenceParameterSet {
@@ -59,7 +59,7 @@ import Testing
         #expect(try amender.amend(once) == once)
         let film = try Film(color: color)
         let unit = try #require(try film.encode(1, with: film.software()).first)
-        let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes) }
+        let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: .h264) }
         #expect(try amender.amend(sets) == sets)
     }
 
@@ -79,7 +79,7 @@ import Testing
     @Test("sets that are no sets are an error, not a crash")
     func hostile() throws {
         let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25)))
-        var sets = ParameterSets()
+        var sets = ParameterSets(codec: .h264)
         // An id and nothing more.
         let truncated: [UInt8] = [0x67, 66, 0x40, 30, 0x80]
         try sets.insert(truncated.span.bytes)

@@ -33,5 +33,16 @@ extension H265 {
         public var nuh_layer_id: Int { Int(bytes >> 3 & 63) }
         /// The temporal sub-layer plus 1: 1 to 7; 0 is forbidden.
         public var nuh_temporal_id_plus1: Int { Int(bytes & 7) }
+
+        /// Whether `nuh_temporal_id_plus1` has a value that 7.4.2.2 allows for this type: never 0, and 1 in
+        /// what every sub-layer needs.
+        public var isTemporalIDValid: Bool {
+            switch nal_unit_type {
+            case .videoParameterSet, .sequenceParameterSet, .endOfSequence, .endOfBitstream:
+                nuh_temporal_id_plus1 == 1
+            case let type where type.isIntraRandomAccessPoint: nuh_temporal_id_plus1 == 1
+            default: nuh_temporal_id_plus1 != 0
+            }
+        }
     }
 }
