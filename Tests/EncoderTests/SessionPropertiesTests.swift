@@ -31,7 +31,7 @@ import Testing
         let rate = try #require(FrameRate(rate))
         let lowest = try #require(Level.lowest(for: size, at: rate, codec: .hevc))
         #expect(lowest.description == level)
-        #expect(lowest.number(in: .hevc) == Int((Double(level) ?? 0) * 30))
+        #expect(lowest.number(in: .hevc) == Int(((Double(level) ?? 0) * 30).rounded()))
     }
 
     @Test("no level holds what is beyond the last")
