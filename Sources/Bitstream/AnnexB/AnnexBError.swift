@@ -1,0 +1,35 @@
+/// Something in an Annex B byte stream that can't be handed on as a NAL unit.
+///
+/// The stream goes on behind it: a caller may note the error and take the next unit.
+public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Reason: Hashable, Sendable {
+        /// Bytes ahead of the first start code, or a stream without any start code: not Annex B.
+        case bytesOutsideUnits
+        /// Nothing, or nothing but zeros, between a start code and the next or the end of the stream.
+        case emptyUnit
+        /// A unit of more bytes than the parser was allowed to take.
+        case unitTooLarge(limit: Int)
+    }
+
+    /// What is wrong.
+    public let reason: Reason
+    /// The place in the stream; bytes outside of units have a start code of length 0.
+    public let unit: AnnexBParser.Unit
+
+    /// Position in the stream, in bytes.
+    public var offset: Int { unit.offset }
+
+    /// One line: the offset and what is wrong there.
+    public var description: String {
+        let byteCount = unit.byteCount + unit.trailingZeroCount
+        let problem =
+            switch reason {
+            case .bytesOutsideUnits: "\(byteCount) bytes ahead of the first start code: not Annex B"
+            case .emptyUnit: "a start code without a NAL unit behind it"
+            case .unitTooLarge(let limit):
+                "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
+            }
+        return "offset \(offset): \(problem)"
+    }
+}

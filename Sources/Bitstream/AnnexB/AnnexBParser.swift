@@ -1,0 +1,232 @@
+/// Cuts an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as the bytes come.
+///
+/// Chunks may be of any size, and where they end makes no difference to what is found. A NAL unit that lies
+/// in one chunk together with the start code behind it is lent from there, without a copy; others are
+/// gathered in a buffer that never grows beyond the limit.
+///
+///     var parser = AnnexBParser(maximumUnitByteCount: 8 << 20)
+///     while let chunk = source.read() {
+///         try parser.parse(chunk) { result, nalUnit in
+///             let unit = try result.get()
+///             …
+///         }
+///     }
+///     try parser.finish { result, nalUnit in … }
+///
+/// Every byte of the stream is accounted for once: in a unit's leading zeros, its start code, its bytes, its
+/// trailing zeros, or in the error that takes the place of a unit. Any bytes at all are safe.
+///
+/// A parser is a value and belongs to one thread at a time.
+public struct AnnexBParser: Sendable {
+    /// Where a NAL unit lies in the stream.
+    public struct Unit: Hashable, Sendable {
+        /// Position in the stream of the unit's first byte, which is its header's.
+        public fileprivate(set) var offset = 0
+        /// Number of bytes from the header to the last byte that is not zero: no NAL unit ends in a zero byte
+        /// (7.4.1).
+        public fileprivate(set) var byteCount = 0
+        /// Length of the start code ahead of the unit in bytes: 3, or 4 with a `zero_byte`.
+        public fileprivate(set) var startCodeLength = 0
+        /// Number of `leading_zero_8bits` ahead of the stream's first start code; 0 in all other units.
+        public fileprivate(set) var leadingZeroCount = 0
+        /// Number of `trailing_zero_8bits` behind the unit, the next start code's `zero_byte` not among them.
+        public fileprivate(set) var trailingZeroCount = 0
+
+        /// Position in the stream of the start code's first byte.
+        public var startCodeOffset: Int { offset - startCodeLength }
+    }
+
+    /// The largest NAL unit that is handed on, in bytes.
+    public let maximumUnitByteCount: Int
+    /// The number of bytes parsed so far.
+    public private(set) var byteCount = 0
+
+    /// The unit that the bytes belong to now, without its trailing zeros. Ahead of the first start code it
+    /// stands for the bytes there, and has a start code of length 0.
+    private var current = Unit()
+    /// The zeros at the end of what was parsed. They may be bytes of the unit, trail it, or begin a start
+    /// code: the next bytes will tell.
+    private var zeroCount = 0
+    /// The first bytes of the current unit, at most the limit, as far as they came in earlier chunks.
+    private var gathered: [UInt8] = []
+
+    /// Makes a parser at the start of a stream.
+    ///
+    /// - Parameter maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also
+    ///   the memory that the parser may take.
+    public init(maximumUnitByteCount: Int) {
+        precondition(maximumUnitByteCount > 0, "a NAL unit has at least one byte")
+        self.maximumUnitByteCount = maximumUnitByteCount
+    }
+
+    /// The memory that the parser holds for gathering units, in bytes.
+    var capacity: Int { gathered.capacity }
+
+    /// Parses the next bytes of the stream, and calls `body` for each NAL unit whose end is among them.
+    ///
+    /// - Parameters:
+    ///   - chunk: any number of bytes.
+    ///   - isLast: whether the stream ends with them. The parser is then ready for another stream.
+    ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
+    ///     what stands in the place of a unit, and the first bytes of a unit that is too large.
+    /// - Throws: what `body` throws, which ends parsing: the parser is of no further use then.
+    public mutating func parse<Failure: Error>(
+        _ chunk: RawSpan, isLast: Bool = false,
+        _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        var position = zeroCount > 0 ? try resolveZeros(with: chunk, body) : 0
+        while true {
+            let startCode = StartCodeSearch.firstStartCode(in: chunk, from: position)
+            let end = chunk.endWithoutZeros(in: position..<startCode)
+            let part = chunk.extracting(position..<end)
+            zeroCount += startCode - end
+            if startCode == chunk.byteCount {
+                if isLast { try finishStream(with: part, body) } else { extend(by: part) }
+                break
+            }
+            position = startCode + 3
+            try finishUnit(with: part, nextOffset: byteCount + position, body)
+        }
+        byteCount = isLast ? 0 : byteCount + chunk.byteCount
+    }
+
+    /// Ends the stream, and calls `body` for its last NAL unit. The parser is then ready for another stream.
+    ///
+    /// - Throws: what `body` throws.
+    public mutating func finish<Failure: Error>(
+        _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        try parse(RawSpan(), isLast: true, body)
+    }
+}
+
+extension AnnexBParser {
+    /// Decides what the zeros at the end of the earlier chunks are.
+    ///
+    /// - Returns: the position in the chunk of the first byte that was not needed for that.
+    private mutating func resolveZeros<Failure: Error>(
+        with chunk: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) -> Int {
+        let position = chunk.zeroPrefixCount
+        zeroCount += position
+        guard position < chunk.byteCount else { return position }
+        if zeroCount >= 2, chunk.unsafeLoad(fromByteOffset: position, as: UInt8.self) == 1 {
+            zeroCount -= 2
+            try finishUnit(with: RawSpan(), nextOffset: byteCount + position + 1, body)
+            return position + 1
+        }
+        extendByZeros()
+        return position
+    }
+
+    /// Hands on the current unit, which ends in `part`, and begins the one behind the start code found.
+    ///
+    /// All that is left to know of its bytes is in `part`; the `zeroCount` zeros between both are not.
+    private mutating func finishUnit<Failure: Error>(
+        with part: RawSpan, nextOffset: Int,
+        _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        let hasZeroByte = zeroCount > 0
+        current.trailingZeroCount = hasZeroByte ? zeroCount - 1 : 0
+        var next = Unit()
+        next.offset = nextOffset
+        next.startCodeLength = hasZeroByte ? 4 : 3
+        let isLeading = current.startCodeLength == 0 && current.byteCount + part.byteCount == 0
+        if isLeading {
+            next.leadingZeroCount = current.trailingZeroCount
+        } else {
+            try handOn(part, body)
+        }
+        begin(next)
+    }
+
+    /// Hands on what is left when the stream ends with `part` and `zeroCount` zeros.
+    private mutating func finishStream<Failure: Error>(
+        with part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        current.trailingZeroCount = zeroCount
+        let isEmpty = current.startCodeLength + current.byteCount + part.byteCount + zeroCount == 0
+        if !isEmpty { try handOn(part, body) }
+        begin(Unit())
+    }
+
+    private mutating func begin(_ unit: Unit) {
+        current = unit
+        zeroCount = 0
+        gathered.removeAll(keepingCapacity: true)
+    }
+
+    /// Calls `body` with the current unit, whose last bytes are `part`.
+    private mutating func handOn<Failure: Error>(
+        _ part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        if current.byteCount == 0 {
+            current.byteCount = part.byteCount
+            try lend(part, to: body)
+        } else {
+            extend(by: part)
+            try lend(gathered.span.bytes, to: body)
+        }
+    }
+
+    /// Calls `body` with the current unit, whose bytes are `bytes`.
+    private func lend<Failure: Error>(
+        _ bytes: RawSpan, to body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let reason = problem else { return try body(.success(current), bytes) }
+        let isUnit = current.startCodeLength > 0
+        try body(
+            .failure(AnnexBError(reason: reason, unit: current)),
+            bytes.extracting(first: isUnit ? maximumUnitByteCount : 0))
+    }
+
+    /// What keeps the current unit, now complete, from being handed on as one.
+    private var problem: AnnexBError.Reason? {
+        if current.startCodeLength == 0 { return .bytesOutsideUnits }
+        if current.byteCount == 0 { return .emptyUnit }
+        if current.byteCount > maximumUnitByteCount { return .unitTooLarge(limit: maximumUnitByteCount) }
+        return nil
+    }
+
+    /// Adds bytes to the current unit, and keeps them as far as the limit allows.
+    private mutating func extend(by part: RawSpan) {
+        current.byteCount += part.byteCount
+        let room = reserveRoom(for: part.byteCount)
+        part.extracting(first: room).withUnsafeBytes { gathered.append(contentsOf: $0) }
+    }
+
+    /// Adds the zeros at the end of the earlier chunks to the current unit.
+    private mutating func extendByZeros() {
+        current.byteCount += zeroCount
+        let room = reserveRoom(for: zeroCount)
+        gathered.append(contentsOf: repeatElement(0, count: room))
+        zeroCount = 0
+    }
+
+    /// Makes room in the buffer, and says how many of `byteCount` bytes may go there.
+    private mutating func reserveRoom(for byteCount: Int) -> Int {
+        let isUnit = current.startCodeLength > 0
+        let room = isUnit ? min(byteCount, maximumUnitByteCount - gathered.count) : 0
+        let needed = gathered.count + room
+        if needed > gathered.capacity {
+            gathered.reserveCapacity(min(maximumUnitByteCount, max(needed, 2 * gathered.capacity)))
+        }
+        return room
+    }
+}
+
+extension RawSpan {
+    /// The number of zeros that the bytes begin with.
+    fileprivate var zeroPrefixCount: Int {
+        withUnsafeBytes { bytes in bytes.firstIndex { $0 != 0 } ?? bytes.count }
+    }
+
+    /// The end of a part of the bytes without the zeros at its own end.
+    fileprivate func endWithoutZeros(in range: Range<Int>) -> Int {
+        withUnsafeBytes { bytes in
+            var end = range.upperBound
+            while end > range.lowerBound, bytes[end - 1] == 0 { end -= 1 }
+            return end
+        }
+    }
+}
