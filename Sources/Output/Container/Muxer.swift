@@ -30,9 +30,9 @@ final class Muxer {
         var library = cformat_library()
         var reason = [CChar](repeating: 0, count: 256)
         guard cformat_load(&library, &reason, reason.count) else {
-            let reason = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             throw OutputError(
-                .noContainerLibrary(name: String(cString: cformat_library_name), reason: reason),
+                .noContainerLibrary(name: String(cString: cformat_library_name), reason: text),
                 output: output)
         }
         return library
@@ -155,9 +155,10 @@ final class Muxer {
             parameters.pointee.color_range = color.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         stream.pointee.time_base = AVRational(num: 1, den: ContainerFormat.ticksPerSecond)
-        stream.pointee.avg_frame_rate = AVRational(
-            num: Int32(clamping: description.frameRate.numerator),
-            den: Int32(clamping: description.frameRate.denominator))
+        if let rate = description.frameRate {
+            stream.pointee.avg_frame_rate = AVRational(
+                num: Int32(clamping: rate.numerator), den: Int32(clamping: rate.denominator))
+        }
         if let encoder = description.encoder {
             av_dict_set(&stream.pointee.metadata, "encoder", encoder, 0)
         }

@@ -8,8 +8,8 @@ public struct StreamDescription: Sendable {
     public var width: Int
     /// Height in luma samples, after cropping.
     public var height: Int
-    /// Nominal frames a second, as a fraction: `numerator` frames in `denominator` seconds, both positive.
-    public var frameRate: (numerator: Int, denominator: Int)
+    /// Nominal frames a second; nil where nothing is known.
+    public var frameRate: NominalFrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
     /// upper bound will do, such as the number of B pictures in a row. Each puts the first decoding time one
     /// frame earlier.
@@ -41,7 +41,7 @@ public struct StreamDescription: Sendable {
 
     /// A description; without reordering, colour and encoder unless they are given.
     public init(
-        codec: Codec, width: Int, height: Int, frameRate: (numerator: Int, denominator: Int),
+        codec: Codec, width: Int, height: Int, frameRate: NominalFrameRate?,
         reordering: Int = 0, color: Color? = nil, encoder: String? = nil
     ) {
         self.codec = codec
@@ -53,9 +53,16 @@ public struct StreamDescription: Sendable {
         self.encoder = encoder
     }
 
-    /// The nominal time from one frame to the next in nanoseconds, at least 1.
+    /// The nominal time from one picture to the next in nanoseconds, at least 1; that of 25 frames a second,
+    /// which players assume, where nothing is known.
     var frameDuration: Int64 {
-        guard frameRate.numerator > 0, frameRate.denominator > 0 else { return 1 }
-        return max(1, Int64(1e9 * Double(frameRate.denominator) / Double(frameRate.numerator)))
+        guard let frameRate else { return 40_000_000 }
+        return Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15))
+    }
+}
+
+extension Double {
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }
