@@ -19,7 +19,7 @@ final class OutputFile {
     /// Where in the file the recording begins: standard output may be a file with something in it.
     private var beginning: off_t = 0
     /// Bytes from `beginning` to where the next write goes.
-    private var position = 0
+    private(set) var position = 0
     /// Bytes from `beginning` to the end.
     private(set) var count = 0
     private let wasCreated: Bool

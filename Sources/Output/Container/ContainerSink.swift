@@ -7,10 +7,10 @@ import Glibc
 /// The first picture is at time 0. A file that exists is refused or replaced as by `FileSink`; so are pipes
 /// and standard output written, without the index that a file gets at its end.
 ///
-/// A cluster or fragment is written whole when it is complete, at each keyframe and at least once a second,
-/// and is on the disk itself a second later at most: whatever ends the recording, the file plays up to the
-/// last of them. A transport stream grows with every access unit. A write that fails ends the file there, and
-/// a new file without any is removed.
+/// A fragment or cluster is written whole when it is complete, which is once a second or more often, and is
+/// on the disk itself a second later at most: whatever ends the recording, the file plays up to the last of
+/// them. A transport stream grows with every access unit. A write that fails ends the file there, and a new
+/// file without any is removed.
 ///
 /// The header takes its parameter sets from the first IDR picture. The stream's own stay where they are,
 /// ahead of each IDR picture, so that a change of theirs is a change in the container, too: decoders follow
@@ -66,6 +66,7 @@ public final class ContainerSink: PacketSink {
                 try muxer.flush()
                 try keep()
                 try muxer.finish()
+                try muxer.sealFragment()
                 file.keep()
                 self.muxer = nil
             }
@@ -85,15 +86,18 @@ public final class ContainerSink: PacketSink {
         }
     }
 
-    /// Between two calls of libavformat the file ends with something whole.
+    /// Between two calls of libavformat the file ends with something whole. Whatever else a power cut takes,
+    /// a fragment is not valid before it is on the disk.
     private func keep() throws(OutputError) {
         guard let muxer, file.count > max(muxer.headerCount, file.keptCount) else { return }
-        file.keep()
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        guard now - lastSynchronization >= Self.synchronizationInterval else { return }
-        try file.synchronize()
-        lastSynchronization = now
+        if now - lastSynchronization >= Self.synchronizationInterval {
+            try file.synchronize()
+            lastSynchronization = now
+        }
+        try muxer.sealFragment()
+        file.keep()
     }
 }

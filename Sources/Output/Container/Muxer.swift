@@ -21,6 +21,14 @@ final class Muxer {
     /// What went wrong in a call-back, which can tell libavformat only that something did.
     private var failure: OutputError?
 
+    /// Whether fragments become valid only when they are whole.
+    private let sealsFragments: Bool
+    /// Where the last fragment's type belongs, while it is not there.
+    private var seal: Int?
+
+    private static let fragmentType = Array("moof".utf8)
+    /// The type of a box whose content readers skip (ISO/IEC 14496-12, 8.1.2).
+    private static let skippedType = Array("free".utf8)
     private static let bufferSize: Int32 = 64 << 10
     private static let failed = Int32(CFORMAT_FAILED)
 
@@ -56,6 +64,7 @@ final class Muxer {
         }
         (self.library, self.file, self.context, self.packet) = (library, file, context, packet)
         clock = PacketClock(ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream)
+        sealsFragments = format == .mp4 && file.isSeekable
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
         clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions), stream: stream)
@@ -104,6 +113,18 @@ final class Muxer {
 
     /// Writes the container's end: the index, where it has one.
     func finish() throws(OutputError) { try check(library.write_trailer(context)) }
+
+    /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many refuse a file
+    /// altogether that ends within a fragment's header, as after a crash it might.
+    func sealFragment() throws(OutputError) {
+        guard let seal else { return }
+        self.seal = nil
+        try file.seek(to: seal)
+        try Self.fragmentType.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+            try file.write(bytes)
+        }
+        try file.seek(to: file.count)
+    }
 
     private func attach(isSeekable: Bool) throws(OutputError) {
         let buffer = av_malloc(Int(Self.bufferSize))?.assumingMemoryBound(to: UInt8.self)
@@ -192,7 +213,18 @@ final class Muxer {
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
         do throws(OutputError) {
             guard failure == nil else { return Self.failed }
-            try file.write(bytes)
+            var rest = bytes
+            if sealsFragments, file.position == file.keptCount,
+                bytes.dropFirst(4).starts(with: Self.fragmentType)
+            {
+                seal = file.position + 4
+                try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<4]))
+                try Self.skippedType.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+                    try file.write(bytes)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: bytes[8...])
+            }
+            try file.write(rest)
             return Int32(bytes.count)
         } catch {
             failure = error
