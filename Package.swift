@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
