@@ -26,7 +26,7 @@ let package = Package(
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
         .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
         .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
-        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder"]),
+        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"]),
         .executableTarget(
             name: "camrec",
             dependencies: [
