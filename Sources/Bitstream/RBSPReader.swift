@@ -5,28 +5,56 @@
 /// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
 struct RBSPReader {
     private let bytes: UnsafeRawBufferPointer
+    private let recorder: SyntaxRecorder?
+    /// Where `rbsp_trailing_bits()` begins: bits from the start of the NAL unit.
+    private let stopBitOffset: Int
+    private var end: Int
     private var byteOffset: Int
     private var zeroRun = 0
     private var currentByte: UInt8 = 0
     private var bitsLeft = 0
 
     /// Reads `bytes`, a NAL unit without start code, from behind its header of `headerLength` bytes.
-    init(_ bytes: UnsafeRawBufferPointer, headerLength: Int) {
+    ///
+    /// - Parameter recorder: told of every syntax element; without one nothing is allocated.
+    init(_ bytes: UnsafeRawBufferPointer, headerLength: Int, recorder: SyntaxRecorder? = nil) {
         self.bytes = bytes
+        self.recorder = recorder
+        stopBitOffset = Self.stopBitOffset(of: bytes)
+        end = bytes.count
         byteOffset = min(headerLength, bytes.count)
     }
 
-    /// The position in bits from the start of the NAL unit, emulation prevention bytes included.
-    var bitOffset: Int { byteOffset * 8 - bitsLeft }
+    /// The position of the last one, cabac_zero_words behind it passed over; 0 where there is none.
+    private static func stopBitOffset(of bytes: UnsafeRawBufferPointer) -> Int {
+        var last = bytes.count - 1
+        while last >= 0 {
+            let byte = bytes[last]
+            let isEmulationPrevention =
+                byte == 3 && last >= 2 && bytes[last - 1] == 0 && bytes[last - 2] == 0
+            if byte != 0, !isEmulationPrevention { return last * 8 + 7 - byte.trailingZeroBitCount }
+            last -= 1
+        }
+        return 0
+    }
+
+    /// Bytes of the NAL unit, emulation prevention bytes included.
+    var byteCount: Int { bytes.count }
+
+    private var isAtEmulationPrevention: Bool {
+        bitsLeft == 0 && zeroRun >= 2 && byteOffset < end && bytes[byteOffset] == 3
+    }
+
+    /// The position of the next bit from the start of the NAL unit, emulation prevention bytes included.
+    var bitOffset: Int { (isAtEmulationPrevention ? byteOffset + 1 : byteOffset) * 8 - bitsLeft }
 
     /// Fetches the next byte of the RBSP; false at the end of the NAL unit.
     private mutating func refill() -> Bool {
-        guard byteOffset < bytes.count else { return false }
-        if zeroRun >= 2, bytes[byteOffset] == 3 {
+        if isAtEmulationPrevention {
             byteOffset += 1
             zeroRun = 0
-            guard byteOffset < bytes.count else { return false }
         }
+        guard byteOffset < end else { return false }
         currentByte = bytes[byteOffset]
         byteOffset += 1
         bitsLeft = 8
@@ -40,32 +68,54 @@ struct RBSPReader {
         return currentByte >> UInt8(bitsLeft) & 1
     }
 
-    private func error(_ element: String, _ reason: SyntaxError.Reason) -> SyntaxError {
-        SyntaxError(element: element, reason: reason, bitOffset: bitOffset)
-    }
-
-    /// u(1) as a flag.
-    mutating func flag(_ element: String) throws(SyntaxError) -> Bool {
-        guard let bit = nextBit() else { throw error(element, .truncated) }
-        return bit == 1
-    }
-
-    /// u(n), with n in 0 to 32.
-    mutating func u(_ bitCount: Int, _ element: String) throws(SyntaxError) -> Int {
-        assert((0...32).contains(bitCount))
+    /// The next bits as a number; `nil` where the NAL unit ends before.
+    private mutating func nextBits(_ bitCount: Int) -> Int? {
         var value = 0
         for _ in 0..<bitCount {
-            guard let bit = nextBit() else { throw error(element, .truncated) }
+            guard let bit = nextBit() else { return nil }
             value = value << 1 | Int(bit)
         }
         return value
     }
 
+    func error(_ element: String, _ reason: SyntaxError.Reason) -> SyntaxError {
+        SyntaxError(element: element, reason: reason, bitOffset: bitOffset)
+    }
+
+    /// u(1) as a flag.
+    mutating func flag(_ element: String, _ subscripts: Int...) throws(SyntaxError) -> Bool {
+        let start = bitOffset
+        guard let bit = nextBit() else { throw error(element, .truncated) }
+        recorder?.record(element, subscripts, value: Int(bit), bitCount: 1, bitOffset: start)
+        return bit == 1
+    }
+
+    /// u(n), with n in 0 to 63.
+    mutating func u(_ bitCount: Int, _ element: String, _ subscripts: Int...) throws(SyntaxError) -> Int {
+        assert((0...63).contains(bitCount))
+        let start = bitOffset
+        guard let value = nextBits(bitCount) else { throw error(element, .truncated) }
+        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        return value
+    }
+
+    /// i(n): two's complement, with n in 1 to 63.
+    mutating func i(_ bitCount: Int, _ element: String, _ subscripts: Int...) throws(SyntaxError) -> Int {
+        assert((1...63).contains(bitCount))
+        let start = bitOffset
+        guard let bits = nextBits(bitCount) else { throw error(element, .truncated) }
+        let value = bits >> (bitCount - 1) == 1 ? bits - (1 << bitCount) : bits
+        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        return value
+    }
+
     /// ue(v): an unsigned Exp-Golomb code (9.1), with a value in `allowed`.
     mutating func ue(
-        _ element: String, in allowed: ClosedRange<Int> = 0...0xFFFF_FFFE
+        _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = 0...0xFFFF_FFFE
     ) throws(SyntaxError) -> Int {
-        let value = try expGolomb(element)
+        let start = bitOffset
+        let (value, bitCount) = try expGolomb(element)
+        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
         guard allowed.contains(value) else {
             throw error(element, .outOfRange(value: value, allowed: allowed))
         }
@@ -74,33 +124,32 @@ struct RBSPReader {
 
     /// se(v): a signed Exp-Golomb code (9.1.1), with a value in `allowed`.
     mutating func se(
-        _ element: String, in allowed: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
+        _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
     ) throws(SyntaxError) -> Int {
-        let code = try expGolomb(element)
+        let start = bitOffset
+        let (code, bitCount) = try expGolomb(element)
         let value = code & 1 == 1 ? code / 2 + 1 : -(code / 2)
+        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
         guard allowed.contains(value) else {
             throw error(element, .outOfRange(value: value, allowed: allowed))
         }
         return value
     }
 
-    private mutating func expGolomb(_ element: String) throws(SyntaxError) -> Int {
+    private mutating func expGolomb(
+        _ element: String
+    ) throws(SyntaxError) -> (code: Int, bitCount: Int) {
         var leadingZeroBits = 0
-        while try !flag(element) {
+        while true {
+            guard let bit = nextBit() else { throw error(element, .truncated) }
+            if bit == 1 { break }
             leadingZeroBits += 1
             guard leadingZeroBits <= 32 else { throw error(element, .invalidExpGolombCode) }
         }
-        return (1 << leadingZeroBits) - 1 + (try u(leadingZeroBits, element))
+        guard let suffix = nextBits(leadingZeroBits) else { throw error(element, .truncated) }
+        return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)
     }
 
     /// more_rbsp_data() (7.2): whether anything but the trailing bits is left.
-    var hasMoreData: Bool {
-        // The trailing bits are a one and zeros: there is data where a one comes after the next bit.
-        var rest = self
-        guard rest.nextBit() != nil else { return false }
-        while let bit = rest.nextBit() {
-            if bit == 1 { return true }
-        }
-        return false
-    }
+    var hasMoreData: Bool { bitOffset < stopBitOffset }
 }

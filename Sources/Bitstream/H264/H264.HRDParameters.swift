@@ -41,12 +41,12 @@ extension H264 {
             bit_rate_scale = try reader.u(4, "bit_rate_scale")
             cpb_size_scale = try reader.u(4, "cpb_size_scale")
             var schedules: [Schedule] = []
-            for _ in 0..<count {
+            for i in 0..<count {
                 schedules.append(
                     Schedule(
-                        bit_rate_value_minus1: try reader.ue("bit_rate_value_minus1"),
-                        cpb_size_value_minus1: try reader.ue("cpb_size_value_minus1"),
-                        cbr_flag: try reader.flag("cbr_flag")))
+                        bit_rate_value_minus1: try reader.ue("bit_rate_value_minus1", i),
+                        cpb_size_value_minus1: try reader.ue("cpb_size_value_minus1", i),
+                        cbr_flag: try reader.flag("cbr_flag", i)))
             }
             self.schedules = schedules
             initial_cpb_removal_delay_length_minus1 = try reader.u(

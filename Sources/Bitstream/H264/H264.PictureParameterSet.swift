@@ -1,5 +1,5 @@
 extension H264 {
-    /// A picture parameter set (7.3.2.2, 7.4.2.2), all of it but the maps of slice groups.
+    /// A picture parameter set (7.3.2.2, 7.4.2.2), every syntax element of it.
     public struct PictureParameterSet: Equatable, Sendable {
         /// The number under which slices refer to this set, 0 to 255.
         public let pic_parameter_set_id: Int
@@ -11,11 +11,12 @@ extension H264 {
         public let bottom_field_pic_order_in_frame_present_flag: Bool
         /// Number of slice groups (flexible macroblock ordering), less 1.
         public let num_slice_groups_minus1: Int
-        /// The elements after the slice groups; `nil` where there is more than one slice group, whose maps
-        /// are not read: no profile but Baseline and Extended has any.
-        public let coding: Coding?
-        /// The elements at the end; `nil` where there is no `coding`, or where they were read without the
-        /// sequence parameter set, which their syntax depends on.
+        /// How macroblocks are assigned to slice groups; `nil` where there is only one group.
+        public let sliceGroupMap: SliceGroupMap?
+        /// The elements after the slice groups.
+        public let coding: Coding
+        /// The elements at the end; `nil` where they were read without the sequence parameter set, which
+        /// their syntax depends on.
         public let transform: Transform?
 
         /// The elements from `num_ref_idx_l0_default_active_minus1` on.
@@ -60,24 +61,36 @@ extension H264 {
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil
         ) throws(SyntaxError) {
+            try self.init(nalUnit) { _ in sequenceParameterSet }
+        }
+
+        /// Reads a picture parameter set NAL unit with the sequence parameter set of the id that it names.
+        init(
+            _ nalUnit: RawSpan, sequenceParameterSet: (Int) -> SequenceParameterSet?
+        ) throws(SyntaxError) {
             self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
-                let (_, reader) = try RBSPReader.h264(bytes) { $0 == .pictureParameterSet }
-                return try PictureParameterSet(reader, sequenceParameterSet)
+                var (_, reader) = try RBSPReader.h264(bytes) { $0 == .pictureParameterSet }
+                return try PictureParameterSet(&reader, sequenceParameterSet: sequenceParameterSet)
             }
         }
 
-        private init(
-            _ start: RBSPReader, _ sequenceParameterSet: SequenceParameterSet?
+        /// pic_parameter_set_rbsp() (7.3.2.2).
+        ///
+        /// - Parameter sequenceParameterSet: the set with the id that it is given.
+        init(
+            _ reader: inout RBSPReader, sequenceParameterSet: (Int) -> SequenceParameterSet?
         ) throws(SyntaxError) {
-            var reader = start
             pic_parameter_set_id = try reader.ue("pic_parameter_set_id", in: 0...255)
             seq_parameter_set_id = try reader.ue("seq_parameter_set_id", in: 0...31)
             entropy_coding_mode_flag = try reader.flag("entropy_coding_mode_flag")
             bottom_field_pic_order_in_frame_present_flag = try reader.flag(
                 "bottom_field_pic_order_in_frame_present_flag")
             num_slice_groups_minus1 = try reader.ue("num_slice_groups_minus1", in: 0...7)
-            coding = num_slice_groups_minus1 == 0 ? try Coding(&reader) : nil
-            if let coding, let sequenceParameterSet {
+            sliceGroupMap =
+                num_slice_groups_minus1 > 0
+                ? try SliceGroupMap(&reader, num_slice_groups_minus1: num_slice_groups_minus1) : nil
+            coding = try Coding(&reader)
+            if let sequenceParameterSet = sequenceParameterSet(seq_parameter_set_id) {
                 transform = try Transform(
                     &reader, chroma_format_idc: sequenceParameterSet.chroma_format_idc,
                     chroma_qp_index_offset: coding.chroma_qp_index_offset)
@@ -119,7 +132,8 @@ extension H264.PictureParameterSet.Transform {
         transform_8x8_mode_flag = try reader.flag("transform_8x8_mode_flag")
         if try reader.flag("pic_scaling_matrix_present_flag") {
             let count8x8 = transform_8x8_mode_flag ? (chroma_format_idc == 3 ? 6 : 2) : 0
-            scaling_lists = try reader.scalingLists(count8x8: count8x8)
+            scaling_lists = try reader.scalingLists(
+                count8x8: count8x8, presentFlag: "pic_scaling_list_present_flag")
         } else {
             scaling_lists = nil
         }

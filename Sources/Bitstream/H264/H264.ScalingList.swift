@@ -11,11 +11,12 @@ extension H264 {
 }
 
 extension RBSPReader {
-    /// The lists of a scaling matrix: six of 16 entries, then `count8x8` of 64.
-    mutating func scalingLists(count8x8: Int) throws(SyntaxError) -> [H264.ScalingList] {
+    /// The lists of a scaling matrix, each behind its `presentFlag`: six of 16 entries, then `count8x8` of
+    /// 64.
+    mutating func scalingLists(count8x8: Int, presentFlag: String) throws(SyntaxError) -> [H264.ScalingList] {
         var lists: [H264.ScalingList] = []
         for index in 0..<6 + count8x8 {
-            let isPresent = try flag("scaling_list_present_flag")
+            let isPresent = try flag(presentFlag, index)
             lists.append(isPresent ? try scalingList(size: index < 6 ? 16 : 64) : .fallBack)
         }
         return lists
@@ -27,7 +28,7 @@ extension RBSPReader {
         var next: UInt8 = 8
         while entries.count < size {
             if next != 0 {
-                let delta = try se("delta_scale", in: -128...127)
+                let delta = try se("delta_scale", entries.count, in: -128...127)
                 next = last &+ UInt8(truncatingIfNeeded: delta)
                 if entries.isEmpty, next == 0 { return .default }
             }

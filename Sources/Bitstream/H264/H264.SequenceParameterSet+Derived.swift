@@ -33,25 +33,12 @@ extension H264.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// A rate as a fraction in lowest terms.
-    public struct FrameRate: Equatable, Sendable {
-        /// Frames in `denominator` seconds.
-        public let numerator: Int
-        /// A number of seconds.
-        public let denominator: Int
-
-        /// The rate as a number.
-        public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
-    }
-
     /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` where it says nothing of
     /// use.
-    public var frameRate: FrameRate? {
-        guard let timing = vui_parameters?.timing, timing.num_units_in_tick > 0, timing.time_scale > 0
-        else { return nil }
-        let ticks = timing.num_units_in_tick * 2
-        let divisor = greatestCommonDivisor(timing.time_scale, ticks)
-        return FrameRate(numerator: timing.time_scale / divisor, denominator: ticks / divisor)
+    public var frameRate: NominalFrameRate? {
+        vui_parameters?.timing.flatMap {
+            NominalFrameRate($0.time_scale, in: $0.num_units_in_tick * 2)
+        }
     }
 
     /// Whether samples use the full range; E.2.1 infers the limited one where nothing is said.
@@ -133,10 +120,4 @@ extension H264.SequenceParameterSet {
         default: "profile \(profile_idc)"
         }
     }
-}
-
-private func greatestCommonDivisor(_ first: Int, _ second: Int) -> Int {
-    var (a, b) = (first, second)
-    while b != 0 { (a, b) = (b, a % b) }
-    return a
 }

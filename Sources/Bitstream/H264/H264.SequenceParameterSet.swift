@@ -81,12 +81,15 @@ extension H264 {
             public let offset_for_ref_frame: [Int]
         }
 
-        /// Reads a sequence parameter set NAL unit (type 7), given without start code.
+        /// Reads a sequence parameter set NAL unit (type 7), given without start code, or the sequence
+        /// parameter set data that a subset sequence parameter set (type 15) begins with.
         ///
         /// Bytes after the structure are ignored, as decoders do.
         public init(_ nalUnit: RawSpan) throws(SyntaxError) {
             self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
-                var (_, reader) = try RBSPReader.h264(bytes) { $0 == .sequenceParameterSet }
+                var (_, reader) = try RBSPReader.h264(bytes) {
+                    $0 == .sequenceParameterSet || $0 == .subsetSequenceParameterSet
+                }
                 return try SequenceParameterSet(&reader)
             }
         }
@@ -100,7 +103,7 @@ extension H264.SequenceParameterSet {
     ]
 
     /// seq_parameter_set_data() (7.3.2.1.1).
-    private init(_ reader: inout RBSPReader) throws(SyntaxError) {
+    init(_ reader: inout RBSPReader) throws(SyntaxError) {
         try readProfile(&reader)
         seq_parameter_set_id = try reader.ue("seq_parameter_set_id", in: 0...31)
         if Self.profilesWithChromaFormat.contains(profile_idc) { try readChromaFormat(&reader) }
@@ -141,7 +144,8 @@ extension H264.SequenceParameterSet {
         bit_depth_chroma_minus8 = try reader.ue("bit_depth_chroma_minus8", in: 0...6)
         qpprime_y_zero_transform_bypass_flag = try reader.flag("qpprime_y_zero_transform_bypass_flag")
         if try reader.flag("seq_scaling_matrix_present_flag") {
-            scaling_lists = try reader.scalingLists(count8x8: chroma_format_idc == 3 ? 6 : 2)
+            scaling_lists = try reader.scalingLists(
+                count8x8: chroma_format_idc == 3 ? 6 : 2, presentFlag: "seq_scaling_list_present_flag")
         }
     }
 
@@ -172,8 +176,8 @@ extension H264.SequenceParameterSet.PictureOrderCountCycle {
         offset_for_non_ref_pic = try reader.se("offset_for_non_ref_pic")
         offset_for_top_to_bottom_field = try reader.se("offset_for_top_to_bottom_field")
         var offsets: [Int] = []
-        for _ in 0..<(try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)) {
-            offsets.append(try reader.se("offset_for_ref_frame"))
+        for i in 0..<(try reader.ue("num_ref_frames_in_pic_order_cnt_cycle", in: 0...255)) {
+            offsets.append(try reader.se("offset_for_ref_frame", i))
         }
         offset_for_ref_frame = offsets
     }

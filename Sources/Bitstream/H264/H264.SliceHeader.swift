@@ -49,6 +49,17 @@ extension H264 {
             public let bottom_field_flag: Bool
             /// Tells an IDR picture from the IDR picture next to it; `nil` in other pictures.
             public let idr_pic_id: Int?
+            /// The picture order count's low bits; only with `pic_order_cnt_type` 0.
+            public let pic_order_cnt_lsb: Int?
+            /// From the top field's order count to the bottom field's; 0 where absent, and where read without
+            /// the picture parameter set.
+            public let delta_pic_order_cnt_bottom: Int
+            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 where absent,
+            /// the second also where read without the picture parameter set.
+            public let delta_pic_order_cnt: SIMD2<Int>
+            /// 0 in primary coded pictures, else the number of the redundant one; 0 where read without the
+            /// picture parameter set.
+            public let redundant_pic_cnt: Int
         }
 
         /// Reads the header of a slice NAL unit (types 1, 2 and 5), given without start code.
@@ -57,27 +68,35 @@ extension H264 {
         ///
         /// - Parameter sequenceParameterSet: the one that the picture parameter set refers to. Without it
         ///   reading ends after `pic_parameter_set_id`.
+        /// - Parameter pictureParameterSet: the one that the slice refers to. Without it reading ends before
+        ///   the elements whose presence it tells.
         public init(
-            _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil
+            _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil,
+            pictureParameterSet: PictureParameterSet? = nil
         ) throws(SyntaxError) {
             self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
-                let (header, reader) = try RBSPReader.h264(bytes) {
+                var (header, reader) = try RBSPReader.h264(bytes) {
                     $0.isSlice || $0 == .sliceDataPartitionA
                 }
-                return try SliceHeader(reader, header: header, sequenceParameterSet: sequenceParameterSet)
+                return try SliceHeader(&reader, isIDR: header.nal_unit_type == .idrSlice) { _ in
+                    (sequenceParameterSet, pictureParameterSet)
+                }
             }
         }
 
-        private init(
-            _ start: RBSPReader, header: NALUnitHeader, sequenceParameterSet: SequenceParameterSet?
+        /// slice_header() (7.3.3) as far as `redundant_pic_cnt`.
+        ///
+        /// - Parameter parameterSets: the sets in force for the `pic_parameter_set_id` that it is given.
+        init(
+            _ reader: inout RBSPReader, isIDR: Bool,
+            parameterSets: (Int) -> (SequenceParameterSet?, PictureParameterSet?)
         ) throws(SyntaxError) {
-            var reader = start
             first_mb_in_slice = try reader.ue("first_mb_in_slice")
             slice_type = try reader.ue("slice_type", in: 0...9)
             pic_parameter_set_id = try reader.ue("pic_parameter_set_id", in: 0...255)
+            let (sequenceParameterSet, pictureParameterSet) = parameterSets(pic_parameter_set_id)
             if let sequenceParameterSet {
-                picture = try Picture(
-                    &reader, isIDR: header.nal_unit_type == .idrSlice, sequenceParameterSet)
+                picture = try Picture(&reader, isIDR: isIDR, sequenceParameterSet, pictureParameterSet)
             } else {
                 picture = nil
             }
@@ -87,7 +106,8 @@ extension H264 {
 
 extension H264.SliceHeader.Picture {
     fileprivate init(
-        _ reader: inout RBSPReader, isIDR: Bool, _ parameters: H264.SequenceParameterSet
+        _ reader: inout RBSPReader, isIDR: Bool, _ parameters: H264.SequenceParameterSet,
+        _ pictureParameters: H264.PictureParameterSet?
     ) throws(SyntaxError) {
         colour_plane_id =
             parameters.separate_colour_plane_flag ? try reader.u(2, "colour_plane_id") : 0
@@ -95,5 +115,24 @@ extension H264.SliceHeader.Picture {
         field_pic_flag = parameters.frame_mbs_only_flag ? false : try reader.flag("field_pic_flag")
         bottom_field_flag = field_pic_flag ? try reader.flag("bottom_field_flag") : false
         idr_pic_id = isIDR ? try reader.ue("idr_pic_id", in: 0...65535) : nil
+        // Frames alone have the elements for the order of their second field.
+        let hasBottomFieldOrder =
+            pictureParameters?.bottom_field_pic_order_in_frame_present_flag == true && !field_pic_flag
+        var bottom = 0
+        if let low = parameters.log2_max_pic_order_cnt_lsb_minus4 {
+            pic_order_cnt_lsb = try reader.u(low + 4, "pic_order_cnt_lsb")
+            if hasBottomFieldOrder { bottom = try reader.se("delta_pic_order_cnt_bottom") }
+        } else {
+            pic_order_cnt_lsb = nil
+        }
+        delta_pic_order_cnt_bottom = bottom
+        var deltas = SIMD2<Int>.zero
+        if parameters.pictureOrderCountCycle?.delta_pic_order_always_zero_flag == false {
+            deltas[0] = try reader.se("delta_pic_order_cnt", 0)
+            if hasBottomFieldOrder { deltas[1] = try reader.se("delta_pic_order_cnt", 1) }
+        }
+        delta_pic_order_cnt = deltas
+        let hasRedundantPictures = pictureParameters?.coding.redundant_pic_cnt_present_flag == true
+        redundant_pic_cnt = hasRedundantPictures ? try reader.ue("redundant_pic_cnt", in: 0...127) : 0
     }
 }

@@ -1,0 +1,13 @@
+/// Collects the syntax elements that an `RBSPReader` reads, in stream order.
+///
+/// A class, so that readers passed on by value tell one and the same recorder. Not for use by several
+/// threads.
+final class SyntaxRecorder {
+    private(set) var elements: [SyntaxElement] = []
+
+    func record(_ name: String, _ subscripts: [Int], value: Int, bitCount: Int, bitOffset: Int) {
+        elements.append(
+            SyntaxElement(
+                name: name, subscripts: subscripts, value: value, bitCount: bitCount, bitOffset: bitOffset))
+    }
+}

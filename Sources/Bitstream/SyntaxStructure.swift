@@ -1,0 +1,37 @@
+/// Every syntax element that is read of one NAL unit, in stream order: the NAL unit header's first.
+///
+/// Parameter sets are read whole, slices as far as the start of their header, supplemental enhancement
+/// information as far as its messages are understood. Trailing bits and slice data are left out.
+public struct SyntaxStructure: Equatable, Sendable {
+    /// The standard that the unit was read by.
+    public let codec: Codec
+    /// The elements, up to the error where there is one. An element whose value is not allowed is the last.
+    public let elements: [SyntaxElement]
+    /// Why reading ended early; `nil` where it did not.
+    public let error: SyntaxError?
+
+    /// Reads any NAL unit, given without start code.
+    ///
+    /// - Parameter parameterSets: those in force, on which the syntax of slices, picture parameter sets and
+    ///   supplemental enhancement information depends. What depends on a missing set is not read.
+    public init(nalUnit: RawSpan, codec: Codec, parameterSets: StreamParameterSets) {
+        let recorder = SyntaxRecorder()
+        self.codec = codec
+        error = nalUnit.withUnsafeBytes { bytes in
+            var reader = RBSPReader(bytes, headerLength: 0, recorder: recorder)
+            do throws(SyntaxError) {
+                switch codec {
+                case .h264: try H264.readNALUnit(&reader, parameterSets.h264)
+                case .hevc: try H265.readNALUnit(&reader, parameterSets.hevc)
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        elements = recorder.elements
+    }
+
+    /// The value of the first element of that name; `nil` where there is none.
+    public subscript(name: String) -> Int? { elements.first { $0.name == name }?.value }
+}
