@@ -1,0 +1,163 @@
+extension AVCC {
+    /// Where a NAL unit lies in a stream of length-prefixed units.
+    public struct Unit: Hashable, Sendable {
+        /// Position in the stream of the unit's first byte, which is its header's.
+        public fileprivate(set) var offset: Int
+        /// Number of bytes, as the length ahead of it says.
+        public fileprivate(set) var byteCount = 0
+        /// Number of bytes of that length.
+        public let lengthSize: LengthSize
+
+        /// Position in the stream of the first byte of the length.
+        public var lengthOffset: Int { offset - lengthSize.rawValue }
+    }
+
+    /// Cuts a stream of length-prefixed NAL units into the units, as the bytes come.
+    ///
+    /// The counterpart of `AnnexBParser`, with the same promises: chunks of any size, no copy of a unit that
+    /// lies in one chunk, memory within the limit, any bytes at all are safe. Behind a wrong length there is
+    /// no way to find the next unit: what follows is read as the lengths say.
+    public struct Reader: Sendable {
+        /// The number of bytes of each length.
+        public let lengthSize: LengthSize
+        /// The largest NAL unit that is handed on, in bytes.
+        public let maximumUnitByteCount: Int
+        /// The number of bytes read so far.
+        public private(set) var byteCount = 0
+
+        /// The unit whose bytes, or whose length's bytes, are read now.
+        private var current: Unit
+        /// Bytes of the length that have been read.
+        private var lengthByteCount = 0
+        /// Bytes of the unit that have been read in earlier chunks.
+        private var readCount = 0
+        /// The first of these, at most the limit.
+        private var gathered: [UInt8] = []
+
+        /// Makes a reader at the start of a stream.
+        ///
+        /// - Parameters:
+        ///   - lengthSize: the number of bytes of each length, which the decoder configuration record says.
+        ///   - maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also the
+        ///     memory that the reader may take.
+        public init(lengthSize: LengthSize, maximumUnitByteCount: Int) {
+            precondition(maximumUnitByteCount > 0, "a NAL unit has at least one byte")
+            self.lengthSize = lengthSize
+            self.maximumUnitByteCount = maximumUnitByteCount
+            current = Unit(offset: lengthSize.rawValue, lengthSize: lengthSize)
+        }
+
+        /// The memory that the reader holds for gathering units, in bytes.
+        var capacity: Int { gathered.capacity }
+
+        /// Reads the next bytes of the stream, and calls `body` for each NAL unit whose end is among them.
+        ///
+        /// - Parameters:
+        ///   - chunk: any number of bytes.
+        ///   - isLast: whether the stream ends with them. The reader is then ready for another stream.
+        ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
+        ///     what stands in the place of a unit, and its first bytes as far as they are there and the limit
+        ///     allows.
+        /// - Throws: what `body` throws, which ends reading: the reader is of no further use then.
+        public mutating func read<Failure: Error>(
+            _ chunk: RawSpan, isLast: Bool = false,
+            _ body: (Result<Unit, AVCCError>, RawSpan) throws(Failure) -> Void
+        ) throws(Failure) {
+            var position = 0
+            while true {
+                position = readLength(in: chunk, at: position)
+                guard lengthByteCount == lengthSize.rawValue else { break }
+                let count = min(current.byteCount - readCount, chunk.byteCount - position)
+                let part = chunk.extracting(position..<position + count)
+                guard readCount + count == current.byteCount else {
+                    extend(by: part)
+                    break
+                }
+                try handOn(part, problem, body)
+                position += count
+                begin(lengthAt: byteCount + position)
+            }
+            byteCount += chunk.byteCount
+            if isLast { try finishStream(body) }
+        }
+
+        /// Ends the stream. The reader is then ready for another stream.
+        ///
+        /// - Parameter body: called where the stream ends within a unit.
+        /// - Throws: what `body` throws.
+        public mutating func finish<Failure: Error>(
+            _ body: (Result<Unit, AVCCError>, RawSpan) throws(Failure) -> Void
+        ) throws(Failure) {
+            try finishStream(body)
+        }
+    }
+}
+
+extension AVCC.Reader {
+    /// Reads what is missing of the length, as far as the chunk has it.
+    ///
+    /// - Returns: the position behind it.
+    private mutating func readLength(in chunk: RawSpan, at start: Int) -> Int {
+        var position = start
+        while lengthByteCount < lengthSize.rawValue, position < chunk.byteCount {
+            let byte = chunk.unsafeLoad(fromByteOffset: position, as: UInt8.self)
+            current.byteCount = current.byteCount << 8 | Int(byte)
+            lengthByteCount += 1
+            position += 1
+        }
+        return position
+    }
+
+    /// What keeps the current unit, now complete, from being handed on as one.
+    private var problem: AVCCError.Reason? {
+        if current.byteCount == 0 { return .emptyUnit }
+        if current.byteCount > maximumUnitByteCount { return .unitTooLarge(limit: maximumUnitByteCount) }
+        return nil
+    }
+
+    private mutating func begin(lengthAt offset: Int) {
+        current = AVCC.Unit(offset: offset + lengthSize.rawValue, lengthSize: lengthSize)
+        lengthByteCount = 0
+        readCount = 0
+        gathered.removeAll(keepingCapacity: true)
+    }
+
+    /// Calls `body` with the current unit, whose last bytes are `part`.
+    private mutating func handOn<Failure: Error>(
+        _ part: RawSpan, _ problem: AVCCError.Reason?,
+        _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        let result: Result<AVCC.Unit, AVCCError> =
+            if let problem { .failure(AVCCError(reason: problem, unit: current)) } else { .success(current) }
+        if readCount == 0 {
+            try body(result, part.extracting(first: maximumUnitByteCount))
+        } else {
+            extend(by: part)
+            try body(result, gathered.span.bytes)
+        }
+    }
+
+    /// Reports what the stream ends within, if anything.
+    private mutating func finishStream<Failure: Error>(
+        _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        if lengthByteCount == lengthSize.rawValue {
+            try handOn(RawSpan(), .truncatedUnit(byteCount: readCount), body)
+        } else if lengthByteCount > 0 {
+            try handOn(RawSpan(), .truncatedLength(byteCount: lengthByteCount), body)
+        }
+        begin(lengthAt: 0)
+        byteCount = 0
+    }
+
+    /// Adds bytes to the current unit, and keeps them as far as the limit allows.
+    private mutating func extend(by part: RawSpan) {
+        readCount += part.byteCount
+        let kept = part.extracting(first: maximumUnitByteCount - gathered.count)
+        let needed = gathered.count + kept.byteCount
+        if needed > gathered.capacity {
+            gathered.reserveCapacity(min(maximumUnitByteCount, max(needed, 2 * gathered.capacity)))
+        }
+        kept.withUnsafeBytes { gathered.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,38 @@
+/// Puts NAL units behind start codes of 4 bytes (Annex B), and refuses what could not be read back.
+public struct AnnexBWriter: Sendable {
+    /// A unit that an Annex B stream can't carry: encoders do not make such units, length prefixes hide them.
+    public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The unit has no bytes.
+        case empty
+        /// The unit ends in a zero byte, which would be taken for `trailing_zero_8bits`.
+        case trailingZero
+        /// The unit has `00 00 01` within, at this position: emulation prevention is missing.
+        case startCode(position: Int)
+
+        /// One line: why.
+        public var description: String {
+            switch self {
+            case .empty: "a NAL unit without bytes has no place in Annex B"
+            case .trailingZero: "a NAL unit that ends in a zero byte would lose it in Annex B"
+            case .startCode(let position):
+                "a NAL unit with a start code at its byte \(position) would be two in Annex B"
+            }
+        }
+    }
+
+    /// Makes a writer.
+    public init() {}
+
+    /// Appends a start code and a NAL unit.
+    ///
+    /// - Throws: where the unit would not come out as it went in. Nothing is appended then.
+    public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
+        guard !nalUnit.isEmpty else { throw .empty }
+        let last = nalUnit.unsafeLoad(fromByteOffset: nalUnit.byteCount - 1, as: UInt8.self)
+        guard last != 0 else { throw .trailingZero }
+        let position = StartCodeSearch.firstStartCode(in: nalUnit, from: 0)
+        guard position == nalUnit.byteCount else { throw .startCode(position: position) }
+        stream += [0, 0, 0, 1]
+        nalUnit.withUnsafeBytes { stream.append(contentsOf: $0) }
+    }
+}
