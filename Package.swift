@@ -25,11 +25,15 @@ let package = Package(
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
         .target(name: "Output", dependencies: ["Bitstream"]),
         .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
-        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder"]),
+        .target(
+            name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
+            resources: [
+                .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
+            ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -49,6 +53,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",

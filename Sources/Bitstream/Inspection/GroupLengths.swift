@@ -4,8 +4,7 @@ struct GroupLengths: Sendable {
     private var longest: Int?
     private var current: Int?
 
-    /// Half frames: a field is one, a frame two.
-    mutating func add(isKeyframe: Bool, isField: Bool) {
+    mutating func add(isKeyframe: Bool, isSecondField: Bool) {
         if isKeyframe {
             if let current {
                 shortest = min(shortest ?? current, current)
@@ -13,12 +12,12 @@ struct GroupLengths: Sendable {
             }
             current = 0
         }
-        current = current.map { $0 + (isField ? 1 : 2) }
+        current = current.map { $0 + (isSecondField ? 0 : 1) }
     }
 
     /// In frames, of the groups that ended with another keyframe; of the only one where there is no second.
     var range: ClosedRange<Int>? {
         guard let shortest = shortest ?? current, let longest = longest ?? current else { return nil }
-        return (shortest + 1) / 2...(longest + 1) / 2
+        return shortest...longest
     }
 }

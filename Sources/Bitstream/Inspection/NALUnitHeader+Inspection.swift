@@ -8,6 +8,14 @@ extension NALUnitHeader {
         }
     }
 
+    /// The short name of a type by its number.
+    static func shortName(ofType number: Int, codec: Codec) -> String {
+        switch codec {
+        case .h264: H264.NALUnitType(headerByte: UInt8(number)).shortName
+        case .hevc: H265.NALUnitHeader(bytes: UInt16(number) << 9).nal_unit_type.name
+        }
+    }
+
     /// What the standards do not allow in a header.
     var oddities: [String] {
         var oddities: [String] = []
@@ -21,6 +29,14 @@ extension NALUnitHeader {
             if header.nuh_temporal_id_plus1 == 0 { oddities.append("nuh_temporal_id_plus1 is 0") }
         }
         return oddities
+    }
+
+    /// Whether the unit holds messages beside the pictures.
+    var isSupplementalEnhancementInformation: Bool {
+        switch self {
+        case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation
+        case .hevc(let header): [.prefixSEI, .suffixSEI].contains(header.nal_unit_type)
+        }
     }
 
     /// Whether the unit is a parameter set of any kind that is told apart.

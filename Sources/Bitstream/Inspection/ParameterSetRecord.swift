@@ -65,10 +65,9 @@ struct ParameterSetCatalogue: Sendable {
     private var keptByteCount = 0
 
     /// - Parameter parameterSets: those in force with this one.
-    /// - Returns: whether the set differs from the one of its id that was in force.
     mutating func add(
         _ nalUnit: RawSpan, _ header: NALUnitHeader, at offset: Int, parameterSets: StreamParameterSets
-    ) -> Bool {
+    ) {
         let bytes = nalUnit.withUnsafeBytes { Array($0) }
         if let index = indices[bytes] {
             records[index].count += 1
@@ -76,7 +75,7 @@ struct ParameterSetCatalogue: Sendable {
         }
         guard keptByteCount + bytes.count <= Self.byteLimit else {
             isIncomplete = true
-            return false
+            return
         }
         let structure = SyntaxStructure(nalUnit: nalUnit, codec: header.codec, parameterSets: parameterSets)
         records.append(
@@ -85,10 +84,10 @@ struct ParameterSetCatalogue: Sendable {
                 structure: structure))
         keptByteCount += bytes.count
         indices[bytes] = records.count - 1
-        return count(records.count - 1, isNew: true)
+        count(records.count - 1, isNew: true)
     }
 
-    private mutating func count(_ index: Int, isNew: Bool) -> Bool {
+    private mutating func count(_ index: Int, isNew: Bool) {
         let record = records[index]
         let former = inForce.updateValue(index, forKey: Key(kind: record.kind, id: record.id))
         let isChange = former != nil && former != index
@@ -102,7 +101,6 @@ struct ParameterSetCatalogue: Sendable {
         counts[position].count += 1
         if isNew { counts[position].distinct += 1 }
         if isChange { counts[position].changes += 1 }
-        return isChange
     }
 }
 

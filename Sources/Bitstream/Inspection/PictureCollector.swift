@@ -5,8 +5,9 @@ struct PictureCollector: Sendable {
     private(set) var pictures: [PictureRecord] = []
     /// All pictures, kept or not: fields count as pictures.
     private(set) var count = 0
-    private(set) var fieldCount = 0
+    private(set) var secondFieldCount = 0
     private(set) var idrCount = 0
+    private(set) var intraIDRCount = 0
     private(set) var keyframeCount = 0
     private(set) var byteCount = 0
     /// By the raw value of their kind.
@@ -25,12 +26,15 @@ struct PictureCollector: Sendable {
         var kind = PictureKind.unknown
         var isIDR = false
         var isRandomAccess = false
-        var isField = false
+        var isSecondField = false
         var hasRecoveryPoint = false
         var sliceCount = 0
     }
 
     init(limit: Int) { self.limit = limit }
+
+    /// Most bits in a second; `nil` where that is not known.
+    var peakBitRate: Double? { meter?.peakBitRate }
 
     /// Whether an access unit is being read.
     var isOpen: Bool { current != nil }
@@ -51,13 +55,13 @@ struct PictureCollector: Sendable {
     mutating func addUnreadableSlice() { current?.sliceCount += 1 }
 
     /// - Returns: what is odd about the slice.
-    mutating func add(_ slice: SliceFacts) -> [String] {
+    mutating func add(_ slice: SliceFacts, isSecondField: Bool) -> [String] {
         guard var picture = current else { return [] }
         var notes: [String] = []
         if picture.sliceCount == 0 {
             picture.isIDR = slice.isIDR
             picture.isRandomAccess = slice.isRandomAccess
-            picture.isField = slice.isField
+            picture.isSecondField = isSecondField
             if !slice.isFirst { notes.append("a picture lacks its first slice") }
             if hasGap(ahead: slice) { notes.append("frame_num leaps: pictures are missing") }
             trackOrder(of: slice)
@@ -77,15 +81,16 @@ struct PictureCollector: Sendable {
         let record = PictureRecord(
             offset: picture.offset, byteCount: end - picture.offset, kind: picture.kind, isIDR: picture.isIDR,
             isKeyframe: picture.isRandomAccess || (picture.hasRecoveryPoint && picture.kind == .intra),
-            isField: picture.isField)
+            isSecondField: picture.isSecondField)
         count += 1
         byteCount += end - picture.offset
         kindCounts[Int(record.kind.rawValue)] += 1
         if record.isIDR { idrCount += 1 }
+        if record.isIDR, record.kind == .intra { intraIDRCount += 1 }
         if record.isKeyframe { keyframeCount += 1 }
-        if record.isField { fieldCount += 1 }
-        groups.add(isKeyframe: record.isKeyframe, isField: record.isField)
-        meter?.add(byteCount: end - picture.offset, isField: record.isField)
+        if record.isSecondField { secondFieldCount += 1 }
+        groups.add(isKeyframe: record.isKeyframe, isSecondField: record.isSecondField)
+        meter?.add(byteCount: end - picture.offset, isSecondField: record.isSecondField)
         if pictures.count < limit { pictures.append(record) }
         return count == 1 && !record.isKeyframe ? ["the stream does not begin with a keyframe"] : []
     }

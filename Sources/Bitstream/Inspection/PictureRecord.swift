@@ -11,18 +11,18 @@ public struct PictureRecord: Equatable, Sendable {
         let rawValue: UInt8
         static let idr = Flags(rawValue: 1)
         static let keyframe = Flags(rawValue: 2)
-        static let field = Flags(rawValue: 4)
+        static let secondField = Flags(rawValue: 4)
     }
 
     /// Makes a record; a size of more than 4 GiB is kept as 4 GiB.
-    init(offset: Int, byteCount: Int, kind: PictureKind, isIDR: Bool, isKeyframe: Bool, isField: Bool) {
+    init(offset: Int, byteCount: Int, kind: PictureKind, isIDR: Bool, isKeyframe: Bool, isSecondField: Bool) {
         self.offset = offset
         size = UInt32(clamping: byteCount)
         self.kind = kind
         var flags: Flags = []
         if isIDR { flags.insert(.idr) }
         if isKeyframe { flags.insert(.keyframe) }
-        if isField { flags.insert(.field) }
+        if isSecondField { flags.insert(.secondField) }
         self.flags = flags
     }
 
@@ -32,6 +32,6 @@ public struct PictureRecord: Equatable, Sendable {
     public var isIDR: Bool { flags.contains(.idr) }
     /// Whether decoding can begin here: an IDR, CRA or BLA picture, or an intra picture with a recovery point.
     public var isKeyframe: Bool { flags.contains(.keyframe) }
-    /// Whether it is one field of a frame.
-    public var isField: Bool { flags.contains(.field) }
+    /// Whether it is the second field of a frame, whose first is the access unit before.
+    public var isSecondField: Bool { flags.contains(.secondField) }
 }

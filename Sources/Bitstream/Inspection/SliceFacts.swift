@@ -9,7 +9,6 @@ struct SliceFacts {
     /// Whether decoding can begin with the picture, by the type of its units.
     let isRandomAccess: Bool
     let isReference: Bool
-    let isField: Bool
     var frame_num: Int?
     var maxFrameNum = 0
     /// Whether gaps in `frame_num` are no loss.
@@ -48,7 +47,6 @@ extension SliceFacts {
         isIDR = header.nal_unit_type == .idrSlice
         isRandomAccess = isIDR
         isReference = header.nal_ref_idc != 0
-        isField = slice.picture?.field_pic_flag ?? false
         frame_num = slice.picture?.frame_num
         guard let parameters, let picture = slice.picture else { return }
         maxFrameNum = 1 << (parameters.log2_max_frame_num_minus4 + 4)
@@ -57,6 +55,25 @@ extension SliceFacts {
             order = .decoding
         } else if let low = picture.pic_order_cnt_lsb, let bits = parameters.log2_max_pic_order_cnt_lsb_minus4 {
             order = .count(low: low, bitCount: bits + 4, startsSequence: isIDR, isAnchor: isReference)
+        }
+    }
+}
+
+extension SliceFacts {
+    /// Reads a slice of either codec, and what its sequence parameter set says of the picture, if that is
+    /// known.
+    static func read(
+        _ nalUnit: RawSpan, _ header: NALUnitHeader, _ sets: StreamParameterSets
+    ) throws(SyntaxError) -> (SliceFacts, StreamFormat?) {
+        switch header {
+        case .h264(let header):
+            let start = try H264.SliceHeader(nalUnit)
+            let (sequence, picture) = sets.h264.inForce(pic_parameter_set_id: start.pic_parameter_set_id)
+            let slice = try H264.SliceHeader(
+                nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
+            return (SliceFacts(slice, header, sequence), sequence.map { StreamFormat($0) })
+        case .hevc:
+            throw SyntaxError(element: "slice", reason: .truncated, bitOffset: 0)
         }
     }
 }

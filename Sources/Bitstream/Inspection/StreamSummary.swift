@@ -24,10 +24,12 @@ public struct StreamSummary: Sendable {
     public let unitTypes: [(type: Int, name: String, count: Int)]
     /// The number of access units.
     public let accessUnitCount: Int
-    /// How many of them are fields, two of which make a frame.
-    public let fieldCount: Int
+    /// How many of them are the second field of a frame.
+    public let secondFieldCount: Int
     /// The number of IDR pictures.
     public let idrCount: Int
+    /// How many of them are of kind `intra`; all, in a sound stream.
+    public let intraIDRCount: Int
     /// The number of pictures at which decoding can begin, IDR pictures among them.
     public let keyframeCount: Int
     /// How many access units there are of each kind.
@@ -36,8 +38,8 @@ public struct StreamSummary: Sendable {
     public let outputOrder: OutputOrder
     /// Frames from a keyframe to the next; the last group counts only where it is the only one.
     public let groupLengths: ClosedRange<Int>?
-    /// Most bytes of pictures in a second; `nil` where the stream is shorter, or its rate unknown.
-    public let peakByteCount: Int?
+    /// Bits in the second that has most of them; `nil` where the stream is shorter, or its rate unknown.
+    public let peakBitRate: Double?
     /// Bytes of all pictures.
     public let pictureByteCount: Int
     /// Parameter sets by kind.
@@ -53,8 +55,8 @@ public struct StreamSummary: Sendable {
     /// Problems of kinds that there was no room for.
     public let omittedProblemCount: Int
 
-    /// Frames: whole ones, and half of the fields.
-    public var frameCount: Int { accessUnitCount - fieldCount + (fieldCount + 1) / 2 }
+    /// The number of frames, two fields being one.
+    public var frameCount: Int { accessUnitCount - secondFieldCount }
 
     /// Frames a second that the stream announces; `nil` where it announces none.
     public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }
@@ -66,9 +68,6 @@ public struct StreamSummary: Sendable {
     public var averageBitRate: Double? {
         duration.flatMap { $0 > 0 ? Double(pictureByteCount) * 8 / $0 : nil }
     }
-
-    /// Bits in the second that has most of them.
-    public var peakBitRate: Double? { peakByteCount.map { Double($0) * 8 } }
 
     /// Whether B pictures refer to the past only, so that they are P pictures in all but name: some H.265
     /// encoders make no others.
