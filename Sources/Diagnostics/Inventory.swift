@@ -139,7 +139,7 @@ public struct EncoderEntry: Sendable, Encodable {
 
 extension EncoderEntry.Profile {
     init(_ capabilities: EncoderCapabilities) {
-        codec = capabilities.codec.rawValue
+        codec = "\(capabilities.codec)"
         profile = capabilities.profile
         entryPoint = capabilities.entryPoint.rawValue
         rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(

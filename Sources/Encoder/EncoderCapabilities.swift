@@ -1,3 +1,4 @@
+import Bitstream
 import CVAAPI
 import Capture
 
@@ -13,13 +14,7 @@ public struct EncoderCapabilities: Sendable, Hashable {
         var vaEntrypoint: VAEntrypoint { self == .encSlice ? VAEntrypointEncSlice : VAEntrypointEncSliceLP }
     }
 
-    /// H.264 or H.265.
-    public enum Codec: String, Sendable, Hashable, CaseIterable {
-        case h264 = "H.264"
-        case hevc = "H.265"
-    }
-
-    /// H.264 or H.265.
+    /// What is coded by.
     public let codec: Codec
     /// The profile's name in VA-API, such as `H264High`.
     public let profile: String

@@ -1,9 +1,12 @@
+import Bitstream
 import Capture
 
 /// What a compression session is to produce. Each property is checked against what the chosen encoder
 /// says it supports.
 public struct EncoderConfiguration: Sendable, Hashable {
-    /// Nil: High where the encoder has it, else Main, else Constrained Baseline.
+    /// The standard to code by.
+    public var codec = Codec.h264
+    /// Nil: the best that the encoder has; of H.264 High, else Main, else Constrained Baseline.
     public var profile: Profile?
     /// Nil: the lowest that holds the size and rate.
     public var level: Level?
@@ -29,16 +32,19 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// A live recording with everything else left open.
     public init() {}
 
-    /// H.264's profiles for 8-bit 4:2:0 (Annex A.2).
+    /// The profiles for 8-bit 4:2:0: H.264's (A.2), and H.265's Main (A.3.2).
     public enum Profile: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case constrainedBaseline = "constrained-baseline"
         case main, high
 
-        /// `profile_idc`, and libavcodec's flag for constraint_set1.
-        var number: Int32 {
+        /// Whether the codec has a profile of this name.
+        public func isDefined(in codec: Codec) -> Bool { codec == .h264 || self == .main }
+
+        /// `profile_idc`, and libavcodec's flag for constraint_set1; `general_profile_idc` of H.265.
+        func number(in codec: Codec) -> Int32 {
             switch self {
             case .constrainedBaseline: 66 | 1 << 9
-            case .main: 77
+            case .main: codec == .h264 ? 77 : 1
             case .high: 100
             }
         }

@@ -1,6 +1,10 @@
+import Bitstream
+
 /// What was opened, piece by piece.
 public struct EncoderDetails: Sendable, Hashable {
-    /// libavcodec's name of it: `h264_vaapi` or `libx264`.
+    /// The standard that it codes by.
+    public let codec: Codec
+    /// libavcodec's name of it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
     public let implementation: String
     /// Nil for software.
     public let renderNode: String?
@@ -8,13 +12,14 @@ public struct EncoderDetails: Sendable, Hashable {
     public let driver: String?
     /// Nil for software.
     public let entryPoint: EncoderCapabilities.EntryPoint?
-    /// H.264's profile.
+    /// The codec's profile.
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
     public let rateControl: RateControl
 
     init(_ candidate: VAAPIEncoder.Candidate?, _ properties: SessionProperties) {
-        implementation = candidate == nil ? SoftwareEncoder.name : VAAPIEncoder.name
+        codec = properties.codec
+        implementation = candidate == nil ? SoftwareEncoder.name(codec) : VAAPIEncoder.name(codec)
         renderNode = candidate?.connection.node
         driver = candidate?.connection.driver
         entryPoint = candidate?.entryPoint

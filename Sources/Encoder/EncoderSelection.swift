@@ -38,25 +38,27 @@ struct EncoderSelection {
     let passedOver: [String]
 
     /// Opens the first encoder that takes the configuration: each render node's EncSlice, then its
-    /// EncSliceLP, then libx264.
+    /// EncSliceLP, then software.
     /// - Parameter excluding: labels of encoders that are known to fail.
     static func open(
         _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
-        excluding: [String] = []
+        inputs: EncoderInputs, excluding: [String] = []
     ) throws(EncoderError) -> EncoderSelection {
+        let software = SoftwareEncoder.name(configuration.codec)
         if request.preference == .software {
-            if excluding.contains(SoftwareEncoder.name) {
-                throw EncoderError(.exhausted([failedBefore(SoftwareEncoder.name).reason]))
+            if excluding.contains(software) {
+                throw EncoderError(.exhausted([failedBefore(software).reason]))
             }
             return EncoderSelection(
-                encoder: try SoftwareEncoder.open(configuration, source: source), passedOver: [])
+                encoder: try SoftwareEncoder.open(configuration, source: source, inputs: inputs),
+                passedOver: [])
         }
         var failures: [EncoderError] = []
         let nodes = request.renderNode.map { [$0] } ?? RenderNode.all()
         if nodes.isEmpty { failures.append(EncoderError(.noRenderNode)) }
         for node in nodes {
             if let encoder = try open(
-                request, configuration, source, excluding, node: node, failures: &failures)
+                request, configuration, source, inputs, excluding, node: node, failures: &failures)
             {
                 return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
             }
@@ -66,11 +68,11 @@ struct EncoderSelection {
             if failures.count == 1, let only = failures.first { throw only }
             throw EncoderError(.noneUsable(failures.map(\.reason)))
         }
-        if excluding.contains(SoftwareEncoder.name) {
+        if excluding.contains(software) {
             throw EncoderError(.exhausted(failures.map(\.reason)))
         }
         do {
-            let encoder = try SoftwareEncoder.open(configuration, source: source)
+            let encoder = try SoftwareEncoder.open(configuration, source: source, inputs: inputs)
             return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
         } catch {
             if case .contradiction = error.kind { throw error }
@@ -86,14 +88,15 @@ struct EncoderSelection {
     /// thrown.
     private static func open(
         _ request: EncoderRequest, _ configuration: EncoderConfiguration, _ source: PictureFormat,
-        _ excluding: [String], node: String, failures: inout [EncoderError]
+        _ inputs: EncoderInputs, _ excluding: [String], node: String, failures: inout [EncoderError]
     ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
-            let connection = try VADisplayConnection(node: node)
-            let capabilities = EncoderCapabilities.query(connection, codecs: [.h264])
+            let connection = try inputs.connection(to: node)
+            let codec = configuration.codec
+            let capabilities = EncoderCapabilities.query(connection, codecs: [codec])
             let candidates = request.entryPoints.map { entryPoint in
                 VAAPIEncoder.Candidate(
-                    connection: connection, entryPoint: entryPoint,
+                    codec: codec, connection: connection, entryPoint: entryPoint,
                     capabilities: capabilities.filter { $0.entryPoint == entryPoint })
             }
             for candidate in candidates {
@@ -102,7 +105,8 @@ struct EncoderSelection {
                     continue
                 }
                 do throws(EncoderError) {
-                    return try VAAPIEncoder.open(configuration, source: source, on: candidate)
+                    return try VAAPIEncoder.open(
+                        configuration, source: source, on: candidate, inputs: inputs)
                 } catch {
                     if case .contradiction = error.kind { throw error }
                     failures.append(error)

@@ -1,6 +1,7 @@
+import Bitstream
 import Capture
 
-/// Opens the encoders of one recording: the first, and another in place of one that failed.
+/// Opens a recording's encoder for one codec: the first, and another in place of one that failed.
 ///
 /// An encoder that failed before it gave anything is not tried again, so that a GPU that opens but does not
 /// encode makes way for the next. Used by one thread at a time.
@@ -11,6 +12,7 @@ public final class EncoderSupply {
     private let request: EncoderRequest
     private let configuration: EncoderConfiguration
     private let source: PictureFormat
+    private let inputs: EncoderInputs
     private var current: (label: String, progress: EncoderProgress)?
     private var fruitless: [String] = []
 
@@ -26,16 +28,38 @@ public final class EncoderSupply {
         public let notes: [EncoderNote]
     }
 
-    /// Nothing is opened yet.
-    public init(_ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat) {
+    /// One supply for each configuration, of codecs that differ. Encoders that take the same form of a picture
+    /// share it. Nothing is opened yet.
+    public static func supplies(
+        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
+    ) -> [EncoderSupply] {
+        let inputs = EncoderInputs(codecs: configurations.map(\.codec))
+        return configurations.map { EncoderSupply(request, configuration: $0, source: source, inputs: inputs) }
+    }
+
+    private init(
+        _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
+        inputs: EncoderInputs
+    ) {
         self.request = request
         self.configuration = configuration
         self.source = source
+        self.inputs = inputs
     }
+
+    /// The standard that its encoders code by.
+    public var codec: Codec { configuration.codec }
+
+    /// Frames from one keyframe to the next.
+    public var keyframeInterval: Int { configuration.keyframeInterval(at: source.frameRate) }
 
     /// Opens an encoder; the one before it must be gone.
     public func open() throws(EncoderError) -> any PictureEncoder {
         if source.pixelFormat == .h264 {
+            guard codec == .h264 else {
+                throw EncoderError(
+                    .contradiction("the camera's own H.264 cannot be written as \(codec); use another --format"))
+            }
             let isPlain = configuration == EncoderConfiguration()
             let note = EncoderNote(
                 "the camera's own H.264 is taken as it is; options of the coding have no effect",
@@ -47,7 +71,7 @@ public final class EncoderSupply {
         }
         if let current, !current.progress.hasProduced { fruitless.append(current.label) }
         let selection = try EncoderSelection.open(
-            request, configuration: configuration, source: source, excluding: fruitless)
+            request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
         let encoder = selection.encoder
         current = (encoder.details.label, encoder.progress)
         choice = Choice(

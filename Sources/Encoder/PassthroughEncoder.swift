@@ -7,7 +7,7 @@ import Capture
 /// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
 public final class PassthroughEncoder: PictureEncoder {
     private var finisher = StreamFinisher(
-        encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
+        codec: .h264, encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
     private var finished: AccessUnit?
     private var lastSequence: UInt32?
 
@@ -30,6 +30,8 @@ public final class PassthroughEncoder: PictureEncoder {
         }
         if finished == nil { throw EncoderError(.beforeIDR) }
     }
+
+    public func releasePicture() {}
 
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? { finished.take() }
 

@@ -84,7 +84,7 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Constant quality, 1 … 51.
     public var quality: Int?
 
-    /// Asks for nothing in particular: 0.1 bit a pixel.
+    /// Asks for nothing in particular: so many bits a pixel as is usual for the codec.
     public init() {}
 
     /// The mode that the request means.
@@ -99,23 +99,24 @@ public struct RateControlRequest: Sendable, Hashable {
     /// one is missing, with the reason.
     func resolve(
         supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String,
-        highestRate: Int = .max
+        bitsPerPixel: Double = 0.1, highestRate: Int = .max
     ) throws(EncoderError) -> (control: RateControl, note: String?) {
         let wanted = wantedMode
         guard let mode = Self.fallbacks(from: wanted).first(where: supported.contains) else {
             throw EncoderError(.unsupported("\(encoder) offers no rate control that camrec knows"))
         }
-        let control = control(mode, pixelsPerSecond: pixelsPerSecond, highestRate: highestRate)
+        let control = control(
+            mode, usualRate: Int(pixelsPerSecond * bitsPerPixel), highestRate: highestRate)
         guard mode != wanted else { return (control, nil) }
         return (control, "\(encoder) has no \(wanted.rawValue.uppercased()); using \(control)")
     }
 
-    /// - Parameter highestRate: a level's bound, which rates that were not asked for keep to.
-    private func control(
-        _ mode: RateControl.Mode, pixelsPerSecond: Double, highestRate: Int
-    ) -> RateControl {
+    /// - Parameters:
+    ///   - usualRate: taken where none is asked for.
+    ///   - highestRate: a level's bound, which rates that were not asked for keep to.
+    private func control(_ mode: RateControl.Mode, usualRate: Int, highestRate: Int) -> RateControl {
         let maximumGiven = maximumBitRate ?? highestRate
-        let rate = bitRate ?? min(maximumGiven, max(64_000, Int(pixelsPerSecond * 0.1)))
+        let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))
         // Twice the rate, libavcodec's own idea of VBR, surprises people; half as much again does not.
         let maximum = max(rate, maximumBitRate ?? min(highestRate, rate + rate / 2))
         switch mode {

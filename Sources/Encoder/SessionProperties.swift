@@ -1,7 +1,9 @@
+import Bitstream
 import Capture
 
 /// A configuration settled for one encoder and one source: nothing is open any more.
 struct SessionProperties: Sendable {
+    let codec: Codec
     let size: PictureSize
     let frameRate: FrameRate
     let color: ColorEncoding
@@ -33,6 +35,7 @@ struct SessionProperties: Sendable {
         _ configuration: EncoderConfiguration, source: PictureFormat, limits: Limits
     ) throws(EncoderError) {
         var notes: [EncoderNote] = []
+        codec = configuration.codec
         frameRate = source.frameRate
         color = Self.color(configuration, source: source)
         size = try Self.size(of: source, limits: limits, notes: &notes)
@@ -43,23 +46,26 @@ struct SessionProperties: Sendable {
         let (control, controlNote) = try configuration.rateControl.resolve(
             supported: limits.rateControlModes,
             pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder,
-            highestRate: level?.maximumBitRate(for: profile) ?? .max)
+            bitsPerPixel: codec.bitsPerPixel,
+            highestRate: level?.maximumBitRate(for: profile, codec: codec) ?? .max)
         rateControl = control
         if let controlNote {
             notes.append(
                 EncoderNote(
                     controlNote, contradictsRequest: configuration.rateControl != RateControlRequest()))
         }
-        if let level, let maximum = control.maximumBitRate, maximum > level.maximumBitRate(for: profile) {
+        if let level, let maximum = control.maximumBitRate,
+            case let highest = level.maximumBitRate(for: profile, codec: codec), maximum > highest
+        {
             throw EncoderError(
                 .contradiction(
-                    "level \(level) allows \(BitRate(level.maximumBitRate(for: profile))), not \(BitRate(maximum)); "
+                    "level \(level) allows \(BitRate(highest)), not \(BitRate(maximum)); "
                         + "lower --bitrate or --max-bitrate, or use --level auto"))
         }
         keyframeInterval = configuration.keyframeInterval(at: frameRate)
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency
-        slices = min(configuration.slices, limits.maximumSlices, (size.height + 15) / 16)
+        slices = min(configuration.slices, limits.maximumSlices, codec.blockRows(size))
         if slices < configuration.slices {
             notes.append(
                 EncoderNote(
@@ -108,6 +114,10 @@ struct SessionProperties: Sendable {
         _ configuration: EncoderConfiguration, limits: Limits
     ) throws(EncoderError) -> EncoderConfiguration.Profile {
         if let wanted = configuration.profile {
+            guard wanted.isDefined(in: configuration.codec) else {
+                throw EncoderError(
+                    .contradiction("\(configuration.codec) has no profile \(wanted); use main or leave it out"))
+            }
             guard limits.profiles.contains(wanted) else {
                 let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
                 throw EncoderError(
@@ -115,8 +125,10 @@ struct SessionProperties: Sendable {
             }
             return wanted
         }
-        guard let best = limits.profiles.max(by: { $0.number & 0xff < $1.number & 0xff }) else {
-            throw EncoderError(.unsupported("\(limits.encoder) does not encode H.264"))
+        let codec = configuration.codec
+        guard let best = limits.profiles.max(by: { $0.number(in: codec) & 0xff < $1.number(in: codec) & 0xff })
+        else {
+            throw EncoderError(.unsupported("\(limits.encoder) does not encode \(codec)"))
         }
         return best
     }
@@ -124,11 +136,15 @@ struct SessionProperties: Sendable {
     private static func level(
         _ configuration: EncoderConfiguration, size: PictureSize, rate: FrameRate
     ) throws(EncoderError) -> Level? {
-        guard let lowest = Level.lowest(for: size, at: rate) else {
-            throw EncoderError(.contradiction("H.264 has no level for \(size) at \(rate) frames a second"))
+        let codec = configuration.codec
+        guard let lowest = Level.lowest(for: size, at: rate, codec: codec) else {
+            throw EncoderError(.contradiction("\(codec) has no level for \(size) at \(rate) frames a second"))
         }
         guard let level = configuration.level else { return nil }
-        guard level.holds(size, at: rate) else {
+        guard level.isDefined(in: codec) else {
+            throw EncoderError(.contradiction("\(codec) has no level \(level); use \(lowest) or auto"))
+        }
+        guard level.holds(size, at: rate, codec: codec) else {
             throw EncoderError(
                 .contradiction(
                     "level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto")
@@ -140,6 +156,9 @@ struct SessionProperties: Sendable {
     private static func entropyMode(
         _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile
     ) throws(EncoderError) -> EncoderConfiguration.EntropyMode {
+        guard configuration.codec == .h264 || configuration.entropyMode != .cavlc else {
+            throw EncoderError(.contradiction("H.265 has no CAVLC (H.265 9.3); leave out --entropy"))
+        }
         let best = profile == .constrainedBaseline ? EncoderConfiguration.EntropyMode.cavlc : .cabac
         guard let wanted = configuration.entropyMode else { return best }
         guard wanted == .cavlc || best == .cabac else {
@@ -168,5 +187,24 @@ struct SessionProperties: Sendable {
             return 0
         }
         return wanted
+    }
+}
+
+extension Codec {
+    /// The bit rate where none is asked for: H.265 needs a good third less for the same picture.
+    fileprivate var bitsPerPixel: Double {
+        switch self {
+        case .h264: 0.1
+        case .hevc: 0.06
+        }
+    }
+
+    /// Rows of blocks in a picture, of which a slice has at least one: macroblocks of 16, coding tree blocks
+    /// of up to 64.
+    fileprivate func blockRows(_ size: PictureSize) -> Int {
+        switch self {
+        case .h264: (size.height + 15) / 16
+        case .hevc: (size.height + 63) / 64
+        }
     }
 }

@@ -1,11 +1,11 @@
 import CFFmpeg
 import Capture
 
-/// Pictures for libx264: the camera's own planes where it can read them, else one conversion to NV12.
+/// Pictures for libx264 and libx265: the camera's own planes where they can read them, else one conversion.
 final class SoftwareInput: EncoderInput {
     private let picture: UnsafeMutablePointer<AVFrame>
     /// Says that the frame's memory is reference counted, without which libavcodec copies every picture.
-    /// It need not be: libx264 copies the picture while it is handed over.
+    /// It need not be: both libraries copy the picture while it is handed over.
     private let anchor: UnsafeMutablePointer<AVBufferRef>
     private let source: Source
 
@@ -15,22 +15,29 @@ final class SoftwareInput: EncoderInput {
         case converted(PixelConverter, UnsafeMutableRawBufferPointer, PictureSurface)
     }
 
+    /// The frame has the picture.
+    private var isFilled = false
+
     /// libavcodec's name for what `frame(for:)` gives.
     let pixelFormat: AVPixelFormat
 
-    /// - Parameter size: the coded size: the picture's, rounded up to even.
-    init(source format: PictureFormat, size: PictureSize, color: ColorEncoding) throws(EncoderError) {
-        guard let frame = av_frame_alloc(), let anchor = av_buffer_alloc(1) else {
-            throw EncoderError(.openFailed(encoder: "libx264", detail: "out of memory"))
-        }
+    /// - Parameters:
+    ///   - size: the coded size: the picture's, rounded up to even.
+    ///   - arrangements: what every encoder takes; I420 is among them.
+    init(
+        source format: PictureFormat, size: PictureSize, color: ColorEncoding,
+        arrangements: Set<PassthroughLayout.Arrangement>
+    ) throws(EncoderError) {
+        guard let frame = av_frame_alloc(), let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
         picture = frame
         self.anchor = anchor
-        if let layout = PassthroughLayout(format, color: color) {
+        if let layout = PassthroughLayout(format, color: color), arrangements.contains(layout.arrangement) {
             pixelFormat = layout.arrangement.libavcodecFormat
             source = .planes(layout.planes)
         } else {
-            pixelFormat = AV_PIX_FMT_NV12
-            source = try Self.conversion(from: format, size: size, color: color)
+            let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
+            pixelFormat = layout == .nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P
+            source = try Self.conversion(from: format, size: size, color: color, layout: layout)
         }
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
@@ -46,11 +53,16 @@ final class SoftwareInput: EncoderInput {
         av_buffer_unref(&buffer)
     }
 
+    private static var outOfMemory: EncoderError {
+        EncoderError(.openFailed(encoder: "the software encoder", detail: "out of memory"))
+    }
+
     func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
+        if isFilled { return picture }
         switch source {
         case .planes(let order):
             for (index, plane) in order.enumerated() {
-                // libavcodec's frames have no constant planes; libx264 only reads them.
+                // libavcodec's frames have no constant planes; the encoders only read them.
                 let start = UnsafeMutableRawPointer(mutating: buffer.plane(plane).baseAddress)
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
@@ -62,34 +74,46 @@ final class SoftwareInput: EncoderInput {
                 throw EncoderError(error)
             }
             setPlane(0, surface.luma.base, surface.luma.stride)
-            if case .interleaved(let chroma) = surface.chroma { setPlane(1, chroma.base, chroma.stride) }
+            switch surface.chroma {
+            case .interleaved(let chroma): setPlane(1, chroma.base, chroma.stride)
+            case .separate(let cb, let cr):
+                setPlane(1, cb.base, cb.stride)
+                setPlane(2, cr.base, cr.stride)
+            }
         }
         picture.pointee.buf.0 = anchor
+        isFilled = true
         return picture
     }
 
-    func release() { picture.pointee.buf.0 = nil }
+    func release() {
+        picture.pointee.buf.0 = nil
+        isFilled = false
+    }
 
     private static func conversion(
-        from format: PictureFormat, size: PictureSize, color: ColorEncoding
+        from format: PictureFormat, size: PictureSize, color: ColorEncoding, layout: PictureSurface.Layout
     ) throws(EncoderError) -> Source {
         let converter: PixelConverter
         do {
-            converter = try PixelConverter(source: format, layout: .nv12, color: color)
+            converter = try PixelConverter(source: format, layout: layout, color: color)
         } catch {
             throw EncoderError(error)
         }
-        // Rows of a multiple of 64 bytes, as x264's vector code likes them.
-        let stride = (size.width + 63) & ~63
+        // Rows of a multiple of 64 bytes, chroma's included, as the encoders' vector code likes them.
+        let stride = (size.width + 127) & ~127
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: stride * (size.height + size.height / 2), alignment: 64)
         let bytes = memory.assumingMemoryBound(to: UInt8.self)
-        guard let luma = bytes.baseAddress else {
-            throw EncoderError(.openFailed(encoder: "libx264", detail: "out of memory"))
-        }
+        guard let luma = bytes.baseAddress else { throw outOfMemory }
+        let chroma = luma + stride * size.height
         let surface = PictureSurface(
             size: format.size, paddedSize: size, luma: PictureSurface.Plane(luma, stride: stride),
-            chroma: .interleaved(PictureSurface.Plane(luma + stride * size.height, stride: stride)))
+            chroma: layout == .nv12
+                ? .interleaved(PictureSurface.Plane(chroma, stride: stride))
+                : .separate(
+                    cb: PictureSurface.Plane(chroma, stride: stride / 2),
+                    cr: PictureSurface.Plane(chroma + stride / 2 * (size.height / 2), stride: stride / 2)))
         return .converted(converter, memory, surface)
     }
 

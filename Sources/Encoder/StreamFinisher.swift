@@ -3,6 +3,7 @@ import Bitstream
 /// The last step before an access unit leaves: brings an encoder's packet into the guaranteed shape, then
 /// checks the bytes that will be written.
 struct StreamFinisher {
+    private let codec: Codec
     private let encoder: String
     private let slicesPerPicture: Int?
     private var shaper: StreamShaper
@@ -15,13 +16,15 @@ struct StreamFinisher {
     ///   - amender: corrects the encoder's parameter sets; nil leaves them as they are.
     ///   - skipsToFirstIDR: pictures before the first IDR are passed over; else they are an error.
     init(
-        encoder: String, slicesPerPicture: Int?, amender: ParameterSetAmender?, skipsToFirstIDR: Bool = false
+        codec: Codec, encoder: String, slicesPerPicture: Int?, amender: ParameterSetAmender?,
+        skipsToFirstIDR: Bool = false
     ) {
+        self.codec = codec
         self.skipsToFirstIDR = skipsToFirstIDR
         self.encoder = encoder
         self.slicesPerPicture = slicesPerPicture
-        shaper = StreamShaper(pool: AccessUnitPool(codec: .h264), amendParameterSets: amender.map { $0.amend })
-        checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
+        shaper = StreamShaper(pool: AccessUnitPool(codec: codec), amendParameterSets: amender.map { $0.amend })
+        checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
     /// Parameter sets that an encoder gives outside its packets; many give none.
@@ -37,7 +40,7 @@ struct StreamFinisher {
     /// Decoding has to begin anew, with an IDR. Parameter sets stay known.
     mutating func expectIDR() {
         shaper.expectIDR()
-        checker = StreamShapeChecker(slicesPerPicture: slicesPerPicture)
+        checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
     /// Nil for a packet without a picture.

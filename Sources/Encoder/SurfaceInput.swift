@@ -2,21 +2,23 @@ import CFFmpeg
 import CVAAPI
 import Capture
 
-/// Pictures for a VAAPI encoder: surfaces from libavutil's pool, written once by the CPU.
+/// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 ///
 /// A surface that the driver lets us map is written where it lies. Where it does not (radeonsi 22.3 for a
 /// fresh pool surface) the picture is written into an image of the driver's and uploaded.
 final class SurfaceInput: EncoderInput {
-    private let connection: VADisplayConnection
+    let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
     private let picture: UnsafeMutablePointer<AVFrame>
     private let converter: PixelConverter
     private let size: PictureSize
     private let codedSize: PictureSize
+    /// The frame has the picture.
+    private var isFilled = false
     /// The image for uploads, made when the first surface could not be mapped.
     private var uploadImage: VAImage?
 
-    /// - Parameter surfaceCount: surfaces in the pool: what the encoder holds back and one to fill.
+    /// - Parameter surfaceCount: surfaces in the pool: what the encoders hold back and one to fill.
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
         surfaceCount: Int
@@ -36,7 +38,7 @@ final class SurfaceInput: EncoderInput {
         guard let frame = av_frame_alloc() else {
             var frames: UnsafeMutablePointer<AVBufferRef>? = frames
             av_buffer_unref(&frames)
-            throw EncoderError(.openFailed(encoder: "h264_vaapi", detail: "out of memory"))
+            throw EncoderError(.openFailed(encoder: connection.node, detail: "out of memory"))
         }
         picture = frame
     }
@@ -56,6 +58,7 @@ final class SurfaceInput: EncoderInput {
     }
 
     func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
+        if isFilled { return picture }
         let result = av_hwframe_get_buffer(frames, picture, 0)
         guard result >= 0 else { throw failed("no free surface", CodecSession.reason(result)) }
         do throws(EncoderError) {
@@ -66,10 +69,14 @@ final class SurfaceInput: EncoderInput {
         }
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
+        isFilled = true
         return picture
     }
 
-    func release() { av_frame_unref(picture) }
+    func release() {
+        av_frame_unref(picture)
+        isFilled = false
+    }
 
     private func write(_ buffer: borrowing PixelBuffer, to surface: VASurfaceID) throws(EncoderError) {
         if let uploadImage {
@@ -152,7 +159,7 @@ final class SurfaceInput: EncoderInput {
     }
 
     private func failed(_ what: String, _ detail: String) -> EncoderError {
-        EncoderError(.encodeFailed(encoder: "h264_vaapi on \(connection.node)", detail: "\(what): \(detail)"))
+        EncoderError(.encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "\(what): \(detail)"))
     }
 
     /// A pool of NV12 surfaces on our own display.
@@ -163,7 +170,7 @@ final class SurfaceInput: EncoderInput {
         cffmpeg_clear_log()
         func failed(_ result: Int32) -> EncoderError {
             EncoderError(
-                .openFailed(encoder: "h264_vaapi on \(connection.node)", detail: CodecSession.reason(result)))
+                .openFailed(encoder: "VAAPI on \(connection.node)", detail: CodecSession.reason(result)))
         }
         var device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI)
         defer { av_buffer_unref(&device) }

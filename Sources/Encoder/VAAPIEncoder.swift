@@ -1,26 +1,31 @@
+import Bitstream
 import CFFmpeg
 import Capture
 
-/// Opens compression sessions on a render node, through libavcodec's `h264_vaapi`.
+/// Opens compression sessions on a render node, through libavcodec's `h264_vaapi` and `hevc_vaapi`.
 enum VAAPIEncoder {
-    static let name = "h264_vaapi"
+    /// libavcodec's name of the codec's encoder.
+    static func name(_ codec: Codec) -> String { "\(codec.rawValue)_vaapi" }
 
-    /// What one entry point of a driver can do for H.264, all profiles together.
+    /// What one entry point of a driver can do for one codec, all profiles together.
     struct Candidate {
+        let codec: Codec
         let connection: VADisplayConnection
         let entryPoint: EncoderCapabilities.EntryPoint
         let capabilities: [EncoderCapabilities]
 
-        var label: String { "\(name) on \(connection.node) (\(entryPoint.rawValue))" }
+        var label: String { "\(name(codec)) on \(connection.node) (\(entryPoint.rawValue))" }
     }
 
     static func open(
-        _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate
+        _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate,
+        inputs: EncoderInputs
     ) throws(EncoderError) -> VideoEncoder {
         guard let first = candidate.capabilities.first else {
             throw EncoderError(
-                .unsupported("\(candidate.connection.node) has no \(candidate.entryPoint.rawValue) for H.264")
-            )
+                .unsupported(
+                    "\(candidate.connection.node) has no \(candidate.entryPoint.rawValue) for \(candidate.codec)"
+                ))
         }
         let properties = try SessionProperties(
             configuration, source: source,
@@ -29,16 +34,17 @@ enum VAAPIEncoder {
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
                 minimumSize: first.minimumSize, maximumSlices: max(1, first.maximumSlices),
                 hasBPictures: first.hasBPictures, roundsSlices: true))
-        // One to fill, those that the encoder keeps for reordering, and those under way.
-        let input = try SurfaceInput(
-            connection: candidate.connection, source: source, size: properties.size, color: properties.color,
-            surfaceCount: 4 + properties.bFrames)
+        let input = try inputs.surfaces(
+            on: candidate.connection, source: source, size: properties.size, color: properties.color,
+            heldBack: configuration.bFrames)
         let session = try CodecSession(
-            name: name, options: options(properties, entryPoint: candidate.entryPoint)
+            name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint)
         ) { context in
             context.configure(properties)
-            context.pointee.profile = properties.profile.number
-            if let level = properties.level { context.pointee.level = Int32(level.number) }
+            context.pointee.profile = properties.profile.number(in: properties.codec)
+            if let level = properties.level {
+                context.pointee.level = Int32(level.number(in: properties.codec))
+            }
             if case .constantQuality(let quality) = properties.rateControl {
                 context.pointee.global_quality = Int32(quality)
             }
@@ -60,10 +66,10 @@ enum VAAPIEncoder {
         var options = [
             ("low_power", entryPoint == .encSliceLP ? "1" : "0"),
             ("rc_mode", properties.rateControl.mode.rawValue.uppercased()),
-            ("coder", properties.entropyMode.rawValue),
             // Pictures that are under way at once; each above the first delays by a frame.
             ("async_depth", mayOverlap ? "2" : "1"),
         ]
+        if properties.codec == .h264 { options.append(("coder", properties.entropyMode.rawValue)) }
         if case .constantQuantizer(let quantizer) = properties.rateControl {
             options.append(("qp", "\(max(1, quantizer))"))
         }
@@ -75,7 +81,7 @@ extension EncoderCapabilities {
     fileprivate var configurationProfile: EncoderConfiguration.Profile? {
         switch profile {
         case "H264High": .high
-        case "H264Main": .main
+        case "H264Main", "HEVCMain": .main
         case "H264ConstrainedBaseline": .constrainedBaseline
         default: nil
         }

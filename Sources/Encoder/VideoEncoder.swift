@@ -4,7 +4,6 @@ import Capture
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///
-/// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end.
 /// Everything is called from one thread, the encode thread.
 public final class VideoEncoder: PictureEncoder {
     /// What was opened.
@@ -31,7 +30,7 @@ public final class VideoEncoder: PictureEncoder {
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(color: properties.color, frameRate: properties.frameRate)
         finisher = StreamFinisher(
-            encoder: details.name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
+            codec: properties.codec, encoder: details.name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
         try finisher.prime(extradata: session.extradata)
         self.session = session
         self.input = input
@@ -45,7 +44,6 @@ public final class VideoEncoder: PictureEncoder {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer)
-        defer { input.release() }
         frame.pointee.pts = Int64(frameNumber)
         frame.pointee.pict_type = kind == .idr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         try session.send(frame)
@@ -54,6 +52,8 @@ public final class VideoEncoder: PictureEncoder {
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
                 isIDRWanted: kind == .idr))
     }
+
+    public func releasePicture() { input.release() }
 
     public func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
         while let packet = try session.receive() {

@@ -7,10 +7,10 @@ import Capture
 struct CaptureStage {
     let stream: any CaptureStream
     let frames: BoundedQueue<PixelBuffer>
-    let counters: RecordingCounters
+    let counters: Counters<CaptureCounter>
     private var countedLosses = CaptureLosses()
 
-    init(stream: any CaptureStream, frames: BoundedQueue<PixelBuffer>, counters: RecordingCounters) {
+    init(stream: any CaptureStream, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>) {
         self.stream = stream
         self.frames = frames
         self.counters = counters
@@ -43,8 +43,9 @@ struct CaptureStage {
         counters.add(to: .captured)
         if stream.isLive {
             counters.add(frames.pushDroppingOldest(buffer), to: .droppedByUs)
-        } else if !frames.push(buffer) {
-            counters.add(to: .unused)
+        } else {
+            // A closed queue is one that nobody takes from any more.
+            _ = frames.push(buffer)
         }
     }
 

@@ -2,133 +2,108 @@ import Bitstream
 import Capture
 import Encoder
 import Output
+import Synchronization
 
-/// When a recording ends by itself.
-public struct RecordingLimits: Sendable, Hashable {
-    /// Frames, at least 1; nil for no limit.
-    public var frames: Int?
-    /// Nanoseconds from the first frame's timestamp; nil for no limit.
-    public var duration: Int64?
+/// One codec of a recording.
+public struct RecordingTrack {
+    /// Already open, so that its failure to open is told before anything is recorded.
+    public var encoder: any PictureEncoder
+    /// Opens another like it after a failure. Called on the encode thread.
+    public var makeEncoder: EncoderFactory
+    /// Frames from one keyframe to the next.
+    public var keyframeInterval: Int
 
-    /// Frames, a duration in nanoseconds, both or neither.
-    public init(frames: Int? = nil, duration: Int64? = nil) {
-        self.frames = frames
-        self.duration = duration
+    /// A track with its first encoder.
+    public init(
+        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int
+    ) {
+        self.encoder = encoder
+        self.makeEncoder = makeEncoder
+        self.keyframeInterval = keyframeInterval
     }
 }
 
-/// What came of a recording.
-public struct RecordingOutcome: Sendable {
-    /// Why it ended early; nil where it ended as asked.
-    public let error: RecordingError?
-    /// Capture to write in nanoseconds; nil where nothing was written or the source has no clock.
-    public let latency: Latency?
-
-    /// Nanoseconds.
-    public struct Latency: Sendable, Hashable {
-        /// Half of the frames took no longer.
-        public let median: Int64
-        /// 99 of 100 frames took no longer.
-        public let percentile99: Int64
-        /// The slowest frame.
-        public let maximum: Int64
-    }
-}
-
-/// A recording under way: a capture thread, an encode thread, a writer.
+/// A recording under way: a capture thread, an encode thread, and a writer for each output.
 ///
-/// Made and ended by one thread; `stop` and `counters` may be used from any.
+/// Made and ended by one thread; `stop` and the counters may be used from any. What fails takes with it what
+/// cannot be without it: an output itself alone, an encoder its outputs, the source everything. The last output
+/// to end ends the source.
 public final class Recording {
-    /// What is being counted.
-    public let counters = RecordingCounters()
+    /// What is being counted of the source.
+    public let counters = Counters<CaptureCounter>()
+    /// What is being counted of each track's encoder.
+    public let encoderCounters: [Counters<EncoderCounter>]
+    /// In the order in which they were given.
+    public let outputs: [RecordingOutput]
     /// Raised when everything has come to its end and `finish` will not wait.
     public let ended: Interruption
 
     private let interrupter: CaptureInterrupter
     private let stopWish = RecordingStop()
-    private var threads: Threads?
-    private let results = Results()
-
-    /// A queue of coded pictures: 64 MiB, or a minute at 60 frames a second.
-    private static let writerCapacity = 3600
-    private static let writerBytes = 64 << 20
-
-    private struct Threads: ~Copyable {
-        let capture: WorkerThread
-        let encode: WorkerThread
-        let write: WorkerThread
-
-        /// Starts all or none.
-        /// - Parameter abandon: makes those that were started end.
-        static func start(
-            _ capture: @escaping @Sendable () -> Void, _ encode: @escaping @Sendable () -> Void,
-            _ write: @escaping @Sendable () -> Void, abandon: () -> Void
-        ) throws(RecordingError) -> Threads {
-            guard let write = WorkerThread(body: write) else { throw .noResources }
-            guard let encode = WorkerThread(body: encode) else {
-                abandon()
-                write.join()
-                throw .noResources
-            }
-            guard let capture = WorkerThread(body: capture) else {
-                abandon()
-                encode.join()
-                write.join()
-                throw .noResources
-            }
-            return Threads(capture: capture, encode: encode, write: write)
-        }
-
-        consuming func join() {
-            capture.join()
-            encode.join()
-            write.join()
-        }
-    }
+    private let tracks: [EncodeTrack]
+    private var capture: WorkerThread?
+    private var encode: WorkerThread?
+    private let captureResult = CaptureResult()
 
     /// Starts recording.
     /// - Parameters:
-    ///   - encoder: already open, so that its failure to open is told before anything is recorded.
-    ///   - makeEncoder: opens another like it after a failure. Called on the encode thread.
+    ///   - tracks: each with at least one output.
+    ///   - outputs: each with the index of the track whose stream it takes.
     public init(
-        from stream: any CaptureStream, encoder: any PictureEncoder,
-        makeEncoder: @escaping () throws(EncoderError) -> any PictureEncoder, keyframeInterval: Int,
-        keyframeRequest: KeyframeRequest = KeyframeRequest(), limits: RecordingLimits,
-        to sink: any PacketSink
+        from stream: any CaptureStream, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
+        keyframeRequest: KeyframeRequest = KeyframeRequest(), limits: RecordingLimits
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
         interrupter = stream.interrupter
+        let outputs = outputs.map { sink, track in
+            RecordingOutput(sink, track: track, measuresLatency: stream.isLive)
+        }
+        self.outputs = outputs
+        let stopWish = stopWish
+        self.tracks = tracks.enumerated().map { index, track in
+            EncodeTrack(
+                encoder: track.encoder, makeEncoder: track.makeEncoder,
+                keyframeInterval: track.keyframeInterval, outputs: outputs.filter { $0.track == index },
+                pauses: stopWish)
+        }
+        encoderCounters = self.tracks.map(\.counters)
         // One buffer is being encoded, one is on its way into the queue, and two stay with the driver, if it
         // granted as many.
         let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 4))
-        let units = BoundedQueue<AccessUnit>(capacity: Self.writerCapacity, costLimit: Self.writerBytes)
-        let capture = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
-        let encode = Handover(
+        let captureStage = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
+        let encodeStage = Handover(
             EncodeStage(
-                encoder: encoder, makeEncoder: makeEncoder, keyframeInterval: keyframeInterval,
-                limits: limits,
-                frames: frames, units: units, counters: counters, interrupter: interrupter, pauses: stopWish,
-                keyframeRequest: keyframeRequest))
-        let write = Handover(
-            WriteStage(
-                units: units, sink: sink, counters: counters, interrupter: interrupter,
-                measuresLatency: stream.isLive))
-        let results = results
-        threads = try Threads.start(
-            { results.capture = capture.value.run() },
-            { results.encode = encode.value.run() },
-            {
-                results.write = write.value.run()
-                results.latency = write.value.latency
-                ended.raise()
-            },
-            abandon: { [interrupter] in
-                interrupter.interrupt()
-                frames.close()
-                units.close()
-            })
+                tracks: self.tracks, limits: limits, frames: frames, counters: counters,
+                interrupter: interrupter, keyframeRequest: keyframeRequest))
+        try start(captureStage, encodeStage, frames)
     }
+
+    /// Starts all threads or none.
+    private func start(
+        _ captureStage: Handover<CaptureStage>, _ encodeStage: Handover<EncodeStage>,
+        _ frames: BoundedQueue<PixelBuffer>
+    ) throws(RecordingError) {
+        let unfinished = Countdown(outputs.count)
+        let areWriting = outputs.allSatisfy { output in
+            output.start { [interrupter, ended] in
+                guard unfinished.countDown() else { return }
+                interrupter.interrupt()
+                ended.raise()
+            }
+        }
+        if areWriting { encode = WorkerThread { encodeStage.value.run() } }
+        let result = captureResult
+        if encode != nil { capture = WorkerThread { result.error = captureStage.value.run() } }
+        guard capture == nil else { return }
+        frames.close()
+        for output in outputs { output.close() }
+        join()
+        throw .noResources
+    }
+
+    /// Whether coded pictures wait to be written.
+    public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
 
     /// Ends the recording: what is captured is encoded, what is encoded is written.
     public func stop() {
@@ -138,31 +113,44 @@ public final class Recording {
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {
-        if let threads = threads.take() { threads.join() }
-        return results.outcome
+        join()
+        return RecordingOutcome(
+            capture: captureResult.error, tracks: tracks.map(RecordingOutcome.Track.init),
+            outputs: outputs.map { RecordingOutcome.Output(error: $0.error, latency: $0.latency) })
     }
 
-    /// What each thread leaves behind; read after it was joined.
-    private final class Results: @unchecked Sendable {
-        // Safe to share: each field is written by one thread, and read by another after joining it.
-        var capture: RecordingError?
-        var encode: RecordingError?
-        var write: RecordingError?
-        var latency = LatencyHistogram()
+    private func join() {
+        if let capture = capture.take() { capture.join() }
+        if let encode = encode.take() { encode.join() }
+        for output in outputs { output.join() }
+    }
 
-        /// What failed first takes the others down with it: a failed output stops the encoder, both stop
-        /// the source.
-        var outcome: RecordingOutcome {
-            let latency: RecordingOutcome.Latency? =
-                if let median = latency.percentile(0.5), let high = latency.percentile(0.99) {
-                    RecordingOutcome.Latency(
-                        median: median, percentile99: high, maximum: latency.maximum)
-                } else {
-                    nil
-                }
-            return RecordingOutcome(error: write ?? encode ?? capture, latency: latency)
+    /// What the capture thread leaves behind.
+    private final class CaptureResult: @unchecked Sendable {
+        // Safe to share: written by the capture thread, and read by another after joining it.
+        var error: RecordingError?
+    }
+}
+
+extension RecordingOutcome.Track {
+    fileprivate init(_ track: EncodeTrack) {
+        error = track.error
+        let count = track.counters[.encoded]
+        measuredRate = track.span.flatMap { span in
+            let duration = Double(span.upperBound - span.lowerBound) / 1e9
+            return count > 1 && duration > 0 ? Double(count - 1) / duration : nil
         }
     }
+}
+
+/// Tells the last of several threads that it is the last.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    /// True for the last.
+    func countDown() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }
 
 /// Gives a value to another thread for good: whoever hands it over does not touch it again.

@@ -6,14 +6,13 @@ import Output
 struct WriteStage {
     let units: BoundedQueue<AccessUnit>
     let sink: any PacketSink
-    let counters: RecordingCounters
-    let interrupter: CaptureInterrupter
+    let counters: Counters<OutputCounter>
     /// Whether timestamps are moments of this machine's clock, so that latency can be told.
     let measuresLatency: Bool
     var latency = LatencyHistogram()
 
     /// Runs until the queue is closed and empty, or the sink fails.
-    mutating func run() -> RecordingError? {
+    mutating func run() -> OutputError? {
         do throws(OutputError) {
             while let unit = units.pop() {
                 try sink.write(unit)
@@ -26,9 +25,9 @@ struct WriteStage {
             return nil
         } catch {
             units.close()
-            interrupter.interrupt()
             while let unwritten = units.pop() { _ = consume unwritten }
-            return .output(error)
+            counters.add(counters[.accepted] - counters[.written], to: .lost)
+            return error
         }
     }
 }

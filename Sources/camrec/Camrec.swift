@@ -6,7 +6,7 @@ import Glibc
 struct Camrec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camrec",
-        abstract: "Records a camera as H.264, on the GPU where there is one.",
+        abstract: "Records a camera as H.264 and H.265, on the GPU where there is one.",
         version: "0.1.0",
         subcommands: [RecordCommand.self, DevicesCommand.self],
         defaultSubcommand: RecordCommand.self)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bitstream
 import Capture
 import Encoder
 
@@ -17,6 +18,7 @@ extension Level: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
+extension Codec: ExpressibleByArgument {}
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
 extension EncoderConfiguration.Profile: ExpressibleByArgument {}

@@ -14,14 +14,17 @@ struct Progress {
     }
 
     /// Frames, rate since the last call, drops, time.
-    mutating func line(_ counters: RecordingCounters) -> String {
+    mutating func line(_ recording: Recording) -> String {
         let now = MonotonicTime.now()
         let seconds = max(0.001, Double(now - lastTime) / 1e9)
-        let (frames, bytes) = (counters[.written], counters[.bytes])
+        let frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
+        let bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
         let rate = Double(frames - lastFrames) / seconds
         let bits = Double(bytes - lastBytes) * 8 / seconds
         (lastTime, lastFrames, lastBytes) = (now, frames, bytes)
-        let dropped = counters[.droppedByDriver] + counters[.droppedByUs] + counters[.droppedByEncoder]
+        let dropped =
+            recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
+            + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
         return "\(frames) frames  \(decimal(rate)) fps  \(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  "
             + clock(now - start)
     }

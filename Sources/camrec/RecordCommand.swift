@@ -1,22 +1,24 @@
 import ArgumentParser
+import Bitstream
 import Capture
 import Encoder
 import Glibc
 import Output
 import Recorder
 
-/// `camrec [record] [options] OUTPUT`
+/// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Records a camera, the test picture or a .y4m file as raw H.264.",
+        abstract: "Records a camera, the test picture or a .y4m file as raw H.264 and H.265.",
         usage: """
-            camrec [record] [<options>] <OUTPUT>
+            camrec [record] [<options>] <OUTPUT>...
             camrec devices [--json]
             """,
         discussion: """
             Examples:
               camrec --device /dev/video0 --frames 200 out.h264
+              camrec --device /dev/video0 --frames 200 out.h264 out.h265
               camrec --duration 10m --bitrate 4M --size 1280x720 out.h264
               camrec --device test --frames 100 - | ffplay -f h264 -
 
@@ -24,11 +26,17 @@ struct RecordCommand: ParsableCommand {
             69 no usable encoder; 73 cannot create the output; 74 read or write failed; 75 device busy; \
             77 no permission; 130, 143: stopped by a signal before recording began, or by a second one.
 
+            Several outputs share one capture, and those of one codec share one encoder. One that fails does \
+            not stop the others.
+
             Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe.
             """)
 
-    @Argument(help: ArgumentHelp("A file, a named pipe, or - for standard output.", valueName: "OUTPUT"))
-    var output: String
+    @Argument(
+        help: ArgumentHelp(
+            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265.",
+            valueName: "OUTPUT"))
+    var outputs: [String]
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Length") var length: LengthOptions
@@ -38,14 +46,24 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Output") var reporting: ReportingOptions
 
     func validate() throws {
-        if output == FileSink.standardOutput, reporting.report == FileSink.standardOutput {
+        let toStandardOutput = outputs.count { $0 == FileSink.standardOutput }
+        if toStandardOutput > 0, reporting.report == FileSink.standardOutput {
             throw ValidationError("'-' and '--report -' both want standard output")
         }
-        if output.isEmpty { throw ValidationError("the output's name is empty") }
+        if toStandardOutput > 1 { throw ValidationError("'-' is given twice") }
+        if outputs.count > Self.mostOutputs {
+            throw ValidationError("\(outputs.count) outputs, more than \(Self.mostOutputs)")
+        }
+        if outputs.contains("") { throw ValidationError("the output's name is empty") }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }
     }
+
+    private static let mostOutputs = 32
+
+    /// What each OUTPUT means, in their order.
+    var choices: [OutputChoice] { outputs.map { OutputChoice(path: $0, codec: stream.codec) } }
 
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
@@ -136,7 +154,9 @@ struct EncoderOptions: ParsableArguments {
 
 /// How many bits.
 struct RateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Average bit rate: 4M, 800k. Default: 0.1 bit a pixel.", valueName: "RATE"))
+    @Option(
+        help: ArgumentHelp(
+            "Average bit rate: 4M, 800k. Default: 0.1 bit a pixel, 0.06 of H.265.", valueName: "RATE"))
     var bitrate: BitsPerSecond?
 
     @Option(
@@ -207,18 +227,21 @@ struct RateOptions: ParsableArguments {
 
 /// What the stream looks like.
 struct StreamOptions: ParsableArguments {
+    @Option(help: "H.264 or H.265. Default: what each output's name says, else h264.")
+    var codec: Codec?
+
     @Option(
         help: ArgumentHelp(
             "Distance of keyframes: 50 frames or 2s. Default: one a second.", valueName: "N|TIME"))
     var keyframeInterval: KeyframeDistance?
 
-    @Option(help: "H.264 profile. Default: the best that the encoder has.")
+    @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")
     var profile: EncoderConfiguration.Profile?
 
-    @Option(help: ArgumentHelp("H.264 level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"))
+    @Option(help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"))
     var level: Automatic<Level> = .auto
 
-    @Option(help: "Entropy coding. Default: CABAC where the profile has it.")
+    @Option(help: "H.264's entropy coding. Default: CABAC where the profile has it.")
     var entropy: EncoderConfiguration.EntropyMode?
 
     @Option(help: ArgumentHelp("B frames in a row at most; they reorder and delay.", valueName: "N"))
@@ -247,8 +270,20 @@ struct StreamOptions: ParsableArguments {
         }
     }
 
-    func configuration(rate: RateOptions) -> EncoderConfiguration {
+    /// The configuration of each codec. Where there are several, one does not get what only another has.
+    func configurations(_ codecs: [Codec], rate: RateOptions) -> [EncoderConfiguration] {
+        codecs.map { codec in
+            var configuration = configuration(codec, rate: rate)
+            guard codecs.count > 1 else { return configuration }
+            if profile?.isDefined(in: codec) == false { configuration.profile = nil }
+            if codec == .hevc { configuration.entropyMode = nil }
+            return configuration
+        }
+    }
+
+    private func configuration(_ codec: Codec, rate: RateOptions) -> EncoderConfiguration {
         var configuration = EncoderConfiguration()
+        configuration.codec = codec
         configuration.profile = profile
         configuration.level = level.value
         configuration.entropyMode = entropy

@@ -3,26 +3,30 @@ import Encoder
 import Recorder
 
 /// What a recording came to, for people and for programs.
+///
+/// The report's first level; the names are the JSON's. `encoder`, `output`, `frames`, `bytes` and `latency` are
+/// those of the first output.
 struct RecordingResult: Encodable {
-    /// The report's first level; the names are the JSON's.
-    private let device: Device
-    private let format: Format
-    private let encoder: Encoder
-    private let output: String
-    private let frames: Frames
-    private let bytes: Int
-    private let seconds: Double
-    private let latency: Latency?
-    private let error: String?
+    let device: Device
+    let format: Format
+    let encoder: Encoder
+    let output: String
+    let frames: Frames
+    let bytes: Int
+    let seconds: Double
+    let latency: Latency?
+    let error: String?
+    let encoders: [Encoder]
+    let outputs: [Output]
 
-    private struct Device: Encodable {
+    struct Device: Encodable {
         let path: String
         let name: String
         let driver: String?
         let bus: String?
     }
 
-    private struct Format: Encodable {
+    struct Format: Encodable {
         let pixelFormat: String
         let width: Int
         let height: Int
@@ -33,8 +37,9 @@ struct RecordingResult: Encodable {
     }
 
     /// The encoder in use at the end.
-    private struct Encoder: Encodable {
+    struct Encoder: Encodable {
         let name: String
+        let codec: String
         let implementation: String?
         let renderNode: String?
         let driver: String?
@@ -45,26 +50,33 @@ struct RecordingResult: Encodable {
         let passedOver: [String]
         let notes: [String]
         let restarts: Int
+        /// Pictures a second that came out, by the source's clock.
+        let measuredFramesPerSecond: Double?
+        let frames: EncoderFrames
+        let error: String?
+    }
 
-        init(_ choice: EncoderSupply.Choice?, restarts: Int) {
-            let details = choice?.details
-            name = choice?.name ?? ""
-            implementation = details?.implementation
-            renderNode = details?.renderNode
-            driver = details?.driver
-            entryPoint = details?.entryPoint?.rawValue
-            profile = details?.profile.rawValue
-            rateControlMode = details?.rateControl.mode.rawValue
-            bitRate = details?.rateControl.bitRate
-            passedOver = choice?.passedOver ?? []
-            notes = choice?.notes.map(\.description) ?? []
-            self.restarts = restarts
-        }
+    /// Of the frames that reach the encoders.
+    struct EncoderFrames: Encodable {
+        let droppedByEncoder: Int
+        let unused: Int
+        let encoded: Int
+    }
+
+    struct Output: Encodable {
+        let output: String
+        let codec: String
+        let written: Int
+        let keyframes: Int
+        let lost: Int
+        let bytes: Int
+        let latency: Latency?
+        let error: String?
     }
 
     /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs +
     /// droppedByEncoder + encoded + unused.
-    private struct Frames: Encodable {
+    struct Frames: Encodable {
         let captured: Int
         let droppedByDriver: Int
         let corrupt: Int
@@ -77,15 +89,15 @@ struct RecordingResult: Encodable {
     }
 
     /// Capture to write.
-    private struct Latency: Encodable {
+    struct Latency: Encodable {
         let medianMilliseconds: Double
         let percentile99Milliseconds: Double
         let maximumMilliseconds: Double
     }
 
     init(
-        stream: any CaptureStream, choice: EncoderSupply.Choice?, counters: RecordingCounters,
-        outcome: RecordingOutcome, output: String, elapsed: Int64
+        stream: any CaptureStream, supplies: [EncoderSupply], recording: Recording,
+        outcome: RecordingOutcome, elapsed: Int64
     ) {
         let (identity, granted) = (stream.identity, stream.format)
         device = Device(
@@ -94,70 +106,80 @@ struct RecordingResult: Encodable {
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
-        encoder = Encoder(choice, restarts: counters[.encoderRestarts])
-        self.output = output
-        frames = Frames(
-            captured: counters[.captured], droppedByDriver: counters[.droppedByDriver],
-            corrupt: counters[.corrupt], droppedByUs: counters[.droppedByUs],
-            droppedByEncoder: counters[.droppedByEncoder], unused: counters[.unused],
-            encoded: counters[.encoded], keyframes: counters[.keyframes], written: counters[.written])
-        bytes = counters[.bytes]
-        seconds = Double(elapsed) / 1e9
-        latency = outcome.latency.map {
-            Latency(
-                medianMilliseconds: Double($0.median) / 1e6,
-                percentile99Milliseconds: Double($0.percentile99) / 1e6,
-                maximumMilliseconds: Double($0.maximum) / 1e6)
+        let encoders = supplies.indices.map {
+            Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }
+        let outputs = zip(recording.outputs, outcome.outputs).map { output, outcome in
+            Output(output, supplies[output.track], outcome)
+        }
+        let (first, track) = (outputs[0], recording.outputs[0].track)
+        (self.encoders, self.outputs, encoder) = (encoders, outputs, encoders[track])
+        (output, bytes, latency) = (first.output, first.bytes, first.latency)
+        frames = Frames(recording.counters, encoders[track].frames, first)
+        seconds = Double(elapsed) / 1e9
+        error = outcome.errors.first?.description
+    }
+}
+
+extension RecordingResult.Encoder {
+    fileprivate init(
+        _ supply: EncoderSupply, _ counters: Counters<EncoderCounter>, _ outcome: RecordingOutcome.Track
+    ) {
+        let (choice, details) = (supply.choice, supply.choice?.details)
+        name = choice?.name ?? ""
+        codec = supply.codec.rawValue
+        implementation = details?.implementation
+        renderNode = details?.renderNode
+        driver = details?.driver
+        entryPoint = details?.entryPoint?.rawValue
+        profile = details?.profile.rawValue
+        rateControlMode = details?.rateControl.mode.rawValue
+        bitRate = details?.rateControl.bitRate
+        passedOver = choice?.passedOver ?? []
+        notes = choice?.notes.map(\.description) ?? []
+        restarts = counters[.restarts]
+        measuredFramesPerSecond = outcome.measuredRate
+        frames = RecordingResult.EncoderFrames(
+            droppedByEncoder: counters[.droppedByEncoder], unused: counters[.unused],
+            encoded: counters[.encoded])
         error = outcome.error?.description
     }
+}
 
-    /// The last line of a run.
-    var summary: String {
-        let rate = seconds > 0 ? Double(bytes) * 8 / seconds / 1e6 : 0
-        let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
-        return
-            "\(kept) in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
-            + "the driver, \(frames.droppedByUs) late, \(frames.droppedByEncoder) by the encoder; "
-            + "\(frames.corrupt) corrupt\(delay)"
+extension RecordingResult.Output {
+    fileprivate init(_ output: RecordingOutput, _ supply: EncoderSupply, _ outcome: RecordingOutcome.Output) {
+        self.output = output.name
+        codec = supply.codec.rawValue
+        written = output.counters[.written]
+        keyframes = output.counters[.keyframes]
+        lost = output.counters[.lost]
+        bytes = output.counters[.bytes]
+        latency = outcome.latency.map(RecordingResult.Latency.init)
+        error = outcome.error?.description
     }
+}
 
-    /// Not one frame was written.
-    var isEmpty: Bool { frames.written == 0 }
-
-    /// What is in the output now.
-    var kept: String {
-        if frames.written == 0 { return "nothing was recorded" }
-        return
-            "\(output): \(count(frames.written, "frame")), \(count(frames.keyframes, "keyframe")), \(bytes) bytes"
+extension RecordingResult.Frames {
+    fileprivate init(
+        _ counters: Counters<CaptureCounter>, _ encoder: RecordingResult.EncoderFrames,
+        _ output: RecordingResult.Output
+    ) {
+        captured = counters[.captured]
+        droppedByDriver = counters[.droppedByDriver]
+        corrupt = counters[.corrupt]
+        droppedByUs = counters[.droppedByUs]
+        droppedByEncoder = encoder.droppedByEncoder
+        unused = encoder.unused
+        encoded = encoder.encoded
+        keyframes = output.keyframes
+        written = output.written
     }
+}
 
-    /// Losses that somebody should hear of.
-    var warnings: [String] {
-        var warnings: [String] = []
-        if frames.droppedByDriver > 0 {
-            warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
-        }
-        if frames.droppedByUs > 0 {
-            warnings.append(
-                "\(count(frames.droppedByUs, "frame")) dropped because the machine was too busy to encode in time; "
-                    + "if that goes on, use a smaller --size or a lower --fps"
-            )
-        }
-        if frames.droppedByEncoder > 0 {
-            warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
-        }
-        if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
-        if encoder.restarts > 0 {
-            warnings.append(
-                "the encoder failed and was opened anew (\(count(encoder.restarts, "time"))); now it is \(encoder.name)"
-            )
-        }
-        return warnings
-    }
-
-    /// `1 frame`, `2 frames`.
-    private func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
+extension RecordingResult.Latency {
+    fileprivate init(_ latency: RecordingOutcome.Latency) {
+        medianMilliseconds = Double(latency.median) / 1e6
+        percentile99Milliseconds = Double(latency.percentile99) / 1e6
+        maximumMilliseconds = Double(latency.maximum) / 1e6
     }
 }

@@ -1,3 +1,4 @@
+import Bitstream
 import Capture
 import Encoder
 import Glibc
@@ -28,28 +29,48 @@ struct RecordingSession {
     private func record() throws(RecordingError) -> ExitStatus {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         let stream = try openSource()
-        let configuration = command.stream.configuration(rate: command.rate)
-        let supply = EncoderSupply(
-            command.encoder.request, configuration: configuration, source: stream.format)
-        let encoder = try openEncoder(from: supply)
+        let choices = command.choices
+        let supplies = EncoderSupply.supplies(
+            command.encoder.request,
+            configurations: command.stream.configurations(codecs(of: choices), rate: command.rate),
+            source: stream.format)
+        var tracks: [RecordingTrack] = []
+        for supply in supplies { tracks.append(try track(of: supply)) }
         try refuseToOverwriteSource()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.recordingBegins()
         let report = try ReportFile(command.reporting)
-        let sink = try openOutput(interruption: outputGivenUp)
-        try refuseSharing(sink, report)
-        describe(stream, supply.choice)
+        let sinks = try openOutputs(choices, report, interruption: outputGivenUp)
+        describe(stream, supplies, choices)
         let recording = try Recording(
-            from: stream, encoder: encoder, makeEncoder: { () throws(EncoderError) in try supply.open() },
-            keyframeInterval: configuration.keyframeInterval(at: stream.format.frameRate),
-            keyframeRequest: signals.keyframeRequest, limits: command.length.limits, to: sink)
+            from: stream, tracks: tracks,
+            to: zip(sinks, choices).map { sink, choice in
+                (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
+            }, keyframeRequest: signals.keyframeRequest,
+            limits: command.length.limits)
         let start = MonotonicTime.now()
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, choice: supply.choice, counters: recording.counters, outcome: outcome,
-            output: sink.name, elapsed: MonotonicTime.now() - start)
-        return try tell(result, outcome.error, report)
+            stream: stream, supplies: supplies, recording: recording, outcome: outcome,
+            elapsed: MonotonicTime.now() - start)
+        return try tell(result, outcome.errors, report)
+    }
+
+    /// Each codec once, in the order of the outputs.
+    private func codecs(of choices: [OutputChoice]) -> [Codec] {
+        choices.reduce(into: []) { codecs, choice in
+            if !codecs.contains(choice.codec) { codecs.append(choice.codec) }
+        }
+    }
+
+    private func track(of supply: EncoderSupply) throws(RecordingError) -> RecordingTrack {
+        do throws(EncoderError) {
+            return RecordingTrack(
+                encoder: try supply.open(),
+                makeEncoder: { () throws(EncoderError) in try supply.open() },
+                keyframeInterval: supply.keyframeInterval)
+        } catch { throw .encoder(error) }
     }
 
     private func openSource() throws(RecordingError) -> any CaptureStream {
@@ -59,44 +80,56 @@ struct RecordingSession {
         } catch { throw .capture(error) }
     }
 
-    private func openEncoder(from supply: EncoderSupply) throws(RecordingError) -> any PictureEncoder {
-        do { return try supply.open() } catch { throw .encoder(error) }
-    }
-
-    private func openOutput(interruption: Interruption) throws(RecordingError) -> FileSink {
-        do {
-            return try FileSink(
-                path: command.output, overwrite: command.reporting.overwrite, interruption: interruption)
-        } catch { throw .output(error) }
+    private func openOutputs(
+        _ choices: [OutputChoice], _ report: ReportFile?, interruption: Interruption
+    ) throws(RecordingError) -> [FileSink] {
+        var sinks: [FileSink] = []
+        for choice in choices {
+            do throws(OutputError) {
+                let sink = try FileSink(
+                    path: choice.path, overwrite: command.reporting.overwrite, interruption: interruption)
+                try refuseSharing(sink, sinks, report)
+                sinks.append(sink)
+            } catch { throw .output(error) }
+        }
+        return sinks
     }
 
     private func refuseToOverwriteSource() throws(RecordingError) {
         guard let device = command.source.device, device != TestSource.name,
             let source = FileIdentity(path: device)
         else { return }
-        for path in [command.output, command.reporting.report].compactMap({ $0 })
+        for path in command.outputs + [command.reporting.report].compactMap({ $0 })
         where FileIdentity(path: path) == source {
             throw .output(OutputError(.usedTwice("the source"), output: path))
         }
     }
 
-    private func refuseSharing(_ sink: FileSink, _ report: ReportFile?) throws(RecordingError) {
-        guard let report, let identity = report.identity, identity == sink.identity else { return }
+    private func refuseSharing(
+        _ sink: FileSink, _ others: [FileSink], _ report: ReportFile?
+    ) throws(OutputError) {
         // Whatever is written to /dev/null does not mix.
-        if identity == FileIdentity(path: "/dev/null") { return }
-        throw .output(OutputError(.usedTwice("the report"), output: sink.name))
+        guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }
+        if let other = others.first(where: { $0.identity == identity }) {
+            throw OutputError(.usedTwice(other.name), output: sink.name)
+        }
+        if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
     }
 
-    private func describe(_ stream: any CaptureStream, _ choice: EncoderSupply.Choice?) {
+    private func describe(_ stream: any CaptureStream, _ supplies: [EncoderSupply], _ choices: [OutputChoice]) {
         let format = stream.format
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
-        guard let choice else { return }
-        let reasons = choice.passedOver.joined(separator: "; ")
-        console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
-        for note in choice.notes {
-            if note.contradictsRequest { console.warn("\(note)") } else { console.inform("note: \(note)") }
+        for choice in supplies.compactMap(\.choice) {
+            let reasons = choice.passedOver.joined(separator: "; ")
+            console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
+            for note in choice.notes {
+                if note.contradictsRequest { console.warn("\(note)") } else { console.inform("note: \(note)") }
+            }
+        }
+        for choice in choices where choice.isMisnamed {
+            console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
         }
     }
 
@@ -120,16 +153,16 @@ struct RecordingSession {
                 isStopping = true
                 recording.stop()
             }
-            if isStopping, stall.isReached(recording.counters) { outputGivenUp.raise() }
-            if console.hasProgress { console.showProgress(progress.line(recording.counters)) }
+            if isStopping, stall.isReached(recording) { outputGivenUp.raise() }
+            if console.hasProgress { console.showProgress(progress.line(recording)) }
         }
     }
 
-    /// Says how it went, and writes the report.
+    /// Says how it went, and writes the report. The first of what failed says what the exit status is.
     private func tell(
-        _ result: RecordingResult, _ error: RecordingError?, _ report: ReportFile?
+        _ result: RecordingResult, _ errors: [RecordingError], _ report: ReportFile?
     ) throws(RecordingError) -> ExitStatus {
-        console.inform(result.summary)
+        for line in result.summary { console.inform(line) }
         for warning in result.warnings { console.warn(warning) }
         var status = ExitStatus.done
         do throws(OutputError) {
@@ -138,9 +171,9 @@ struct RecordingSession {
             console.fail(error.description)
             status = .inputOutput
         }
-        if let error {
-            console.fail("\(error) (\(result.kept))")
-            status = ExitStatus(error)
+        for error in errors { console.fail("\(error) (\(result.kept))") }
+        if let first = errors.first {
+            status = ExitStatus(first)
         } else if result.isEmpty {
             console.warn("nothing was recorded")
         }
@@ -157,9 +190,9 @@ struct Stall {
     init(patience: Int64) { self.patience = patience }
 
     /// Whether something waits to be written and nothing was for that long.
-    mutating func isReached(_ counters: RecordingCounters) -> Bool {
-        let (now, written) = (MonotonicTime.now(), counters[.written])
-        if written != self.written || written == counters[.encoded] { (self.written, since) = (written, now) }
+    mutating func isReached(_ recording: Recording) -> Bool {
+        let (now, written) = (MonotonicTime.now(), recording.outputs.reduce(0) { $0 + $1.counters[.written] })
+        if written != self.written || !recording.hasUnwritten { (self.written, since) = (written, now) }
         return now - since >= patience
     }
 }

@@ -176,12 +176,6 @@ import Testing
                 == .missingParameterSets)
     }
 
-    @Test func aRestartForgetsTheSets() throws {
-        var shaper = try started()
-        shaper.expectIDR()
-        #expect(rule { _ = try shaper.shape(annexB([Sample.idr])) } == .missingParameterSets)
-    }
-
     @Test(arguments: [
         ("", StreamShapeError.Rule.notAnnexB), ("0000", .notAnnexB), ("0000000e 65888400", .notAnnexB),
         ("ff 000001 41 9a", .notAnnexB), ("000001 000001 41", .emptyUnit),

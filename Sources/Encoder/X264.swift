@@ -1,0 +1,59 @@
+/// How libx264 is set up.
+enum X264 {
+    static let name = "libx264"
+
+    static func options(_ properties: SessionProperties) -> [(String, String)] {
+        let isRealtime = properties.latency == .realtime
+        var options = [
+            ("preset", isRealtime ? "veryfast" : "medium"),
+            (
+                "profile",
+                properties.profile == .constrainedBaseline ? "baseline" : properties.profile.rawValue
+            ),
+            ("forced-idr", "1"),
+            ("coder", properties.entropyMode.rawValue),
+            ("x264-params", parameters(properties)),
+        ]
+        if isRealtime { options.append(("tune", "zerolatency")) }
+        if let level = properties.level { options.append(("level", "\(level)")) }
+        switch properties.rateControl {
+        // x264 takes 0 for lossless, which none of these profiles has.
+        case .constantQuantizer(let quantizer): options.append(("qp", "\(max(1, quantizer))"))
+        case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
+            options.append(("crf", "\(quality)"))
+        case .constantBitRate, .variableBitRate: break
+        }
+        return options
+    }
+
+    /// Keyframes are ours alone (no scene cuts, no open GOPs), and a picture is one slice: zerolatency would
+    /// slice it by the number of threads.
+    private static func parameters(_ properties: SessionProperties) -> String {
+        // Frames come at a constant rate; x264 would hold one back to find out how long each lasts.
+        var parameters = [
+            "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
+        ]
+        if properties.latency == .quality, let delay = properties.maximumFrameDelay {
+            let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
+            parameters += [
+                "rc-lookahead=\(lookahead)", "sync-lookahead=0", lookahead == 0 ? "mbtree=0" : "mbtree=1",
+            ]
+        }
+        return parameters.joined(separator: ":")
+    }
+
+    /// Whether each slice has a thread, for which x264 wants four rows of macroblocks; it would make fewer
+    /// slices otherwise.
+    private static func sharesSlices(_ properties: SessionProperties) -> Bool {
+        properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
+    }
+
+    /// Each thread but the first holds a frame back, unless they share a picture's slices. Nought leaves the
+    /// number to x264.
+    static func threadCount(_ properties: SessionProperties) -> Int32 {
+        if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
+        guard properties.latency == .quality else { return 1 }
+        guard let delay = properties.maximumFrameDelay else { return 0 }
+        return Int32(max(1, min(16, delay - properties.bFrames + 1)))
+    }
+}

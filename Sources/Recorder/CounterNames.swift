@@ -1,0 +1,39 @@
+/// What is counted of a recording's source.
+public enum CaptureCounter: Int, CaseIterable, Sendable {
+    /// Frames that the source delivered, damaged ones included.
+    case captured
+    /// Gaps in the driver's numbers.
+    case droppedByDriver
+    /// Of the captured: flagged, cut short, or not decodable.
+    case corrupt
+    /// Of the captured: given up, the oldest first, because the encoders were late.
+    case droppedByUs
+}
+
+/// What is counted of an encoder. What the source delivered, without the corrupt and those dropped by us, is
+/// `droppedByEncoder` + `encoded` + `unused`.
+public enum EncoderCounter: Int, CaseIterable, Sendable {
+    /// Frames given to the encoder and never seen again.
+    case droppedByEncoder
+    /// Frames still waiting when the recording ended or when its encoder had failed for good, or of a camera's
+    /// own H.264 before an IDR.
+    case unused
+    /// Access units that the encoder made.
+    case encoded
+    /// Times that a failing encoder was closed and opened anew.
+    case restarts
+}
+
+/// What is counted of an output.
+public enum OutputCounter: Int, CaseIterable, Sendable {
+    /// Access units that were to be written.
+    case accepted
+    /// Access units written.
+    case written
+    /// Of the accepted: lost when writing failed.
+    case lost
+    /// Of the written: IDRs.
+    case keyframes
+    /// Bytes of access units written.
+    case bytes
+}

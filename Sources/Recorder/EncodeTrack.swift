@@ -1,0 +1,154 @@
+import Bitstream
+import Capture
+import Encoder
+
+/// Opens an encoder in place of one that failed.
+public typealias EncoderFactory = () throws(EncoderError) -> any PictureEncoder
+
+/// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
+/// take its stream. Belongs to the encode thread, and to whoever has joined it.
+final class EncodeTrack {
+    let counters = Counters<EncoderCounter>()
+    /// Why the encoder failed for good.
+    private(set) var error: EncoderError?
+    /// Nobody takes access units any more, or none can be made.
+    private(set) var isOver = false
+    /// From the earliest to the latest moment of capture among the access units, in nanoseconds.
+    private(set) var span: ClosedRange<Int64>?
+
+    private let outputs: [RecordingOutput]
+    private let makeEncoder: EncoderFactory
+    private let pauses: any RestartPauses
+    private var encoder: (any PictureEncoder)?
+    private var policy: KeyframePolicy
+    private var restarts = RestartLimit()
+    /// Frames given to the encoder that have come to no end yet.
+    private var framesInEncoder = 0
+    /// The picture at hand was given to the encoder.
+    private var isPictureTaken = false
+
+    init(
+        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int,
+        outputs: [RecordingOutput], pauses: any RestartPauses
+    ) {
+        self.encoder = encoder
+        self.makeEncoder = makeEncoder
+        policy = KeyframePolicy(interval: keyframeInterval)
+        self.outputs = outputs
+        self.pauses = pauses
+    }
+
+    /// The number that the next frame will have.
+    var frameNumber: Int { policy.frameNumber }
+
+    /// Makes the next frame a keyframe, in addition to the regular ones.
+    func requestKeyframe() { policy.request() }
+
+    /// What became of a picture.
+    enum Verdict {
+        case taken
+        /// Nothing can be decoded from it yet, or the encoder takes no more.
+        case unused
+        /// Its data is damaged, for every encoder alike.
+        case damaged(EncoderError)
+    }
+
+    /// Encodes a picture; `endPicture` has to follow.
+    func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
+        guard !isOver, let encoder else { return .unused }
+        do throws(EncoderError) {
+            isPictureTaken = true
+            framesInEncoder += 1
+            try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
+            policy.advance()
+            try forwardAccessUnits()
+        } catch {
+            switch error.recovery {
+            case .skipFrame:
+                framesInEncoder -= 1
+                isPictureTaken = false
+                if case .beforeIDR = error.kind { return .unused }
+                return .damaged(error)
+            case .rebuildEncoder: rebuild(after: error)
+            case .stop: fail(error)
+            }
+        }
+        return .taken
+    }
+
+    /// Every encoder has seen the picture.
+    /// - Parameter isLost: it counts as damaged or dropped already, whether it was encoded here or not.
+    func endPicture(isLost: Bool) {
+        encoder?.releasePicture()
+        if !isPictureTaken, !isLost { counters.add(to: .unused) }
+        isPictureTaken = false
+    }
+
+    /// No more pictures come: takes what the encoder holds back, and tells the outputs.
+    func finish() {
+        if !isOver {
+            do throws(EncoderError) { try drain() } catch { fail(error) }
+        }
+        close()
+    }
+
+    /// Ends the track for a reason.
+    func fail(_ error: EncoderError) {
+        guard !isOver else { return }
+        self.error = error
+        // What the encoder holds back may still come out; that it does not changes nothing any more.
+        if error.recovery == .stop { try? drain() }
+        close()
+    }
+
+    private func close() {
+        isOver = true
+        countLostFrames()
+        encoder = nil
+        for output in outputs { output.close() }
+    }
+
+    private func forwardAccessUnits() throws(EncoderError) {
+        while let unit = try encoder?.nextAccessUnit() {
+            framesInEncoder -= 1
+            counters.add(to: .encoded)
+            span = min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
+            var isWanted = false
+            for output in outputs where output.accept(unit) { isWanted = true }
+            if !isWanted { isOver = true }
+        }
+    }
+
+    private func drain() throws(EncoderError) {
+        try encoder?.drain()
+        try forwardAccessUnits()
+    }
+
+    /// What is still in the encoder will never come out.
+    private func countLostFrames() {
+        counters.add(framesInEncoder, to: .droppedByEncoder)
+        framesInEncoder = 0
+    }
+
+    /// Closes the failed session and opens a new one, whose first frame is an IDR. Where the recording is to
+    /// end meanwhile there is none any more.
+    private func rebuild(after failure: EncoderError) {
+        countLostFrames()
+        policy.restart(after: counters[.encoded])
+        encoder = nil
+        var failure = failure
+        while restarts.allowsAnother(at: pauses.now()) {
+            if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
+            restarts.count(at: pauses.now())
+            counters.add(to: .restarts)
+            do throws(EncoderError) {
+                encoder = try makeEncoder()
+                return
+            } catch {
+                if case .exhausted = error.kind { break }
+                failure = error
+            }
+        }
+        fail(failure)
+    }
+}

@@ -1,0 +1,44 @@
+import Encoder
+import Output
+
+/// What came of a recording.
+public struct RecordingOutcome: Sendable {
+    /// Why the source ended early; nil where it ended as asked.
+    public let capture: RecordingError?
+    /// In the order of the recording's tracks.
+    public let tracks: [Track]
+    /// In the order of the recording's outputs.
+    public let outputs: [Output]
+
+    /// What came of one encoder.
+    public struct Track: Sendable {
+        /// Why it failed for good.
+        public let error: EncoderError?
+        /// Frames a second by the source's clock, lost ones missing; nil for less than two.
+        public let measuredRate: Double?
+    }
+
+    /// What came of one output.
+    public struct Output: Sendable {
+        /// Why it ended early.
+        public let error: OutputError?
+        /// Capture to write; nil where nothing was written or the source has no clock.
+        public let latency: Latency?
+    }
+
+    /// Nanoseconds.
+    public struct Latency: Sendable, Hashable {
+        /// Half of the frames took no longer.
+        public let median: Int64
+        /// 99 of 100 frames took no longer.
+        public let percentile99: Int64
+        /// The slowest frame.
+        public let maximum: Int64
+    }
+
+    /// Everything that went wrong, what was asked for and is missing first: outputs, encoders, the source.
+    public var errors: [RecordingError] {
+        outputs.compactMap { $0.error.map(RecordingError.output) }
+            + tracks.compactMap { $0.error.map(RecordingError.encoder) } + [capture].compactMap { $0 }
+    }
+}

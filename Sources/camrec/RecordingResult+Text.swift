@@ -1,0 +1,91 @@
+extension RecordingResult {
+    /// The last lines of a run.
+    var summary: [String] {
+        let bits = Double(outputs.reduce(0) { $0 + $1.bytes }) * 8
+        let rate = seconds > 0 ? bits / seconds / 1e6 : 0
+        let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
+        let end =
+            "in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
+            + "the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
+            + "\(frames.corrupt) corrupt\(delay)"
+        if outputs.count == 1 { return ["\(kept) \(end)"] }
+        return outputs.map(\.kept) + [end]
+    }
+
+    /// What is in the outputs now.
+    var kept: String {
+        isEmpty ? "nothing was recorded" : outputs.map(\.kept).joined(separator: "; ")
+    }
+
+    /// Not one frame was written.
+    var isEmpty: Bool { outputs.allSatisfy { $0.written == 0 } }
+
+    private var droppedByEncoders: Int { encoders.reduce(0) { $0 + $1.frames.droppedByEncoder } }
+
+    /// Losses that somebody should hear of.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if frames.droppedByDriver > 0 {
+            warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
+        }
+        if frames.droppedByUs > 0 {
+            warnings.append(
+                "\(count(frames.droppedByUs, "frame")) dropped because the machine was too busy to encode in time; "
+                    + "if that goes on, use a smaller --size or a lower --fps"
+            )
+        }
+        if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
+        for encoder in encoders { warnings += encoder.warnings }
+        return warnings + rateWarnings
+    }
+
+    /// A raw stream knows no time but the constant rate in its VUI.
+    private var rateWarnings: [String] {
+        guard let encoder = encoders.first(where: { $0.isOffRate(from: format.framesPerSecond) }),
+            let measured = encoder.measuredFramesPerSecond
+        else { return [] }
+        let stated = format.framesPerSecond
+        return [
+            "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
+                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); record to .mkv or .mp4 "
+                + "for true time"
+        ]
+    }
+}
+
+extension RecordingResult.Output {
+    /// What is in it now.
+    fileprivate var kept: String {
+        written == 0
+            ? "\(output): nothing"
+            : "\(output): \(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
+    }
+}
+
+extension RecordingResult.Encoder {
+    fileprivate var warnings: [String] {
+        var warnings: [String] = []
+        if frames.droppedByEncoder > 0 {
+            warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
+        }
+        if restarts > 0 {
+            warnings.append(
+                "the encoder failed and was opened anew (\(count(restarts, "time"))); now it is \(name)")
+        }
+        return warnings
+    }
+
+    /// Whether frames came at a rate that differs from `stated` by more than 2 %, in a recording long enough
+    /// for jitter not to matter.
+    fileprivate func isOffRate(from stated: Double) -> Bool {
+        guard let measured = measuredFramesPerSecond, stated > 0 else { return false }
+        return frames.encoded >= Self.fewestForRate && abs(measured / stated - 1) > 0.02
+    }
+
+    private static let fewestForRate = 50
+}
+
+/// `1 frame`, `2 frames`.
+private func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+}
