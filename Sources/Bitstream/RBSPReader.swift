@@ -90,12 +90,17 @@ struct RBSPReader {
         return bit == 1
     }
 
-    /// u(n), with n in 0 to 63.
-    mutating func u(_ bitCount: Int, _ element: String, _ subscripts: Int...) throws(SyntaxError) -> Int {
+    /// u(n), with n in 0 to 63, and with a value in `allowed`.
+    mutating func u(
+        _ bitCount: Int, _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = 0...Int.max
+    ) throws(SyntaxError) -> Int {
         assert((0...63).contains(bitCount))
         let start = bitOffset
         guard let value = nextBits(bitCount) else { throw error(element, .truncated) }
         recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        guard allowed.contains(value) else {
+            throw error(element, .outOfRange(value: value, allowed: allowed))
+        }
         return value
     }
 

@@ -4,8 +4,22 @@ extension H265 {
         _ reader: inout RBSPReader, _ parameterSets: ParameterSetsByID
     ) throws(SyntaxError) {
         _ = try reader.flag("forbidden_zero_bit")
-        _ = try reader.u(6, "nal_unit_type")
-        _ = try reader.u(6, "nuh_layer_id")
+        let type = NALUnitType(headerByte: UInt8(try reader.u(6, "nal_unit_type") << 1))
+        let layer = try reader.u(6, "nuh_layer_id")
         _ = try reader.u(3, "nuh_temporal_id_plus1")
+        // Other layers have a syntax of their own (Annex F).
+        guard layer == 0 else { return }
+        if type.isParameterSet { try ParameterSets.checkSize(reader.byteCount) }
+        switch type {
+        case .videoParameterSet: _ = try VideoParameterSet(&reader)
+        case .sequenceParameterSet: _ = try SequenceParameterSet(&reader)
+        case .pictureParameterSet: _ = try PictureParameterSet(&reader)
+        case .accessUnitDelimiter: _ = try reader.u(3, "pic_type")
+        case _ where type.isSliceSegment:
+            _ = try SliceHeader(&reader, type: type) {
+                parameterSets.inForce(slice_pic_parameter_set_id: $0)
+            }
+        default: break
+        }
     }
 }

@@ -1,0 +1,137 @@
+/// Finds where access units begin, without access unit delimiters (H.264, 7.4.1.2.3 and 7.4.1.2.4; H.265,
+/// 7.4.2.4.4).
+///
+/// Fed with every NAL unit of a stream in its order, it keeps the parameter sets that it needs for that. Units
+/// that can't be read, and slices whose parameter sets are missing, are placed by what is known of them: any
+/// bytes at all are safe. An access unit has one primary coded picture, so that each field is one of its own.
+///
+/// A detector is a value and belongs to one thread at a time.
+public struct AccessUnitDetector: Sendable {
+    /// Where a NAL unit stands.
+    public enum Boundary: Hashable, Sendable {
+        /// The unit is the first of an access unit; units ahead of it that were undecided belong to it too.
+        case begins
+        /// The unit belongs to the access unit of the one before; so do units ahead of it that were undecided.
+        case continues
+        /// The unit belongs to the access unit of the unit behind it, whichever that is (H.264's prefix NAL
+        /// units, which precede each slice).
+        case undecided
+    }
+
+    /// The parameter sets in force, as far as they could be read.
+    public private(set) var parameterSets: StreamParameterSets
+    /// Whether the picture of the current access unit is the second field of the frame whose first field the
+    /// access unit before held (H.264, 3.30: a complementary field pair). False until its first slice is fed.
+    ///
+    /// Fields whose parameter sets are missing are not recognised; `memory_management_control_operation` 5,
+    /// which stands far into the slice header, is not looked at.
+    public private(set) var isSecondField = false
+
+    /// Whether a slice of the current access unit's picture was fed, be it a damaged one.
+    private var hasPicture = false
+    /// Whether the next unit is the first of the stream, or of what follows the end of one.
+    private var isAtStart = true
+    /// The first slice that could be read of the current picture; `nil` in H.265.
+    private var slice: H264.PictureSlice?
+    /// The picture of the access unit before, where it is a field without a second one.
+    private var unpairedField: H264.PictureSlice?
+
+    /// Makes a detector at the start of a stream.
+    public init(codec: Codec) { parameterSets = StreamParameterSets(codec: codec) }
+
+    /// Takes the next NAL unit of the stream, given without start code, and says where it stands.
+    public mutating func next(_ nalUnit: RawSpan) -> Boundary {
+        let boundary: Boundary =
+            switch NALUnitHeader(of: nalUnit, codec: parameterSets.codec) {
+            case .h264(let header)? where !header.forbidden_zero_bit: next(nalUnit, header)
+            case .hevc(let header)? where !header.forbidden_zero_bit: next(nalUnit, header)
+            default: continueAccessUnit()
+            }
+        // A parameter set that can't be read leaves the one before in force.
+        _ = try? parameterSets.insert(nalUnit)
+        return boundary
+    }
+}
+
+extension AccessUnitDetector {
+    private mutating func beginAccessUnit() -> Boundary {
+        if let slice, slice.isField, !isSecondField { unpairedField = slice } else { unpairedField = nil }
+        slice = nil
+        isSecondField = false
+        hasPicture = false
+        isAtStart = false
+        return .begins
+    }
+
+    private mutating func continueAccessUnit() -> Boundary { isAtStart ? beginAccessUnit() : .continues }
+
+    /// For units that stand ahead of a picture: behind a slice they begin an access unit.
+    private mutating func leadPicture() -> Boundary {
+        hasPicture ? beginAccessUnit() : continueAccessUnit()
+    }
+
+    /// For slices.
+    private mutating func addSlice(beginsPicture: Bool) -> Boundary {
+        defer { hasPicture = true }
+        return hasPicture && beginsPicture ? beginAccessUnit() : continueAccessUnit()
+    }
+
+    /// For the unit that ends a stream.
+    private mutating func endStream() -> Boundary {
+        defer { isAtStart = true }
+        return continueAccessUnit()
+    }
+}
+
+extension AccessUnitDetector {
+    /// H.264, 7.4.1.2.3.
+    private mutating func next(_ nalUnit: RawSpan, _ header: H264.NALUnitHeader) -> Boundary {
+        switch header.nal_unit_type {
+        case .nonIDRSlice, .idrSlice, .sliceDataPartitionA: addSlice(nalUnit)
+        case .supplementalEnhancementInformation, .sequenceParameterSet, .pictureParameterSet,
+            .accessUnitDelimiter:
+            leadPicture()
+        // 14 to 18: of these, prefix NAL units stand ahead of slices, and may stand between two of a picture.
+        case .prefix: hasPicture ? .undecided : continueAccessUnit()
+        case let type where (15...18).contains(type.rawValue): leadPicture()
+        case .endOfStream: endStream()
+        default: continueAccessUnit()
+        }
+    }
+
+    private mutating func addSlice(_ nalUnit: RawSpan) -> Boundary {
+        guard let next = try? H264.PictureSlice(nalUnit, parameterSets.h264), !next.isRedundant else {
+            return addSlice(beginsPicture: false)
+        }
+        let boundary = addSlice(beginsPicture: slice.map(next.beginsPicture) ?? next.isAtOrigin)
+        if slice == nil {
+            slice = next
+            isSecondField = unpairedField.map(next.isSecondField) ?? false
+        }
+        return boundary
+    }
+
+    /// H.265, 7.4.2.4.4.
+    private mutating func next(_ nalUnit: RawSpan, _ header: H265.NALUnitHeader) -> Boundary {
+        guard header.nuh_layer_id == 0 else { return continueAccessUnit() }
+        switch header.nal_unit_type {
+        case let type where type.isSliceSegment:
+            return addSlice(beginsPicture: nalUnit.hasFirstSliceSegmentFlag)
+        case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet, .accessUnitDelimiter,
+            .prefixSEI:
+            return leadPicture()
+        case let type where (41...44).contains(type.rawValue) || (48...55).contains(type.rawValue):
+            return leadPicture()
+        case .endOfBitstream: return endStream()
+        default: return continueAccessUnit()
+        }
+    }
+}
+
+extension RawSpan {
+    /// `first_slice_segment_in_pic_flag`, the first bit behind the header of an H.265 slice segment.
+    fileprivate var hasFirstSliceSegmentFlag: Bool {
+        let offset = H265.NALUnitHeader.byteCount
+        return byteCount > offset && unsafeLoad(fromByteOffset: offset, as: UInt8.self) & 0x80 != 0
+    }
+}

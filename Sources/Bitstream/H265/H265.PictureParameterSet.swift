@@ -1,0 +1,259 @@
+extension H265 {
+    /// A picture parameter set (7.3.2.3, 7.4.3.3) of the base layer, with its range extension; the other
+    /// extensions are only announced.
+    ///
+    /// Elements that are absent from the stream have the value that 7.4.3.3 infers.
+    public struct PictureParameterSet: Equatable, Sendable {
+        /// The number under which slices refer to this set, 0 to 63.
+        public private(set) var pps_pic_parameter_set_id = 0
+        /// The sequence parameter set in use, 0 to 15.
+        public private(set) var pps_seq_parameter_set_id = 0
+        /// Whether slice segments may take over the header of the one before.
+        public private(set) var dependent_slice_segments_enabled_flag = false
+        /// Whether slice headers have `pic_output_flag`.
+        public private(set) var output_flag_present_flag = false
+        /// Bits in slice headers whose meaning is for extensions.
+        public private(set) var num_extra_slice_header_bits = 0
+        /// Whether signs may be hidden in the parity of levels.
+        public private(set) var sign_data_hiding_enabled_flag = false
+        /// Whether slice headers have `cabac_init_flag`.
+        public private(set) var cabac_init_present_flag = false
+        /// Entries of list 0 where a slice does not say, less 1.
+        public private(set) var num_ref_idx_l0_default_active_minus1 = 0
+        /// Entries of list 1 where a slice does not say, less 1.
+        public private(set) var num_ref_idx_l1_default_active_minus1 = 0
+        /// The quantiser that slices start from, less 26.
+        public private(set) var init_qp_minus26 = 0
+        /// Whether intra blocks use no samples of inter blocks.
+        public private(set) var constrained_intra_pred_flag = false
+        /// Whether blocks may go without transform.
+        public private(set) var transform_skip_enabled_flag = false
+        /// How deep in the coding tree the quantiser may change; `nil` where it may not.
+        public private(set) var diff_cu_qp_delta_depth: Int?
+        /// Offset of the quantiser of Cb.
+        public private(set) var pps_cb_qp_offset = 0
+        /// Offset of the quantiser of Cr.
+        public private(set) var pps_cr_qp_offset = 0
+        /// Whether slice headers have such offsets too.
+        public private(set) var pps_slice_chroma_qp_offsets_present_flag = false
+        /// Whether P slices use explicit weights.
+        public private(set) var weighted_pred_flag = false
+        /// Whether B slices use explicit weights.
+        public private(set) var weighted_bipred_flag = false
+        /// Whether coding units may be lossless.
+        public private(set) var transquant_bypass_enabled_flag = false
+        /// Whether rows of coding tree blocks can be decoded side by side (wavefronts).
+        public private(set) var entropy_coding_sync_enabled_flag = false
+        /// The picture's tiles; `nil` where it is one.
+        public private(set) var tiles: Tiles?
+        /// Whether filters cross the upper and left edges of slices.
+        public private(set) var pps_loop_filter_across_slices_enabled_flag = false
+        /// Control of the deblocking filter; `nil` where there is none.
+        public private(set) var deblocking: DeblockingControl?
+        /// The scaling lists, by size and matrix; `nil` for those of the sequence parameter set.
+        public private(set) var scaling_list_data: [[ScalingList]]?
+        /// Whether slice headers may reorder reference lists.
+        public private(set) var lists_modification_present_flag = false
+        /// Log2 of the side of the regions that merge in parallel, less 2.
+        public private(set) var log2_parallel_merge_level_minus2 = 0
+        /// Whether slice headers have an extension.
+        public private(set) var slice_segment_header_extension_present_flag = false
+        /// What follows; `nil` where nothing does.
+        public private(set) var extensions: Extensions?
+
+        /// The elements behind `tiles_enabled_flag`.
+        public struct Tiles: Equatable, Sendable {
+            /// Columns of tiles, less 1.
+            public let num_tile_columns_minus1: Int
+            /// Rows of tiles, less 1.
+            public let num_tile_rows_minus1: Int
+            /// The widths, less 1, of all columns but the last, in coding tree blocks; `nil` where all
+            /// columns and rows are alike.
+            public let column_width_minus1: [Int]?
+            /// The heights, less 1, of all rows but the last; `nil` where all are alike.
+            public let row_height_minus1: [Int]?
+            /// Whether filters cross the edges of tiles.
+            public let loop_filter_across_tiles_enabled_flag: Bool
+        }
+
+        /// The elements behind `deblocking_filter_control_present_flag`.
+        public struct DeblockingControl: Equatable, Sendable {
+            /// Whether slice headers may say otherwise.
+            public let deblocking_filter_override_enabled_flag: Bool
+            /// Whether there is no deblocking.
+            public let pps_deblocking_filter_disabled_flag: Bool
+            /// Offset of beta, halved; 0 where the filter is off.
+            public let pps_beta_offset_div2: Int
+            /// Offset of tC, halved; 0 where the filter is off.
+            public let pps_tc_offset_div2: Int
+        }
+
+        /// The elements behind `pps_extension_present_flag`.
+        public struct Extensions: Equatable, Sendable {
+            /// The range extension; `nil` where it is absent.
+            public let range: RangeExtension?
+            /// Whether there is an extension for several layers (Annex F), which is not read.
+            public let pps_multilayer_extension_flag: Bool
+            /// Whether there is an extension for depth (Annex I), which is not read.
+            public let pps_3d_extension_flag: Bool
+            /// Whether there is an extension for screen content (7.3.2.3.3), which is not read.
+            public let pps_scc_extension_flag: Bool
+            /// Extensions of the future; 0 today.
+            public let pps_extension_4bits: Int
+        }
+
+        /// pps_range_extension() (7.3.2.3.2).
+        public struct RangeExtension: Equatable, Sendable {
+            /// Log2 of the largest block without transform, less 2.
+            public let log2_max_transform_skip_block_size_minus2: Int
+            /// Whether chroma may be predicted from luma's residual.
+            public let cross_component_prediction_enabled_flag: Bool
+            /// How deep in the coding tree chroma quantiser offsets may change; `nil` where they may not.
+            public let diff_cu_chroma_qp_offset_depth: Int?
+            /// The offsets of Cb's quantiser that blocks can choose.
+            public let cb_qp_offset_list: [Int]
+            /// The offsets of Cr's quantiser that blocks can choose.
+            public let cr_qp_offset_list: [Int]
+            /// Log2 of the scale of luma's sample adaptive offsets.
+            public let log2_sao_offset_scale_luma: Int
+            /// Log2 of the scale of chroma's sample adaptive offsets.
+            public let log2_sao_offset_scale_chroma: Int
+        }
+
+        /// Reads a picture parameter set NAL unit (type 34) of the base layer, given without start code.
+        ///
+        /// Bytes after the structure are ignored, as decoders do.
+        public init(_ nalUnit: RawSpan) throws(SyntaxError) {
+            self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
+                var (_, reader) = try RBSPReader.hevc(bytes) { $0 == .pictureParameterSet }
+                return try PictureParameterSet(&reader)
+            }
+        }
+    }
+}
+
+extension H265.PictureParameterSet {
+    /// pic_parameter_set_rbsp() (7.3.2.3.1).
+    init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        try readSliceHeaderControl(&reader)
+        try readQuantisation(&reader)
+        let hasTiles = try reader.flag("tiles_enabled_flag")
+        entropy_coding_sync_enabled_flag = try reader.flag("entropy_coding_sync_enabled_flag")
+        if hasTiles { tiles = try Tiles(&reader) }
+        pps_loop_filter_across_slices_enabled_flag = try reader.flag(
+            "pps_loop_filter_across_slices_enabled_flag")
+        if try reader.flag("deblocking_filter_control_present_flag") {
+            deblocking = try DeblockingControl(&reader)
+        }
+        if try reader.flag("pps_scaling_list_data_present_flag") {
+            scaling_list_data = try H265.ScalingList.readAll(&reader)
+        }
+        lists_modification_present_flag = try reader.flag("lists_modification_present_flag")
+        log2_parallel_merge_level_minus2 = try reader.ue("log2_parallel_merge_level_minus2", in: 0...4)
+        slice_segment_header_extension_present_flag = try reader.flag(
+            "slice_segment_header_extension_present_flag")
+        if try reader.flag("pps_extension_present_flag") {
+            extensions = try Extensions(&reader, hasTransformSkip: transform_skip_enabled_flag)
+        }
+    }
+
+    private mutating func readSliceHeaderControl(_ reader: inout RBSPReader) throws(SyntaxError) {
+        pps_pic_parameter_set_id = try reader.ue("pps_pic_parameter_set_id", in: 0...63)
+        pps_seq_parameter_set_id = try reader.ue("pps_seq_parameter_set_id", in: 0...15)
+        dependent_slice_segments_enabled_flag = try reader.flag("dependent_slice_segments_enabled_flag")
+        output_flag_present_flag = try reader.flag("output_flag_present_flag")
+        num_extra_slice_header_bits = try reader.u(3, "num_extra_slice_header_bits")
+        sign_data_hiding_enabled_flag = try reader.flag("sign_data_hiding_enabled_flag")
+        cabac_init_present_flag = try reader.flag("cabac_init_present_flag")
+        num_ref_idx_l0_default_active_minus1 = try reader.ue(
+            "num_ref_idx_l0_default_active_minus1", in: 0...14)
+        num_ref_idx_l1_default_active_minus1 = try reader.ue(
+            "num_ref_idx_l1_default_active_minus1", in: 0...14)
+    }
+
+    private mutating func readQuantisation(_ reader: inout RBSPReader) throws(SyntaxError) {
+        // The lower bound sinks by 6 for each bit above 8, of which there are at most 8.
+        init_qp_minus26 = try reader.se("init_qp_minus26", in: -74...25)
+        constrained_intra_pred_flag = try reader.flag("constrained_intra_pred_flag")
+        transform_skip_enabled_flag = try reader.flag("transform_skip_enabled_flag")
+        if try reader.flag("cu_qp_delta_enabled_flag") {
+            diff_cu_qp_delta_depth = try reader.ue("diff_cu_qp_delta_depth", in: 0...3)
+        }
+        pps_cb_qp_offset = try reader.se("pps_cb_qp_offset", in: -12...12)
+        pps_cr_qp_offset = try reader.se("pps_cr_qp_offset", in: -12...12)
+        pps_slice_chroma_qp_offsets_present_flag = try reader.flag("pps_slice_chroma_qp_offsets_present_flag")
+        weighted_pred_flag = try reader.flag("weighted_pred_flag")
+        weighted_bipred_flag = try reader.flag("weighted_bipred_flag")
+        transquant_bypass_enabled_flag = try reader.flag("transquant_bypass_enabled_flag")
+    }
+}
+
+extension H265.PictureParameterSet.Tiles {
+    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        // No level allows a side of more than 16888 samples (A.4.1), which are 1056 tree blocks of 16.
+        num_tile_columns_minus1 = try reader.ue("num_tile_columns_minus1", in: 0...1055)
+        num_tile_rows_minus1 = try reader.ue("num_tile_rows_minus1", in: 0...1055)
+        if try reader.flag("uniform_spacing_flag") {
+            column_width_minus1 = nil
+            row_height_minus1 = nil
+        } else {
+            var widths: [Int] = []
+            for i in 0..<num_tile_columns_minus1 {
+                widths.append(try reader.ue("column_width_minus1", i, in: 0...1055))
+            }
+            column_width_minus1 = widths
+            var heights: [Int] = []
+            for i in 0..<num_tile_rows_minus1 {
+                heights.append(try reader.ue("row_height_minus1", i, in: 0...1055))
+            }
+            row_height_minus1 = heights
+        }
+        loop_filter_across_tiles_enabled_flag = try reader.flag("loop_filter_across_tiles_enabled_flag")
+    }
+}
+
+extension H265.PictureParameterSet.DeblockingControl {
+    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        deblocking_filter_override_enabled_flag = try reader.flag("deblocking_filter_override_enabled_flag")
+        pps_deblocking_filter_disabled_flag = try reader.flag("pps_deblocking_filter_disabled_flag")
+        let isOn = !pps_deblocking_filter_disabled_flag
+        pps_beta_offset_div2 = isOn ? try reader.se("pps_beta_offset_div2", in: -6...6) : 0
+        pps_tc_offset_div2 = isOn ? try reader.se("pps_tc_offset_div2", in: -6...6) : 0
+    }
+}
+
+extension H265.PictureParameterSet.Extensions {
+    fileprivate init(_ reader: inout RBSPReader, hasTransformSkip: Bool) throws(SyntaxError) {
+        let hasRange = try reader.flag("pps_range_extension_flag")
+        pps_multilayer_extension_flag = try reader.flag("pps_multilayer_extension_flag")
+        pps_3d_extension_flag = try reader.flag("pps_3d_extension_flag")
+        pps_scc_extension_flag = try reader.flag("pps_scc_extension_flag")
+        pps_extension_4bits = try reader.u(4, "pps_extension_4bits")
+        range =
+            hasRange
+            ? try H265.PictureParameterSet.RangeExtension(&reader, hasTransformSkip: hasTransformSkip) : nil
+    }
+}
+
+extension H265.PictureParameterSet.RangeExtension {
+    fileprivate init(_ reader: inout RBSPReader, hasTransformSkip: Bool) throws(SyntaxError) {
+        log2_max_transform_skip_block_size_minus2 =
+            hasTransformSkip ? try reader.ue("log2_max_transform_skip_block_size_minus2", in: 0...3) : 0
+        cross_component_prediction_enabled_flag = try reader.flag("cross_component_prediction_enabled_flag")
+        var cb: [Int] = []
+        var cr: [Int] = []
+        if try reader.flag("chroma_qp_offset_list_enabled_flag") {
+            diff_cu_chroma_qp_offset_depth = try reader.ue("diff_cu_chroma_qp_offset_depth", in: 0...3)
+            for i in 0...(try reader.ue("chroma_qp_offset_list_len_minus1", in: 0...5)) {
+                cb.append(try reader.se("cb_qp_offset_list", i, in: -12...12))
+                cr.append(try reader.se("cr_qp_offset_list", i, in: -12...12))
+            }
+        } else {
+            diff_cu_chroma_qp_offset_depth = nil
+        }
+        cb_qp_offset_list = cb
+        cr_qp_offset_list = cr
+        log2_sao_offset_scale_luma = try reader.ue("log2_sao_offset_scale_luma", in: 0...6)
+        log2_sao_offset_scale_chroma = try reader.ue("log2_sao_offset_scale_chroma", in: 0...6)
+    }
+}
