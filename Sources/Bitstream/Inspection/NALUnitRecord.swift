@@ -2,8 +2,8 @@
 public struct NALUnitRecord: Sendable {
     /// What a slice header says.
     public struct Slice: Equatable, Sendable {
-        /// `I`, `P`, `B`, `SP` or `SI`.
-        public let type: String
+        /// `I`, `P`, `B`, `SP` or `SI`; `nil` in dependent slice segments, and where the header does not say.
+        public let type: String?
         /// What the slice is predicted from.
         public let kind: PictureKind
         /// `frame_num` (H.264); `nil` in H.265 and where the sequence parameter set is unknown.

@@ -6,12 +6,15 @@ public struct ParameterSetRecord: Sendable {
     public let id: Int?
     /// Position in the stream where it stands first, start code included.
     public let offset: Int
-    /// Number of bytes, the NAL unit header included.
-    public let byteCount: Int
+    /// The NAL unit, without start code.
+    public let nalUnit: [UInt8]
     /// Number of times it stands in the stream, byte for byte the same.
     public internal(set) var count: Int
     /// Its syntax elements.
     public let structure: SyntaxStructure
+
+    /// Number of bytes, the NAL unit header included.
+    public var byteCount: Int { nalUnit.count }
 
     /// `VPS`, `SPS`, `PPS`, `SPS extension` or `subset SPS`.
     public var kind: String {
@@ -80,7 +83,7 @@ struct ParameterSetCatalogue: Sendable {
         let structure = SyntaxStructure(nalUnit: nalUnit, codec: header.codec, parameterSets: parameterSets)
         records.append(
             ParameterSetRecord(
-                header: header, id: structure.parameterSetID, offset: offset, byteCount: bytes.count, count: 1,
+                header: header, id: structure.parameterSetID, offset: offset, nalUnit: bytes, count: 1,
                 structure: structure))
         keptByteCount += bytes.count
         indices[bytes] = records.count - 1

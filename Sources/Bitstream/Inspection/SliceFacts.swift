@@ -1,7 +1,7 @@
 /// What the inspection takes from a slice header of either codec.
 struct SliceFacts {
-    /// `I`, `P`, `B`, `SP` or `SI`.
-    let type: String
+    /// `I`, `P`, `B`, `SP` or `SI`; `nil` where the header does not say.
+    let type: String?
     let kind: PictureKind
     /// Whether the slice is the first of its picture.
     let isFirst: Bool
@@ -60,6 +60,33 @@ extension SliceFacts {
 }
 
 extension SliceFacts {
+    /// From an H.265 slice segment (7.3.6.1).
+    init(
+        _ segment: H265.SliceHeader, _ header: H265.NALUnitHeader, _ parameters: H265.SequenceParameterSet?
+    ) {
+        (type, kind) =
+            switch segment.slice?.kind {
+            case .i: ("I", .intra)
+            case .p: ("P", .predicted)
+            case .b: ("B", .bidirectional)
+            case nil: (nil, .unknown)
+            }
+        let unitType = header.nal_unit_type
+        isFirst = segment.first_slice_segment_in_pic_flag
+        isIDR = unitType.isIDR
+        isRandomAccess = unitType.isIntraRandomAccessPoint
+        isReference = !unitType.isSubLayerNonReference
+        guard let parameters, let slice = segment.slice else { return }
+        let isLeading = (6...9).contains(unitType.rawValue)
+        order = .count(
+            low: slice.slice_pic_order_cnt_lsb,
+            bitCount: parameters.log2_max_pic_order_cnt_lsb_minus4 + 4,
+            startsSequence: isIDR || (16...18).contains(unitType.rawValue),
+            isAnchor: header.nuh_temporal_id_plus1 == 1 && isReference && !isLeading)
+    }
+}
+
+extension SliceFacts {
     /// Reads a slice of either codec, and what its sequence parameter set says of the picture, if that is
     /// known.
     static func read(
@@ -72,8 +99,13 @@ extension SliceFacts {
             let slice = try H264.SliceHeader(
                 nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
             return (SliceFacts(slice, header, sequence), sequence.map { StreamFormat($0) })
-        case .hevc:
-            throw SyntaxError(element: "slice", reason: .truncated, bitOffset: 0)
+        case .hevc(let header):
+            let start = try H265.SliceHeader(nalUnit)
+            let (sequence, picture) = sets.hevc.inForce(
+                slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
+            let segment = try H265.SliceHeader(
+                nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
+            return (SliceFacts(segment, header, sequence), sequence.map { StreamFormat($0) })
         }
     }
 }

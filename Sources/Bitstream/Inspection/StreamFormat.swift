@@ -46,6 +46,24 @@ public struct StreamFormat: Equatable, Sendable {
 }
 
 extension StreamFormat {
+    /// From an H.265 sequence parameter set.
+    init(_ set: H265.SequenceParameterSet) {
+        profile = set.profileName
+        level = set.levelName
+        tier = set.profile_tier_level.tierName
+        width = set.width
+        height = set.height
+        codedWidth = set.pic_width_in_luma_samples
+        codedHeight = set.pic_height_in_luma_samples
+        frameRate = set.frameRate
+        chromaFormat = Self.chromaFormat(set.chroma_format_idc)
+        lumaBitDepth = set.bit_depth_luma_minus8 + 8
+        chromaBitDepth = set.bit_depth_chroma_minus8 + 8
+        isInterlaced = set.vui_parameters?.field_seq_flag ?? false
+        isFullRange = set.isFullRange
+        sequenceParameterSetID = set.sps_seq_parameter_set_id
+    }
+
     /// From an H.264 sequence parameter set.
     init(_ set: H264.SequenceParameterSet) {
         profile = set.profileName

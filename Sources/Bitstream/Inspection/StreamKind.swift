@@ -1,9 +1,7 @@
 /// What a stream's first bytes are, as far as an inspection cares.
 public enum StreamKind: Equatable, Sendable {
-    /// NAL units behind start codes.
-    case annexB(Codec)
-    /// NAL units behind lengths of 4 bytes.
-    case lengthPrefixed(Codec)
+    /// NAL units behind start codes, or behind lengths of 4 bytes.
+    case stream(Codec, NALUnitSource.Framing)
     /// A file of another kind that is known, such as `an MP4 file`.
     case other(String)
     /// None of these.
@@ -22,15 +20,16 @@ extension StreamKind {
     ///   - head: the first bytes of a stream.
     ///   - isWhole: whether the stream ends with them.
     ///   - codec: the codec, where it is known.
+    ///   - framing: what the units are told apart by, where it is known.
     /// - Returns: `nil` where more bytes may tell.
-    public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil) {
+    public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
         let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
         if head.isEmpty {
             guard isWhole else { return nil }
             self = .empty
         } else if let container = ContainerSignature.name(of: head) {
             self = .other(container)
-        } else if let kind = Self.recognized(head, isWhole: isWhole, isFinal: isFinal, codec: codec) {
+        } else if let kind = Self.recognized(head, isWhole: isWhole, isFinal: isFinal, codec, framing) {
             self = kind
         } else if isFinal {
             self = .unknown
@@ -41,18 +40,15 @@ extension StreamKind {
 
     /// The stream of NAL units that this is.
     private static func recognized(
-        _ head: RawSpan, isWhole: Bool, isFinal: Bool, codec: Codec?
+        _ head: RawSpan, isWhole: Bool, isFinal: Bool, _ codec: Codec?, _ framing: NALUnitSource.Framing?
     ) -> StreamKind? {
-        var units = CodecEvidence()
-        if units.addLengthPrefixedUnits(of: head, isWhole: isWhole),
-            let codec = codec ?? units.codec(isFinal: isFinal)
-        {
-            return .lengthPrefixed(codec)
+        let candidates = framing.map { [$0] } ?? [.lengthPrefixed(.four), .annexB]
+        for framing in candidates {
+            var evidence = CodecEvidence()
+            guard evidence.add(head, framing, isWhole: isWhole) else { continue }
+            if let codec = codec ?? evidence.codec(isFinal: isFinal) { return .stream(codec, framing) }
         }
-        units = CodecEvidence()
-        units.addAnnexBUnits(of: head, isWhole: isWhole)
-        guard units.unitCount > 0 else { return nil }
-        return (codec ?? units.codec(isFinal: isFinal)).map { .annexB($0) }
+        return nil
     }
 }
 
@@ -77,7 +73,18 @@ private struct CodecEvidence {
         return score(best) > 0 ? best : nil
     }
 
-    mutating func addAnnexBUnits(of head: RawSpan, isWhole: Bool) {
+    /// - Returns: whether the bytes can be so framed.
+    mutating func add(_ head: RawSpan, _ framing: NALUnitSource.Framing, isWhole: Bool) -> Bool {
+        switch framing {
+        case .annexB:
+            addAnnexBUnits(of: head, isWhole: isWhole)
+            return unitCount > 0
+        case .lengthPrefixed(let size):
+            return addLengthPrefixedUnits(of: head, size.rawValue, isWhole: isWhole)
+        }
+    }
+
+    private mutating func addAnnexBUnits(of head: RawSpan, isWhole: Bool) {
         var scanner = NALUnitScanner()
         while let unit = scanner.next(in: head) {
             // What the head ends in may go on.
@@ -87,20 +94,25 @@ private struct CodecEvidence {
     }
 
     /// - Returns: whether the lengths fit together.
-    mutating func addLengthPrefixedUnits(of head: RawSpan, isWhole: Bool) -> Bool {
+    private mutating func addLengthPrefixedUnits(
+        of head: RawSpan, _ lengthSize: Int, isWhole: Bool
+    ) -> Bool {
         var position = 0
-        while position + 4 <= head.byteCount {
-            let length = Int(
-                UInt32(bigEndian: head.unsafeLoadUnaligned(fromByteOffset: position, as: UInt32.self)))
+        while position + lengthSize <= head.byteCount {
+            var length = 0
+            for index in position..<position + lengthSize {
+                length = length << 8 | Int(head.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+            }
             guard length > 0, length < 1 << 28 else { return false }
-            let end = position + 4 + length
-            if end > head.byteCount { return !isWhole && unitCount > 1 }
-            let unit = head.extracting(position + 4..<end)
+            let end = position + lengthSize + length
+            // The last unit may break off; two that fit are no accident.
+            if end > head.byteCount { return unitCount > 1 }
+            let unit = head.extracting(position + lengthSize..<end)
             guard unit.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 == 0 else { return false }
             add(unit)
             position = end
         }
-        return unitCount > 0 && (position == head.byteCount || !isWhole)
+        return unitCount > 1 || (unitCount > 0 && position == head.byteCount)
     }
 
     private mutating func add(_ nalUnit: RawSpan) {

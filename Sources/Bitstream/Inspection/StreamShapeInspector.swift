@@ -42,11 +42,17 @@ public struct StreamShapeInspector: Sendable {
     /// Ends the stream.
     public mutating func finish() throws(StreamShapeViolation) {
         guard !accessUnit.isEmpty else { return }
-        let isIDR = try checker.check(accessUnit.span.bytes)
+        let isIDR = try Self.check(accessUnit, with: &checker)
         offset += accessUnit.count
         accessUnitCount += 1
         if isIDR { idrCount += 1 }
         accessUnit.removeAll(keepingCapacity: true)
+    }
+
+    private static func check(
+        _ accessUnit: [UInt8], with checker: inout StreamShapeChecker
+    ) throws(StreamShapeViolation) -> Bool {
+        try checker.check(accessUnit.span.bytes)
     }
 
     private func violation(_ rule: StreamShapeViolation.Rule, at offset: Int) -> StreamShapeViolation {

@@ -178,7 +178,7 @@ extension NALUnitRecord {
             }
         }
         if let slice {
-            fields.append("\"sliceType\": \"\(slice.type)\"")
+            fields.append("\"sliceType\": \(slice.type.map { "\"\($0)\"" } ?? "null")")
             if let number = slice.frame_num { fields.append("\"frame_num\": \(number)") }
             if let low = slice.pic_order_cnt_lsb { fields.append("\"pic_order_cnt_lsb\": \(low)") }
         }

@@ -63,7 +63,7 @@ extension NALUnitRecord {
             }
         }
         if let slice {
-            parts.append(slice.type)
+            if let type = slice.type { parts.append(type) }
             if let number = slice.frame_num { parts.append("frame_num \(number)") }
             if let low = slice.pic_order_cnt_lsb { parts.append("poc_lsb \(low)") }
         }
