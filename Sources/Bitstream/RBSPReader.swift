@@ -155,6 +155,40 @@ struct RBSPReader {
         return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)
     }
 
+    /// Whether the next eight bits are ones; false at the end.
+    var isNextByteAllOnes: Bool {
+        var rest = self
+        return rest.nextBits(8) == 0xFF
+    }
+
+    /// A reader of the next `byteCount` bytes of the RBSP, which are passed over.
+    ///
+    /// Precondition: the next bit is the first of a byte.
+    mutating func split(byteCount: Int, _ element: String) throws(SyntaxError) -> RBSPReader {
+        assert(bitsLeft == 0)
+        var part = self
+        for _ in 0..<byteCount {
+            guard refill() else { throw error(element, .truncated) }
+            bitsLeft = 0
+        }
+        part.end = byteOffset
+        return part
+    }
+
+    /// Elements of 8 bits that count from 0, as many as the bytes that are left. Only the first
+    /// `SyntaxRecorder.maximumRun` are recorded.
+    mutating func remainingBytes(_ element: String) -> [UInt8] {
+        var values: [UInt8] = []
+        while true {
+            let start = bitOffset
+            guard let value = nextBits(8) else { return values }
+            if values.count < SyntaxRecorder.maximumRun {
+                recorder?.record(element, [values.count], value: value, bitCount: 8, bitOffset: start)
+            }
+            values.append(UInt8(value))
+        }
+    }
+
     /// more_rbsp_data() (7.2): whether anything but the trailing bits is left.
     var hasMoreData: Bool { bitOffset < stopBitOffset }
 }

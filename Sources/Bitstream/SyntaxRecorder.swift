@@ -3,6 +3,9 @@
 /// A class, so that readers passed on by value tell one and the same recorder. Not for use by several
 /// threads.
 final class SyntaxRecorder {
+    /// The most bytes recorded of a message's payload.
+    static let maximumRun = 4096
+
     private(set) var elements: [SyntaxElement] = []
 
     func record(_ name: String, _ subscripts: [Int], value: Int, bitCount: Int, bitOffset: Int) {

@@ -14,15 +14,18 @@ public struct SyntaxStructure: Equatable, Sendable {
     ///
     /// - Parameter parameterSets: those in force, on which the syntax of slices, picture parameter sets and
     ///   supplemental enhancement information depends. What depends on a missing set is not read.
+    ///
+    /// Precondition: the parameter sets are of the same standard.
     public init(nalUnit: RawSpan, codec: Codec, parameterSets: StreamParameterSets) {
+        precondition(parameterSets.codec == codec, "parameter sets of another standard")
         let recorder = SyntaxRecorder()
         self.codec = codec
         error = nalUnit.withUnsafeBytes { bytes in
             var reader = RBSPReader(bytes, headerLength: 0, recorder: recorder)
             do throws(SyntaxError) {
                 switch codec {
-                case .h264: try H264.readNALUnit(&reader, parameterSets.h264)
-                case .hevc: try H265.readNALUnit(&reader, parameterSets.hevc)
+                case .h264: try H264.readNALUnit(&reader, parameterSets)
+                case .hevc: try H265.readNALUnit(&reader, parameterSets)
                 }
                 return nil
             } catch {

@@ -34,7 +34,9 @@ public final class EncoderSupply {
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
     ) -> [EncoderSupply] {
         let inputs = EncoderInputs(codecs: configurations.map(\.codec))
-        return configurations.map { EncoderSupply(request, configuration: $0, source: source, inputs: inputs) }
+        return configurations.map {
+            EncoderSupply(request, configuration: $0, source: source, inputs: inputs)
+        }
     }
 
     private init(
@@ -58,7 +60,8 @@ public final class EncoderSupply {
         if source.pixelFormat == .h264 {
             guard codec == .h264 else {
                 throw EncoderError(
-                    .contradiction("the camera's own H.264 cannot be written as \(codec); use another --format"))
+                    .contradiction(
+                        "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
             let isPlain = configuration == EncoderConfiguration()
             let note = EncoderNote(

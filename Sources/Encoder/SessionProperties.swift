@@ -116,7 +116,8 @@ struct SessionProperties: Sendable {
         if let wanted = configuration.profile {
             guard wanted.isDefined(in: configuration.codec) else {
                 throw EncoderError(
-                    .contradiction("\(configuration.codec) has no profile \(wanted); use main or leave it out"))
+                    .contradiction(
+                        "\(configuration.codec) has no profile \(wanted); use main or leave it out"))
             }
             guard limits.profiles.contains(wanted) else {
                 let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
@@ -126,7 +127,8 @@ struct SessionProperties: Sendable {
             return wanted
         }
         let codec = configuration.codec
-        guard let best = limits.profiles.max(by: { $0.number(in: codec) & 0xff < $1.number(in: codec) & 0xff })
+        guard
+            let best = limits.profiles.max(by: { $0.number(in: codec) & 0xff < $1.number(in: codec) & 0xff })
         else {
             throw EncoderError(.unsupported("\(limits.encoder) does not encode \(codec)"))
         }

@@ -45,6 +45,7 @@ final class SoftwareInput: EncoderInput {
     }
 
     deinit {
+        release()
         if case .converted(_, let memory, _) = source { memory.deallocate() }
         var (frame, buffer): (UnsafeMutablePointer<AVFrame>?, UnsafeMutablePointer<AVBufferRef>?) = (
             picture, anchor

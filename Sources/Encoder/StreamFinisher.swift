@@ -23,7 +23,8 @@ struct StreamFinisher {
         self.skipsToFirstIDR = skipsToFirstIDR
         self.encoder = encoder
         self.slicesPerPicture = slicesPerPicture
-        shaper = StreamShaper(pool: AccessUnitPool(codec: codec), amendParameterSets: amender.map { $0.amend })
+        shaper = StreamShaper(
+            pool: AccessUnitPool(codec: codec), amendParameterSets: amender.map { $0.amend })
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 

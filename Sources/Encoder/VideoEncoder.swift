@@ -30,7 +30,8 @@ public final class VideoEncoder: PictureEncoder {
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(color: properties.color, frameRate: properties.frameRate)
         finisher = StreamFinisher(
-            codec: properties.codec, encoder: details.name, slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
+            codec: properties.codec, encoder: details.name,
+            slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
         try finisher.prime(extradata: session.extradata)
         self.session = session
         self.input = input

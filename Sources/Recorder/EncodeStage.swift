@@ -81,7 +81,8 @@ struct EncodeStage {
             track.fail(
                 EncoderError(
                     .unsupported(
-                        "\(skippedInARow) pictures in a row could not be used (\(reason)); try another --format")))
+                        "\(skippedInARow) pictures in a row could not be used (\(reason)); try another --format"
+                    )))
         }
     }
 }

@@ -112,7 +112,8 @@ final class EncodeTrack {
         while let unit = try encoder?.nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
-            span = min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
+            span =
+                min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
             var isWanted = false
             for output in outputs where output.accept(unit) { isWanted = true }
             if !isWanted { isOver = true }

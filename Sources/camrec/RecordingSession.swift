@@ -116,7 +116,8 @@ struct RecordingSession {
         if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
     }
 
-    private func describe(_ stream: any CaptureStream, _ supplies: [EncoderSupply], _ choices: [OutputChoice]) {
+    private func describe(_ stream: any CaptureStream, _ supplies: [EncoderSupply], _ choices: [OutputChoice])
+    {
         let format = stream.format
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
@@ -125,7 +126,11 @@ struct RecordingSession {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
             for note in choice.notes {
-                if note.contradictsRequest { console.warn("\(note)") } else { console.inform("note: \(note)") }
+                if note.contradictsRequest {
+                    console.warn("\(note)")
+                } else {
+                    console.inform("note: \(note)")
+                }
             }
         }
         for choice in choices where choice.isMisnamed {

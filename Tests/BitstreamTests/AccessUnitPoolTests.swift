@@ -10,9 +10,8 @@ import Testing
         #expect(accessUnit.count == accessUnit.copy.count)
         #expect(accessUnit.nalUnits == [Sample.sps, Sample.pps, Sample.idr])
         #expect(
-            accessUnit.units.map(\.header.nal_unit_type) == [
-                .sequenceParameterSet, .pictureParameterSet, .idrSlice,
-            ])
+            accessUnit.units.map(\.header)
+                == [0x67, 0x68, 0x65].map { .h264(H264.NALUnitHeader(byte: $0)) })
         #expect(accessUnit.isIDR)
         #expect(accessUnit.frameNumber == 7)
         #expect(accessUnit.sequence == 1007)

@@ -54,6 +54,7 @@ struct Film {
         for number in 0..<count {
             try encoder.encode(
                 frame(number), as: idrFrames(number) ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
             while let unit = try encoder.nextAccessUnit() { units.append(unit) }
             onFrame(units.count, number + 1)
         }
@@ -66,7 +67,8 @@ struct Film {
         var configuration = EncoderConfiguration()
         configuration.keyframeInterval = .frames(10)
         configure(&configuration)
-        return try SoftwareEncoder.open(configuration, source: format)
+        return try SoftwareEncoder.open(
+            configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]))
     }
 }
 
@@ -77,12 +79,12 @@ extension [AccessUnit] {
 extension AccessUnit {
     var allBytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
-    var sliceCount: Int { units.count { $0.header.nal_unit_type.isSlice } }
+    var sliceCount: Int { units.count { $0.header.isSlice } }
 
     /// The NAL units of a type.
     func units(_ type: H264.NALUnitType) -> [[UInt8]] {
         withUnsafeBytes { bytes in
-            units.filter { $0.header.nal_unit_type == type }.map { Array(bytes[$0.bytes]) }
+            units.filter { $0.header.nal_unit_type == Int(type.rawValue) }.map { Array(bytes[$0.bytes]) }
         }
     }
 

@@ -16,13 +16,28 @@ import Testing
     func lowest(size: String, rate: String, level: String) throws {
         let size = try #require(PictureSize(size))
         let rate = try #require(FrameRate(rate))
-        #expect(Level.lowest(for: size, at: rate)?.description == level)
+        #expect(Level.lowest(for: size, at: rate, codec: .h264)?.description == level)
+    }
+
+    @Test(
+        "the lowest level of H.265 that holds size and rate (tables A.8 and A.9)",
+        arguments: [
+            ("176x144", "15", "1"), ("320x240", "30", "2"), ("640x480", "30", "3"), ("640x480", "60", "3.1"),
+            ("1280x720", "30", "3.1"), ("1920x1080", "30", "4"), ("1920x1080", "60", "4.1"),
+            ("3840x2160", "30", "5"), ("3840x2160", "60", "5.1"), ("7680x4320", "30", "6"),
+        ])
+    func lowestOfH265(size: String, rate: String, level: String) throws {
+        let size = try #require(PictureSize(size))
+        let rate = try #require(FrameRate(rate))
+        let lowest = try #require(Level.lowest(for: size, at: rate, codec: .hevc))
+        #expect(lowest.description == level)
+        #expect(lowest.number(in: .hevc) == Int(((Double(level) ?? 0) * 30).rounded()))
     }
 
     @Test("no level holds what is beyond the last")
     func none() {
-        #expect(Level.lowest(for: PictureSize(16384, 16384)!, at: FrameRate(30)!) == nil)
-        #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!) == nil)
+        #expect(Level.lowest(for: PictureSize(16384, 16384)!, at: FrameRate(30)!, codec: .h264) == nil)
+        #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!, codec: .h264) == nil)
     }
 
     @Test("levels are read as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
@@ -234,6 +249,28 @@ import Testing
             $0.colorMatrix = .bt709
         }
         #expect(properties.color == ColorEncoding(range: .limited, matrix: .bt709))
+    }
+
+    @Test("what H.265 does not have is refused in words")
+    func h265() {
+        let limits = Self.limits { $0.profiles = [.main] }
+        #expect(
+            failure { try properties(limits: limits) { ($0.codec, $0.profile) = (.hevc, .high) } }
+                == .contradiction("H.265 has no profile high; use main or leave it out"))
+        #expect(
+            failure { try properties(limits: limits) { ($0.codec, $0.entropyMode) = (.hevc, .cavlc) } }
+                == .contradiction("H.265 has no CAVLC (H.265 9.3); leave out --entropy"))
+        #expect(
+            failure { try properties(limits: limits) { ($0.codec, $0.level) = (.hevc, Level("4.2")) } }
+                == .contradiction("H.265 has no level 4.2; use 4 or auto"))
+    }
+
+    @Test("H.265 gets fewer bits where none are asked for")
+    func h265Rate() throws {
+        let limits = Self.limits { $0.profiles = [.main] }
+        let h264 = try #require(try properties(limits: limits).rateControl.bitRate)
+        let h265 = try #require(try properties(limits: limits) { $0.codec = .hevc }.rateControl.bitRate)
+        #expect(h265 * 10 == h264 * 6)
     }
 }
 

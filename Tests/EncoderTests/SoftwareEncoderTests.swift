@@ -61,11 +61,13 @@ import Testing
         var configuration = EncoderConfiguration()
         configuration.keyframeInterval = .frames(10)
         configuration.bFrames = 2
-        let encoder = try SoftwareEncoder.open(configuration, source: source.format)
+        let encoder = try SoftwareEncoder.open(
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
         var units: [AccessUnit] = []
         for number in 0..<37 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
             try encoder.encode(buffer, as: number % 10 == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
             while let unit = try encoder.nextAccessUnit() { units.append(unit) }
         }
         try encoder.drain()

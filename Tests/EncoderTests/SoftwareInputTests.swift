@@ -28,7 +28,8 @@ import Testing
 
     private func input(_ format: PictureFormat, color: ColorEncoding? = nil) throws -> SoftwareInput {
         let size = PictureSize((format.size.width + 1) & ~1, (format.size.height + 1) & ~1)!
-        return try SoftwareInput(source: format, size: size, color: color ?? format.color)
+        return try EncoderInputs(codecs: [.h264]).memory(
+            for: format, size: size, color: color ?? format.color)
     }
 
     private func content(_ format: PictureFormat) -> [[UInt8]] {
@@ -98,7 +99,8 @@ import Testing
             if [.nv21, .yvu420].contains(pixelFormat) { values.swapAt(1, 2) }
             var configuration = EncoderConfiguration()
             configuration.rateControl.quantizer = 10
-            let encoder = try SoftwareEncoder.open(configuration, source: format)
+            let encoder = try SoftwareEncoder.open(
+                configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]))
             try encoder.encode(picture(format, memory), as: .idr, frameNumber: 0)
             let unit = try #require(try encoder.nextAccessUnit())
             let decoded = try #require(try TestDecoder.decode([unit]).first)
@@ -114,7 +116,8 @@ import Testing
             CaptureRequest(size: PictureSize(318, 238), pixelFormat: .yuv420), isPaced: false)
         var configuration = EncoderConfiguration()
         configuration.rateControl.quantizer = 1
-        let encoder = try SoftwareEncoder.open(configuration, source: source.format)
+        let encoder = try SoftwareEncoder.open(
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
         guard case .buffer(let buffer) = try source.nextBuffer() else { return }
         try encoder.encode(buffer, as: .idr, frameNumber: 0)
         let unit = try #require(try encoder.nextAccessUnit())
@@ -133,11 +136,13 @@ import Testing
             CaptureRequest(size: PictureSize(64, 48), pixelFormat: .yuv420), isPaced: false)
         var configuration = EncoderConfiguration()
         configuration.latency = .quality
-        let encoder = try SoftwareEncoder.open(configuration, source: source.format)
+        let encoder = try SoftwareEncoder.open(
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
         // The source has fewer buffers than the encoder holds frames back: it would wait for ever.
         for number in 0..<60 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
             try encoder.encode(buffer, as: number == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
             while try encoder.nextAccessUnit() != nil {}
         }
     }
@@ -162,6 +167,7 @@ import Testing
         let encoder = try film.software()
         let ours = try measure { buffer, number in
             try encoder.encode(buffer, as: number % 10 == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
             while try encoder.nextAccessUnit() != nil {}
         }
         var configuration = EncoderConfiguration()
@@ -192,7 +198,8 @@ private final class BareEncoder {
                 encoder: "libx264", profiles: EncoderConfiguration.Profile.allCases,
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
                 maximumSlices: 32, hasBPictures: true))
-        let input = try SoftwareInput(source: format, size: properties.size, color: properties.color)
+        let input = try EncoderInputs(codecs: [.h264]).memory(
+            for: format, size: properties.size, color: properties.color)
         self.input = input
         session = SessionBox(
             try CodecSession(

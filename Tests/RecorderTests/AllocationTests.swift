@@ -94,8 +94,12 @@ struct AllocationTests {
         let encoder = try CountingEncoder(source: source.format, progress: progress)
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
-            from: stream, encoder: encoder, makeEncoder: { () throws(EncoderError) in encoder },
-            keyframeInterval: 10, limits: RecordingLimits(frames: Self.window.upperBound + 10), to: sink)
+            from: stream,
+            tracks: [
+                RecordingTrack(
+                    encoder: encoder, makeEncoder: { () throws(EncoderError) in encoder },
+                    keyframeInterval: 10)
+            ], to: [(sink, track: 0)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
         let outcome = recording.finish()
         #expect(outcome.error == nil)
         #expect(stream.allocations == 0, "on the capture thread")
@@ -209,23 +213,28 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
         self.progress = progress
         let size = try #require(
             PictureSize((source.size.width + 1) & ~1, (source.size.height + 1) & ~1))
-        input = try SoftwareInput(source: source, size: size, color: source.color)
+        input = try EncoderInputs(codecs: [.h264]).memory(for: source, size: size, color: source.color)
         let amender = ParameterSetAmender(color: source.color, frameRate: source.frameRate)
-        finisher = StreamFinisher(encoder: "recorded packets", slicesPerPicture: 1, amender: amender)
+        finisher = StreamFinisher(
+            codec: .h264, encoder: "recorded packets", slicesPerPicture: 1, amender: amender)
         packets = try Self.packets(size: size)
     }
 
     private static func packets(size: PictureSize) throws -> [AccessUnit] {
         let source = try TestSource(CaptureRequest(size: size, pixelFormat: .nv12), isPaced: false)
-        let encoder = try SoftwareEncoder.open(EncoderConfiguration(), source: source.format)
+        let encoder = try SoftwareEncoder.open(
+            EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]))
         var units: [AccessUnit] = []
         while units.count < 2 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
             try encoder.encode(buffer, as: units.isEmpty ? .idr : .automatic, frameNumber: units.count)
+            encoder.releasePicture()
             while let unit = try encoder.nextAccessUnit() { units.append(unit) }
         }
         return units
     }
+
+    func releasePicture() { input.release() }
 
     func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
@@ -233,7 +242,6 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
         meter.nextFrame()
         if count >= 2 * Self.unitsUnderWay { progress.waitForWritten(count - Self.unitsUnderWay / 2) }
         _ = try input.frame(for: buffer)
-        input.release()
         let isIDR = kind == .idr || count < 2 * Self.unitsUnderWay
         pending.append(
             PendingFrames.Frame(

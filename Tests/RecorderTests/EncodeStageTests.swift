@@ -11,8 +11,9 @@ import Testing
     final class Bench {
         let pictures: Pictures
         let frames = BoundedQueue<PixelBuffer>(capacity: 1000)
-        let units = BoundedQueue<AccessUnit>(capacity: 1000)
-        let counters = RecordingCounters()
+        let output = RecordingOutput(ScriptedSink(), track: 0, measuresLatency: false)
+        let captureCounters = Counters<CaptureCounter>()
+        private(set) var track: EncodeTrack?
         let pauses = ScriptedPauses()
         var limits = RecordingLimits()
         var keyframeInterval = 5
@@ -29,12 +30,12 @@ import Testing
         /// Encodes `count` pictures and takes what came out.
         func run(_ count: Int) -> (units: [AccessUnit], error: RecordingError?) {
             for number in 0..<count {
-                counters.add(to: .captured)
+                captureCounters.add(to: .captured)
                 _ = frames.push(pictures.picture(number))
             }
             frames.close()
             var next = 1
-            var stage = EncodeStage(
+            let track = EncodeTrack(
                 encoder: encoders[0],
                 makeEncoder: { () throws(EncoderError) in
                     next += 1
@@ -42,21 +43,27 @@ import Testing
                         throw EncoderError(self.openFailure)
                     }
                     return self.encoders[next - 1]
-                }, keyframeInterval: keyframeInterval, limits: limits, frames: frames, units: units,
-                counters: counters, interrupter: CaptureInterrupter(pool: pictures.pool), pauses: pauses,
-                keyframeRequest: keyframeRequest)
-            let error = stage.run()
+                }, keyframeInterval: keyframeInterval, outputs: [output], pauses: pauses)
+            self.track = track
+            var stage = EncodeStage(
+                tracks: [track], limits: limits, frames: frames, counters: captureCounters,
+                interrupter: CaptureInterrupter(pool: pictures.pool), keyframeRequest: keyframeRequest)
+            stage.run()
             // Closures that hold the bench would keep it for ever.
             for encoder in encoders { encoder.onPicture = { _ in } }
             var taken: [AccessUnit] = []
-            while let unit = units.pop() { taken.append(unit) }
-            return (taken, error)
+            while let unit = output.units.pop() { taken.append(unit) }
+            return (taken, track.error.map(RecordingError.encoder))
         }
 
         var isInterrupted: Bool { pictures.pool.isInterrupted }
 
         /// Every frame that was captured came to one end.
         var addsUp: Bool { counters.addUp }
+
+        var counters: CountedFrames {
+            CountedFrames(capture: captureCounters, encoder: track?.counters ?? Counters())
+        }
     }
 
     private func idrPositions(_ units: [AccessUnit]) -> [Int] { units.indices.filter { units[$0].isIDR } }
@@ -89,7 +96,7 @@ import Testing
         bench.encoder.failures[0] = (.encoding, ScriptedEncoder.broken)
         bench.openFailure = .exhausted(["it failed on its first picture"])
         #expect(bench.run(3).error == .encoder(EncoderError(ScriptedEncoder.broken)))
-        #expect(bench.counters[.encoderRestarts] == 1)
+        #expect(bench.counters[.restarts] == 1)
     }
 
     @Test(
@@ -128,7 +135,7 @@ import Testing
         #expect(units.count == 10)
         #expect(idrPositions(units) == [0, 5])
         #expect(bench.counters[.corrupt] == 3)
-        #expect(bench.counters[.encoderRestarts] == 0)
+        #expect(bench.counters[.restarts] == 0)
         #expect(bench.addsUp)
     }
 
@@ -157,7 +164,7 @@ import Testing
         #expect(units.count == 19)
         #expect(units.map(\.sequence).prefix(5) == [0, 1, 2, 4, 5])
         #expect(idrPositions(units) == [0, 3, 5, 10, 15])
-        #expect(bench.counters[.encoderRestarts] == 1)
+        #expect(bench.counters[.restarts] == 1)
         #expect(bench.counters[.droppedByEncoder] == 1)
         #expect(bench.addsUp)
     }
@@ -201,7 +208,7 @@ import Testing
         let (units, error) = bench.run(20)
         #expect(error == .encoder(EncoderError(ScriptedEncoder.broken)))
         #expect(units.count == 4)
-        #expect(bench.counters[.encoderRestarts] == 3)
+        #expect(bench.counters[.restarts] == 3)
         #expect(bench.pauses.waits.map { $0 - start } == [1_000_000_000, 2_000_000_000])
         #expect(bench.isInterrupted)
         #expect(bench.counters[.droppedByEncoder] == 4)
@@ -221,7 +228,7 @@ import Testing
         bench.encoders.append(ScriptedEncoder())
         let (_, error) = bench.run(40)
         #expect(error == nil)
-        #expect(bench.counters[.encoderRestarts] == 6)
+        #expect(bench.counters[.restarts] == 6)
         #expect(bench.addsUp)
     }
 
@@ -233,7 +240,7 @@ import Testing
         #expect(error == .encoder(EncoderError(.openFailed(encoder: "scripted", detail: "gone"))))
         #expect(units.count == 2)
         #expect(bench.pauses.waits.count == 2)
-        #expect(bench.counters[.encoderRestarts] == 3)
+        #expect(bench.counters[.restarts] == 3)
         #expect(bench.addsUp)
     }
 
@@ -245,7 +252,7 @@ import Testing
         let (units, error) = bench.run(10)
         #expect(error == nil)
         #expect(units.count == 2)
-        #expect(bench.counters[.encoderRestarts] == 1)
+        #expect(bench.counters[.restarts] == 1)
         #expect(bench.addsUp)
     }
 
@@ -256,7 +263,7 @@ import Testing
         let (units, error) = bench.run(10)
         #expect(error == .encoder(EncoderError(.unsupported("no more"))))
         #expect(units.count == 4)
-        #expect(bench.counters[.encoderRestarts] == 0)
+        #expect(bench.counters[.restarts] == 0)
         #expect(bench.counters[.unused] == 5)
         #expect(bench.addsUp)
     }
@@ -293,10 +300,30 @@ final class ScriptedPauses: RestartPauses {
     }
 }
 
-extension RecordingCounters {
+/// The counters of a recording with one encoder and, if it is a whole one, one output.
+struct CountedFrames {
+    let capture: Counters<CaptureCounter>
+    let encoder: Counters<EncoderCounter>
+    var output = Counters<OutputCounter>()
+
+    subscript(_ counter: CaptureCounter) -> Int { capture[counter] }
+    subscript(_ counter: EncoderCounter) -> Int { encoder[counter] }
+    subscript(_ counter: OutputCounter) -> Int { output[counter] }
+
     /// Every frame that was captured came to one end.
     var addUp: Bool {
         self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.droppedByEncoder] + self[.encoded]
             + self[.unused]
     }
+}
+
+extension Recording {
+    /// The counters of the first encoder and the first output.
+    var counted: CountedFrames {
+        CountedFrames(capture: counters, encoder: encoderCounters[0], output: outputs[0].counters)
+    }
+}
+
+extension RecordingOutcome {
+    var error: RecordingError? { errors.first }
 }

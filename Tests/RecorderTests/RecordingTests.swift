@@ -14,10 +14,16 @@ import Testing
         to sink: any PacketSink, limits: RecordingLimits = RecordingLimits(), keyframeInterval: Int = 5
     ) throws -> Recording {
         try Recording(
-            from: stream, encoder: encoder,
+            from: stream, tracks: [Self.track(encoder, keyframeInterval: keyframeInterval)],
+            to: [(sink, track: 0)], limits: limits)
+    }
+
+    private static func track(_ encoder: any PictureEncoder, keyframeInterval: Int = 5) -> RecordingTrack {
+        RecordingTrack(
+            encoder: encoder,
             makeEncoder: { () throws(EncoderError) in
                 throw EncoderError(.openFailed(encoder: "scripted", detail: "gone"))
-            }, keyframeInterval: keyframeInterval, limits: limits, to: sink)
+            }, keyframeInterval: keyframeInterval)
     }
 
     @Test("everything that comes is encoded and written, in order")
@@ -31,18 +37,18 @@ import Testing
         #expect(sink.idrPositions == Array(stride(from: 0, to: 100, by: 5)))
         #expect(sink.isFinished)
         #expect(stream.isStopped)
-        #expect(recording.counters[.captured] == 100)
-        #expect(recording.counters[.written] == 100)
-        #expect(recording.counters[.keyframes] == 20)
-        #expect(recording.counters[.bytes] == sink.units.map(\.count).reduce(0, +))
-        #expect(recording.counters.addUp)
-        #expect(outcome.latency == nil)
+        #expect(recording.counted[.captured] == 100)
+        #expect(recording.counted[.written] == 100)
+        #expect(recording.counted[.keyframes] == 20)
+        #expect(recording.counted[.bytes] == sink.units.map(\.count).reduce(0, +))
+        #expect(recording.counted.addUp)
+        #expect(outcome.outputs[0].latency == nil)
     }
 
     @Test("a live source's latency is told")
     func latency() throws {
         let outcome = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink()).finish()
-        let latency = try #require(outcome.latency)
+        let latency = try #require(outcome.outputs[0].latency)
         #expect(latency.median <= latency.percentile99)
         #expect(latency.percentile99 <= latency.maximum)
     }
@@ -63,9 +69,9 @@ import Testing
         #expect(outcome.error == nil)
         // One was being encoded and two could wait.
         #expect(sink.sequences == [0, 18, 19])
-        #expect(recording.counters[.droppedByUs] == 17)
-        #expect(recording.counters[.written] == 3)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted[.droppedByUs] == 17)
+        #expect(recording.counted[.written] == 3)
+        #expect(recording.counted.addUp)
     }
 
     @Test("a source that is not live waits for a late encoder, and nothing is dropped")
@@ -76,7 +82,7 @@ import Testing
         let recording = try record(stream, encoder, to: sink)
         #expect(recording.finish().error == nil)
         #expect(sink.units.count == 500)
-        #expect(recording.counters[.droppedByUs] == 0)
+        #expect(recording.counted[.droppedByUs] == 0)
     }
 
     @Test("what the driver lost is counted: captured and dropped are what it numbered")
@@ -87,7 +93,7 @@ import Testing
         ])
         let recording = try record(stream, to: ScriptedSink())
         #expect(recording.finish().error == .capture(CaptureError(.lost, device: "scripted")))
-        let counters = recording.counters
+        let counters = recording.counted
         #expect(counters[.droppedByDriver] == 6)
         #expect(counters[.corrupt] == 7)
         #expect(counters[.captured] == 13)
@@ -105,7 +111,7 @@ import Testing
         #expect(sink.units.count == 10)
         #expect(sink.isFinished)
         #expect(stream.isStopped)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("a limit stops an endless source", arguments: [true, false])
@@ -115,7 +121,7 @@ import Testing
         let recording = try record(stream, to: sink, limits: RecordingLimits(frames: 42))
         #expect(recording.finish().error == nil)
         #expect(sink.units.count == 42)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("a sink that fails stops everything, with its error")
@@ -128,8 +134,8 @@ import Testing
         #expect(sink.units.count == 7)
         #expect(!sink.isFinished)
         #expect(stream.isStopped)
-        #expect(recording.counters[.written] == 7)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted[.written] == 7)
+        #expect(recording.counted.addUp)
     }
 
     @Test("a sink that fails at the very end is told")
@@ -151,7 +157,7 @@ import Testing
         #expect(sink.units.count == 5)
         #expect(sink.isFinished)
         #expect(stream.isStopped)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("stopping ends a wait for a source that says nothing; what is held back comes out")
@@ -167,7 +173,7 @@ import Testing
         recording.stop()
         #expect(recording.finish().error == nil)
         #expect(sink.units.count == 5)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("stopping while every stage is blocked: once the sink gives up, everything ends")
@@ -187,7 +193,7 @@ import Testing
         #expect(recording.finish().error == .output(OutputError(.stalled(seconds: 5), output: "scripted")))
         #expect(recording.ended.isRaised)
         #expect(sink.units.count == 2)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("stopping at once, before anything came, is no error")
@@ -196,7 +202,7 @@ import Testing
         recording.stop()
         recording.stop()
         #expect(recording.finish().error == nil)
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
     }
 
     @Test("it says that it has ended before anybody asks")
@@ -215,13 +221,134 @@ import Testing
         configuration.keyframeInterval = .frames(7)
         var request = EncoderRequest()
         request.preference = .software
-        let encoder = try EncoderSupply(request, configuration: configuration, source: stream.format).open()
+        let encoder = try EncoderSupply.supplies(
+            request, configurations: [configuration], source: stream.format)[0].open()
         let sink = ScriptedSink()
         let recording = try record(
             stream, encoder, to: sink, limits: RecordingLimits(frames: 40), keyframeInterval: 7)
         #expect(recording.finish().error == nil)
         #expect(sink.sequences == (0..<40).map(UInt32.init))
         #expect(sink.idrPositions == [0, 7, 14, 21, 28, 35])
-        #expect(recording.counters.addUp)
+        #expect(recording.counted.addUp)
+    }
+
+    // MARK: Several outputs
+
+    @Test("each output gets its track's whole stream, and each encoder every picture")
+    func severalOutputs() throws {
+        let sinks = (0..<3).map { _ in ScriptedSink() }
+        let encoders = [ScriptedEncoder(), ScriptedEncoder()]
+        let recording = try Recording(
+            from: ScriptedStream([.pictures(100)], isLive: false),
+            tracks: [Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: 7)],
+            to: [(sinks[0], track: 0), (sinks[1], track: 1), (sinks[2], track: 0)], limits: RecordingLimits())
+        #expect(recording.finish().errors == [])
+        for sink in sinks { #expect(sink.sequences == (0..<100).map(UInt32.init)) }
+        #expect(sinks[2].idrPositions == Array(stride(from: 0, to: 100, by: 5)))
+        #expect(sinks[1].idrPositions == Array(stride(from: 0, to: 100, by: 7)))
+        #expect(encoders.map(\.releases) == [100, 100])
+        #expect(zip(sinks[0].units, sinks[2].units).allSatisfy { $0 === $1 }, "shared, not copied")
+    }
+
+    @Test("an output that fails ends alone; the others get everything, and its error is told")
+    func oneOutputFails() throws {
+        let (good, bad) = (ScriptedSink(), ScriptedSink())
+        bad.failures[7] = .diskFull
+        let recording = try Recording(
+            from: ScriptedStream([.pictures(100)], isLive: false), tracks: [Self.track(ScriptedEncoder())],
+            to: [(bad, track: 0), (good, track: 0)], limits: RecordingLimits())
+        let outcome = recording.finish()
+        #expect(outcome.errors == [.output(OutputError(.diskFull, output: "scripted"))])
+        #expect(outcome.outputs.map { $0.error == nil } == [false, true])
+        #expect(good.units.count == 100)
+        #expect(recording.outputs[0].counters[.written] == 7)
+        #expect(
+            recording.outputs[0].counters[.accepted] == 7 + recording.outputs[0].counters[.lost],
+            "what it had taken is written or lost")
+        #expect(recording.outputs[1].counters[.lost] == 0)
+    }
+
+    @Test("when the last output of a track has failed its encoder rests, and the other track goes on")
+    func oneTracksOutputFails() throws {
+        let (good, bad) = (ScriptedSink(), ScriptedSink())
+        bad.failures[0] = .diskFull
+        let encoders = [ScriptedEncoder(), ScriptedEncoder()]
+        let recording = try Recording(
+            from: ScriptedStream([.pictures(50)], isLive: false),
+            tracks: encoders.map { Self.track($0) }, to: [(bad, track: 0), (good, track: 1)],
+            limits: RecordingLimits(frames: 40))
+        #expect(recording.finish().errors == [.output(OutputError(.diskFull, output: "scripted"))])
+        #expect(good.units.count == 40)
+        for counters in recording.encoderCounters {
+            #expect(
+                CountedFrames(capture: recording.counters, encoder: counters).addUp,
+                "every frame came to one end, for each encoder")
+        }
+    }
+
+    @Test("an encoder that fails for good ends its outputs whole, and the other track goes on")
+    func oneEncoderFails() throws {
+        let encoders = [ScriptedEncoder(), ScriptedEncoder()]
+        encoders[0].failures[5] = (.encoding, .unsupported("no more"))
+        let sinks = [ScriptedSink(), ScriptedSink()]
+        let recording = try Recording(
+            from: ScriptedStream([.pictures(50)], isLive: false),
+            tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            limits: RecordingLimits())
+        #expect(recording.finish().errors == [.encoder(EncoderError(.unsupported("no more")))])
+        #expect(sinks.map(\.units.count) == [5, 50])
+        #expect(sinks.map(\.isFinished) == [true, true])
+        #expect(recording.encoderCounters[0][.unused] == 44)
+    }
+
+    @Test("a damaged picture is counted once, whichever encoder finds it")
+    func damagedForAll() throws {
+        let encoders = [ScriptedEncoder(), ScriptedEncoder()]
+        encoders[0].failures[3] = (.encoding, .damagedPicture(""))
+        let sinks = [ScriptedSink(), ScriptedSink()]
+        let recording = try Recording(
+            from: ScriptedStream([.pictures(10)], isLive: false),
+            tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            limits: RecordingLimits())
+        #expect(recording.finish().errors == [])
+        #expect(recording.counters[.corrupt] == 1)
+        #expect(sinks.map(\.units.count) == [9, 9])
+        for counters in recording.encoderCounters {
+            #expect(CountedFrames(capture: recording.counters, encoder: counters).addUp)
+        }
+    }
+
+    @Test("the rate is measured by the pictures' own time, lost ones missing")
+    func measuredRate() throws {
+        // Ten a second, of which every second is lost.
+        let stream = try ScriptedStream(
+            (0..<20).flatMap { _ in [.picture, .loss(1, 0)] }, isLive: false, bufferCount: 32)
+        let outcome = try record(stream, to: ScriptedSink()).finish()
+        #expect(outcome.tracks[0].measuredRate == 5)
+    }
+
+    @Test("both codecs in software take one frame: libx264 and libx265 get the same picture")
+    func bothCodecs() throws {
+        let stream = try TestSource(
+            CaptureRequest(size: PictureSize(160, 120), frameRate: FrameRate(25), pixelFormat: .yuyv),
+            isPaced: false)
+        var request = EncoderRequest()
+        request.preference = .software
+        let configurations = Codec.allCases.map { codec in
+            var configuration = EncoderConfiguration()
+            (configuration.codec, configuration.keyframeInterval) = (codec, .frames(7))
+            return configuration
+        }
+        let supplies = EncoderSupply.supplies(request, configurations: configurations, source: stream.format)
+        let sinks = [ScriptedSink(), ScriptedSink()]
+        let recording = try Recording(
+            from: stream, tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: 7) },
+            to: [(sinks[0], track: 0), (sinks[1], track: 1)], limits: RecordingLimits(frames: 20))
+        #expect(recording.finish().errors == [])
+        for (sink, codec) in zip(sinks, Codec.allCases) {
+            #expect(sink.units.count == 20)
+            #expect(sink.idrPositions == [0, 7, 14])
+            #expect(sink.units.allSatisfy { $0.codec == codec })
+        }
     }
 }

@@ -1,7 +1,7 @@
 extension H264 {
     /// nal_unit() (7.3.1) with what is understood of its content, for a reader at its first byte.
     static func readNALUnit(
-        _ reader: inout RBSPReader, _ parameterSets: ParameterSetsByID
+        _ reader: inout RBSPReader, _ sets: StreamParameterSets
     ) throws(SyntaxError) {
         _ = try reader.flag("forbidden_zero_bit")
         _ = try reader.u(2, "nal_ref_idc")
@@ -9,14 +9,16 @@ extension H264 {
         switch type {
         case .nonIDRSlice, .sliceDataPartitionA, .idrSlice, .auxiliarySlice:
             _ = try SliceHeader(&reader, isIDR: type == .idrSlice) {
-                parameterSets.inForce(pic_parameter_set_id: $0)
+                sets.h264.inForce(pic_parameter_set_id: $0)
             }
         case .sequenceParameterSet, .subsetSequenceParameterSet:
             try ParameterSets.checkSize(reader.byteCount)
             _ = try SequenceParameterSet(&reader)
         case .pictureParameterSet:
             try ParameterSets.checkSize(reader.byteCount)
-            _ = try PictureParameterSet(&reader) { parameterSets.sequence[$0] }
+            _ = try PictureParameterSet(&reader) { sets.h264.sequence[$0] }
+        case .supplementalEnhancementInformation:
+            try SupplementalEnhancementInformation.readElements(&reader, sets)
         case .sequenceParameterSetExtension: _ = try SequenceParameterSetExtension(&reader)
         case .accessUnitDelimiter: _ = try reader.u(3, "primary_pic_type")
         case .sliceDataPartitionB, .sliceDataPartitionC: _ = try reader.ue("slice_id")

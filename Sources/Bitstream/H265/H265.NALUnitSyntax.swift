@@ -1,7 +1,7 @@
 extension H265 {
     /// nal_unit() (7.3.1.1) with what is understood of its content, for a reader at its first byte.
     static func readNALUnit(
-        _ reader: inout RBSPReader, _ parameterSets: ParameterSetsByID
+        _ reader: inout RBSPReader, _ sets: StreamParameterSets
     ) throws(SyntaxError) {
         _ = try reader.flag("forbidden_zero_bit")
         let type = NALUnitType(headerByte: UInt8(try reader.u(6, "nal_unit_type") << 1))
@@ -14,10 +14,11 @@ extension H265 {
         case .videoParameterSet: _ = try VideoParameterSet(&reader)
         case .sequenceParameterSet: _ = try SequenceParameterSet(&reader)
         case .pictureParameterSet: _ = try PictureParameterSet(&reader)
+        case .prefixSEI, .suffixSEI: try SupplementalEnhancementInformation.readElements(&reader, sets)
         case .accessUnitDelimiter: _ = try reader.u(3, "pic_type")
         case _ where type.isSliceSegment:
             _ = try SliceHeader(&reader, type: type) {
-                parameterSets.inForce(slice_pic_parameter_set_id: $0)
+                sets.hevc.inForce(slice_pic_parameter_set_id: $0)
             }
         default: break
         }

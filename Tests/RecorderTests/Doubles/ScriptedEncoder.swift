@@ -20,6 +20,9 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     /// Kinds as they were asked for.
     private(set) var kinds: [FrameKind] = []
 
+    /// How often it was told that every encoder has seen the picture.
+    private(set) var releases = 0
+
     private var count = 0
     private var inside: [(unit: AccessUnit, failure: EncoderError.Kind?)] = []
     private var isDraining = false
@@ -43,6 +46,8 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
             inside.append((unit, nil))
         }
     }
+
+    func releasePicture() { releases += 1 }
 
     func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
         guard inside.count > (isDraining ? 0 : delay) else { return nil }

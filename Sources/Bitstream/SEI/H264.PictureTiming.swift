@@ -1,0 +1,90 @@
+extension H264 {
+    /// When a picture is decoded and shown, and how (D.1.3, D.2.3).
+    public struct PictureTiming: Equatable, Sendable {
+        /// Clock ticks from the last buffering period to the picture's decoding; `nil` without HRD
+        /// parameters.
+        public let cpb_removal_delay: Int?
+        /// Clock ticks from decoding to output; `nil` without HRD parameters.
+        public let dpb_output_delay: Int?
+        /// How the picture is shown (Table D-1): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
+        /// 7 and 8 as a frame that is doubled or tripled; `nil` where the VUI rules it out.
+        public let pic_struct: Int?
+        /// The up to three clock timestamps of the fields or frames shown; `nil` for one that is absent.
+        public let clockTimestamps: [ClockTimestamp?]
+
+        /// The time of day of a field or frame.
+        public struct ClockTimestamp: Equatable, Sendable {
+            /// How the source was scanned (Table D-2): 0 progressive, 1 interlaced, 2 unknown.
+            public let ct_type: Int
+            /// Whether time counts in fields.
+            public let nuit_field_based_flag: Bool
+            /// How frames are counted and numbers dropped (Table D-3).
+            public let counting_type: Int
+            /// Whether the time leaps here.
+            public let discontinuity_flag: Bool
+            /// Whether numbers were dropped.
+            public let cnt_dropped_flag: Bool
+            /// The number of the frame within the second.
+            public let n_frames: Int
+            /// 0 to 59; `nil` where it is the same as before.
+            public let seconds_value: Int?
+            /// 0 to 59; `nil` where it is the same as before.
+            public let minutes_value: Int?
+            /// 0 to 23; `nil` where it is the same as before.
+            public let hours_value: Int?
+            /// What to add, in clock ticks.
+            public let time_offset: Int
+        }
+
+        /// `NumClockTS` by `pic_struct` (Table D-1).
+        private static let timestampCounts = [1, 1, 1, 2, 2, 3, 3, 2, 3]
+
+        /// pic_timing( payloadSize ).
+        init(_ reader: inout RBSPReader, _ sequence: SequenceParameterSet) throws(SyntaxError) {
+            let vui = sequence.vui_parameters
+            let hrd = vui?.nal_hrd_parameters ?? vui?.vcl_hrd_parameters
+            if let hrd {
+                cpb_removal_delay = try reader.u(hrd.cpb_removal_delay_length_minus1 + 1, "cpb_removal_delay")
+                dpb_output_delay = try reader.u(hrd.dpb_output_delay_length_minus1 + 1, "dpb_output_delay")
+            } else {
+                cpb_removal_delay = nil
+                dpb_output_delay = nil
+            }
+            guard vui?.pic_struct_present_flag == true else {
+                pic_struct = nil
+                clockTimestamps = []
+                return
+            }
+            let structure = try reader.u(4, "pic_struct", in: 0...8)
+            pic_struct = structure
+            var timestamps: [ClockTimestamp?] = []
+            for i in 0..<Self.timestampCounts[structure] {
+                let isPresent = try reader.flag("clock_timestamp_flag", i)
+                // E.2.2 infers a length of 24 where there are no HRD parameters.
+                timestamps.append(
+                    isPresent
+                        ? try ClockTimestamp(&reader, offsetLength: hrd?.time_offset_length ?? 24) : nil)
+            }
+            clockTimestamps = timestamps
+        }
+    }
+}
+
+extension H264.PictureTiming.ClockTimestamp {
+    fileprivate init(_ reader: inout RBSPReader, offsetLength: Int) throws(SyntaxError) {
+        ct_type = try reader.u(2, "ct_type")
+        nuit_field_based_flag = try reader.flag("nuit_field_based_flag")
+        counting_type = try reader.u(5, "counting_type")
+        let isFull = try reader.flag("full_timestamp_flag")
+        discontinuity_flag = try reader.flag("discontinuity_flag")
+        cnt_dropped_flag = try reader.flag("cnt_dropped_flag")
+        n_frames = try reader.u(8, "n_frames")
+        let hasSeconds = isFull ? true : try reader.flag("seconds_flag")
+        seconds_value = hasSeconds ? try reader.u(6, "seconds_value", in: 0...59) : nil
+        let hasMinutes = isFull ? true : hasSeconds ? try reader.flag("minutes_flag") : false
+        minutes_value = hasMinutes ? try reader.u(6, "minutes_value", in: 0...59) : nil
+        let hasHours = isFull ? true : hasMinutes ? try reader.flag("hours_flag") : false
+        hours_value = hasHours ? try reader.u(5, "hours_value", in: 0...23) : nil
+        time_offset = offsetLength > 0 ? try reader.i(offsetLength, "time_offset") : 0
+    }
+}

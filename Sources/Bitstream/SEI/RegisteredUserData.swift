@@ -1,0 +1,43 @@
+/// User data of a kind that is registered by ITU-T T.35 (H.264: D.1.6, D.2.6; H.265: D.2.6, D.3.6).
+public struct RegisteredUserData: Equatable, Sendable {
+    /// The country whose authority registered the kind; 181 is the United States.
+    public let itu_t_t35_country_code: Int
+    /// More of the country's code; only with the code 255.
+    public let itu_t_t35_country_code_extension_byte: Int?
+    /// `itu_t_t35_payload_byte`: the provider's code and its data.
+    public let payload: [UInt8]
+
+    /// What the start of the data tells.
+    public enum Kind: Sendable {
+        /// Captions of digital television (ATSC A/53 Part 4, 6.2.3: cc_data()).
+        case captions
+        /// Where in the picture the picture proper is (ATSC A/53 Part 4, 6.2.4: bar_data()).
+        case barData
+        /// The active format description (ATSC A/53 Part 4, 6.2.5: afd_data()).
+        case activeFormatDescription
+        /// Anything else.
+        case other
+    }
+
+    /// What the data are, by their start.
+    public var kind: Kind {
+        guard itu_t_t35_country_code == 0xB5, payload.starts(with: [0x00, 0x31]) else { return .other }
+        let data = payload.dropFirst(2)
+        if data.starts(with: Array("DTG1".utf8)) { return .activeFormatDescription }
+        guard data.starts(with: Array("GA94".utf8)) else { return .other }
+        return switch data.dropFirst(4).first {
+        case 3: .captions
+        case 6: .barData
+        default: .other
+        }
+    }
+
+    /// user_data_registered_itu_t_t35( payloadSize ).
+    init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        itu_t_t35_country_code = try reader.u(8, "itu_t_t35_country_code")
+        itu_t_t35_country_code_extension_byte =
+            itu_t_t35_country_code == 0xFF
+            ? try reader.u(8, "itu_t_t35_country_code_extension_byte") : nil
+        payload = reader.remainingBytes("itu_t_t35_payload_byte")
+    }
+}

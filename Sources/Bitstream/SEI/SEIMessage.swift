@@ -1,0 +1,79 @@
+/// One message of supplemental enhancement information (H.264: 7.3.2.3.1, Annex D; H.265: 7.3.5, Annex D).
+public struct SEIMessage: Equatable, Sendable {
+    /// The standard that it follows.
+    public let codec: Codec
+    /// What the payload is; see `name`.
+    public let payloadType: Int
+    /// Bytes of the payload, emulation prevention bytes not counted.
+    public let payloadSize: Int
+    /// The payload, as far as it is understood.
+    public let content: Content
+
+    /// What a message says.
+    public enum Content: Equatable, Sendable {
+        /// Buffering from here on; with the id of the sequence parameter set in use.
+        case bufferingPeriod(sequenceParameterSetID: Int)
+        /// Timing and structure of a picture in H.264.
+        case h264PictureTiming(H264.PictureTiming)
+        /// Timing and structure of a picture in H.265.
+        case hevcPictureTiming(H265.PictureTiming)
+        /// Data of a kind that is registered by ITU-T T.35, such as captions.
+        case registeredUserData(RegisteredUserData)
+        /// Data of a kind that a UUID tells, such as an encoder's settings.
+        case unregisteredUserData(UnregisteredUserData)
+        /// Decoding may begin here.
+        case recoveryPoint(RecoveryPoint)
+        /// A payload that is not read: of another type, or one that depends on an unknown parameter set.
+        case unread
+        /// A payload that does not follow its syntax.
+        case damaged(SyntaxError)
+    }
+}
+
+extension SEIMessage {
+    /// sei_message() (H.264: 7.3.2.3.1, H.265: 7.3.5).
+    init(_ reader: inout RBSPReader, _ parameterSets: StreamParameterSets) throws(SyntaxError) {
+        codec = parameterSets.codec
+        payloadType = try Self.sum(&reader, last: "last_payload_type_byte")
+        payloadSize = try Self.sum(&reader, last: "last_payload_size_byte")
+        var payload = try reader.split(byteCount: payloadSize, "sei_payload")
+        do throws(SyntaxError) {
+            content = try Self.content(&payload, type: payloadType, parameterSets)
+        } catch {
+            content = .damaged(error)
+        }
+    }
+
+    /// A number as the sum of its bytes, all of which but the last are 255.
+    private static func sum(_ reader: inout RBSPReader, last: String) throws(SyntaxError) -> Int {
+        var sum = 0
+        while reader.isNextByteAllOnes { sum += try reader.u(8, "ff_byte") }
+        return sum + (try reader.u(8, last))
+    }
+
+    /// sei_payload() (H.264: D.1.1, H.265: D.2.1).
+    private static func content(
+        _ reader: inout RBSPReader, type: Int, _ parameterSets: StreamParameterSets
+    ) throws(SyntaxError) -> Content {
+        switch (type, parameterSets.codec) {
+        case (0, .h264): try H264.bufferingPeriod(&reader, parameterSets.h264)
+        case (0, .hevc): try H265.bufferingPeriod(&reader, parameterSets.hevc)
+        case (1, .h264):
+            if let set = parameterSets.h264.latestSequence {
+                .h264PictureTiming(try H264.PictureTiming(&reader, set))
+            } else {
+                .unread
+            }
+        case (1, .hevc):
+            if let set = parameterSets.hevc.latestSequence {
+                .hevcPictureTiming(try H265.PictureTiming(&reader, set))
+            } else {
+                .unread
+            }
+        case (4, _): .registeredUserData(try RegisteredUserData(&reader))
+        case (5, _): .unregisteredUserData(try UnregisteredUserData(&reader))
+        case (6, let codec): .recoveryPoint(try RecoveryPoint(&reader, codec))
+        default: .unread
+        }
+    }
+}

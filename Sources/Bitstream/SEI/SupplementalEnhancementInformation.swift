@@ -1,0 +1,58 @@
+/// The messages of a NAL unit of supplemental enhancement information.
+public struct SupplementalEnhancementInformation: Equatable, Sendable {
+    /// The most messages read of one unit. Bounds the memory that a hostile stream can take.
+    public static let maximumMessageCount = 1024
+
+    /// The messages in stream order, up to the error where there is one.
+    public let messages: [SEIMessage]
+    /// Why reading ended early; `nil` where it did not.
+    public let error: SyntaxError?
+
+    /// Reads a NAL unit of type 6 in H.264, 39 or 40 in H.265, given without start code.
+    ///
+    /// - Parameter parameterSets: those in force, which tell also the standard. What depends on a missing set
+    ///   is not read.
+    public init(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) {
+        var messages: [SEIMessage] = []
+        error = nalUnit.withUnsafeBytes { bytes in
+            do throws(SyntaxError) {
+                var reader =
+                    switch parameterSets.codec {
+                    case .h264:
+                        try RBSPReader.h264(bytes) { $0 == .supplementalEnhancementInformation }.1
+                    case .hevc: try RBSPReader.hevc(bytes) { $0 == .prefixSEI || $0 == .suffixSEI }.1
+                    }
+                try Self.read(&reader, parameterSets, into: &messages)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        self.messages = messages
+    }
+
+    /// sei_rbsp() (H.264: 7.3.2.3, H.265: 7.3.2.4).
+    static func read(
+        _ reader: inout RBSPReader, _ parameterSets: StreamParameterSets, into messages: inout [SEIMessage]
+    ) throws(SyntaxError) {
+        repeat {
+            guard messages.count < maximumMessageCount else {
+                throw reader.error(
+                    "sei_message",
+                    .outOfRange(value: messages.count + 1, allowed: 1...maximumMessageCount))
+            }
+            messages.append(try SEIMessage(&reader, parameterSets))
+        } while reader.hasMoreData
+    }
+
+    /// The same for the sake of the elements alone; throws also for the first payload that is damaged.
+    static func readElements(
+        _ reader: inout RBSPReader, _ parameterSets: StreamParameterSets
+    ) throws(SyntaxError) {
+        var messages: [SEIMessage] = []
+        try read(&reader, parameterSets, into: &messages)
+        for message in messages {
+            if case .damaged(let error) = message.content { throw error }
+        }
+    }
+}
