@@ -141,6 +141,15 @@ extension StreamInspector {
     }
 
     private mutating func readMessages(_ nalUnit: RawSpan, _ unit: inout UnitReading) {
+        let information = SupplementalEnhancementInformation(nalUnit, parameterSets: parameterSets)
+        for message in information.messages {
+            messages.add(message)
+            if case .recoveryPoint = message.content { collector.addRecoveryPoint() }
+            if case .damaged(let error) = message.content {
+                unit.problems.append("SEI \(message.name): \(error)")
+            }
+        }
+        if let error = information.error { unit.problems.append("SEI: \(error)") }
     }
 
     private mutating func readSlice(

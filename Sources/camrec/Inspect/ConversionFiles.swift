@@ -11,6 +11,7 @@ struct ConversionFiles {
     private let record: OutputFile?
     private let annexB: OutputFile?
     private let lengthSize: AVCC.LengthSize
+    private var unit: [UInt8] = []
 
     init(
         _ options: ConversionOptions, lengthSize: AVCC.LengthSize, input: FileIdentity?
@@ -40,14 +41,62 @@ struct ConversionFiles {
     }
 
     /// Takes over a NAL unit, given without start code.
-    func append(_ nalUnit: RawSpan, at place: NALUnitPlace) throws(InspectSession.Failure) {
-        do throws(OutputError) {
-            if let avcc {
-                let failure = try avcc.append { bytes in
-                    AVCC.Writer(lengthSize: lengthSize).problem(appending: nalUnit, to: &bytes)
-                }
-                if let failure { throw Refusal(failure) }
+    mutating func append(_ nalUnit: RawSpan, at place: NALUnitPlace) throws(InspectSession.Failure) {
+        unit.removeAll(keepingCapacity: true)
+        if let avcc {
+            do throws(AVCC.Writer.Unrepresentable) {
+                try AVCC.Writer(lengthSize: lengthSize).append(nalUnit, to: &unit)
+            } catch {
+                throw .badInput("offset \(place.offset): \(error)")
             }
-        } catch {}
+            try Self.write(unit, to: avcc)
+        }
+        if let annexB {
+            do throws(AnnexBWriter.Unrepresentable) {
+                try AnnexBWriter().append(nalUnit, to: &unit)
+            } catch {
+                throw .badInput("offset \(place.offset): \(error)")
+            }
+            try Self.write(unit, to: annexB)
+        }
+    }
+
+    /// Writes what is known at the end, and ends the files.
+    func finish(_ inspection: Inspection) throws(InspectSession.Failure) {
+        if let html { try Self.write(Array(InspectionPage(inspection).html.utf8), to: html) }
+        if let record { try Self.write(configurationRecord(inspection.summary), to: record) }
+        for file in [html, avcc, record, annexB] {
+            do throws(OutputError) { try file?.finish() } catch { throw .output(error) }
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to file: OutputFile) throws(InspectSession.Failure) {
+        do throws(OutputError) { try file.write(bytes) } catch { throw .output(error) }
+    }
+
+    /// The content of the avcC or hvcC box for the stream.
+    private func configurationRecord(_ summary: StreamSummary) throws(InspectSession.Failure) -> [UInt8] {
+        if let change = summary.parameterSetCounts.first(where: { $0.changes > 0 }) {
+            throw .badInput("no decoder configuration record can be made: the stream changes its \(change.kind)")
+        }
+        func units(_ kind: String) -> [[UInt8]] {
+            summary.parameterSets.filter { $0.kind == kind }.map(\.nalUnit)
+        }
+        do throws(ConfigurationRecordError) {
+            switch summary.codec {
+            case .h264:
+                return try AVCDecoderConfigurationRecord(
+                    sequenceParameterSets: units("SPS"), pictureParameterSets: units("PPS"),
+                    sequenceParameterSetExtensions: units("SPS extension"), lengthSize: lengthSize
+                ).bytes
+            case .hevc:
+                return try HEVCDecoderConfigurationRecord(
+                    videoParameterSets: units("VPS"), sequenceParameterSets: units("SPS"),
+                    pictureParameterSets: units("PPS"), isComplete: false, lengthSize: lengthSize
+                ).bytes
+            }
+        } catch {
+            throw .badInput("no decoder configuration record can be made: \(error)")
+        }
     }
 }

@@ -47,17 +47,18 @@ struct InspectSession {
     }
 
     private func inspect() throws(Failure) {
-        var input = try open()
-        let files = try ConversionFiles(command.conversion, lengthSize: lengthSize, input: input.identity)
+        let input = try open()
+        let files = try ConversionFiles(
+            command.conversion, lengthSize: lengthSize, input: input.identity)
         var head = StreamHead(command.reading, lengthSize: lengthSize)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkByteCount, alignment: 16)
         defer { buffer.deallocate() }
-        let form = try head.recognize(&input, buffer)
+        let form = try head.recognize(input, buffer)
         var run = InspectionRun(
-            command: command, name: input.name, form: form, files: files, unitByteLimit: Self.unitByteLimit)
+            command.report, name: input.name, form: form, files: files, unitByteLimit: Self.unitByteLimit)
         try run.take(head.bytes.span.bytes)
         while !head.isWhole {
-            let count = try read(&input, buffer)
+            let count = try read(input, buffer)
             if count == 0 { break }
             try run.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
         }
@@ -75,7 +76,7 @@ struct InspectSession {
     }
 
     private func read(
-        _ input: inout StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(Failure) -> Int {
         do throws(StreamInput.Failure) { return try input.read(into: buffer) } catch { throw .input(error) }
     }

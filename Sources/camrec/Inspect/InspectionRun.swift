@@ -6,7 +6,7 @@ import Output
 struct InspectionRun {
     private let options: InspectReportOptions
     private let name: String
-    private let files: ConversionFiles
+    private var files: ConversionFiles
     private var source: NALUnitSource
     private var inspector: StreamInspector
     private var shape: StreamShapeInspector?

@@ -34,32 +34,16 @@ final class OutputFile {
     /// Which file it is.
     var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-    /// Lends the buffer to whoever has something to add, and writes it where it is long enough.
-    func append<Failure: Error>(
-        _ add: (inout [UInt8]) throws(Failure) -> Void
-    ) throws(AppendError<Failure>) {
-        do { try add(&buffer) } catch { throw .content(error) }
-        if buffer.count >= Self.bufferSize {
-            do { try flush() } catch { throw .output(error) }
-        }
-    }
-
-    /// Why something was not appended.
-    enum AppendError<Content: Error>: Error {
-        case content(Content)
-        case output(OutputError)
+    /// Adds bytes, and writes what has come together where that is much.
+    func write(_ bytes: [UInt8]) throws(OutputError) {
+        buffer += bytes
+        if buffer.count >= Self.bufferSize { try flush() }
     }
 
     /// Writes all that is left. The file stays.
     func finish() throws(OutputError) {
         try flush()
         isFinished = true
-    }
-
-    /// Writes a text, which is all of the file.
-    func write(_ text: String) throws(OutputError) {
-        buffer = Array(text.utf8)
-        try finish()
     }
 
     private func flush() throws(OutputError) {

@@ -21,7 +21,7 @@ struct StreamHead {
 
     /// Reads until it is clear what the stream is.
     mutating func recognize(
-        _ input: inout StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(InspectSession.Failure) -> Form {
         if let codec = options.codec, let form = options.from {
             return Form(codec: codec, framing: framing(form))
@@ -34,7 +34,8 @@ struct StreamHead {
             isWhole = count == 0
             bytes += UnsafeRawBufferPointer(rebasing: buffer[..<count])
             if let kind = StreamKind(
-                head: bytes.span.bytes, isWhole: isWhole, codec: options.codec, framing: options.from.map(framing))
+                head: bytes.span.bytes, isWhole: isWhole, codec: options.codec,
+                framing: options.from.map(framing))
             {
                 return try form(kind, input.name)
             }

@@ -2,7 +2,7 @@ import Glibc
 import Output
 
 /// A file or standard input, read as it comes.
-struct StreamInput: ~Copyable {
+final class StreamInput {
     /// What it is called in messages.
     let name: String
     private let descriptor: Int32
@@ -47,7 +47,7 @@ struct StreamInput: ~Copyable {
 
     /// Reads what is there, waiting for at least a byte of it.
     /// - Returns: the number of bytes read; 0 at the end, or when the wait is interrupted.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
         while true {
             guard waitForBytes() else { return 0 }
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -60,7 +60,7 @@ struct StreamInput: ~Copyable {
     }
 
     /// - Returns: false where nothing more is to be read.
-    private mutating func waitForBytes() -> Bool {
+    private func waitForBytes() -> Bool {
         guard isPipe else { return !interruption.isRaised }
         var descriptors = (
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -1,4 +1,0 @@
-/// The supplemental enhancement information of a stream as it comes by.
-struct MessageCatalogue: Sendable {
-    private(set) var records: [MessageRecord] = []
-}
