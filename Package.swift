@@ -13,6 +13,7 @@ let package = Package(
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(name: "CFormat", dependencies: ["CFFmpeg"]),
         .target(
             name: "CYUV",
             linkerSettings: [
@@ -23,9 +24,13 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
-        .target(name: "Output", dependencies: ["Bitstream"]),
+        .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
         .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
-        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder"]),
+        .target(
+            name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
+            resources: [
+                .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
+            ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
@@ -49,7 +54,11 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
-        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream"]),
+        .target(
+            name: "CTestFormat", path: "Tests/CTestFormat",
+            linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream", "CTestFormat"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),

@@ -18,6 +18,9 @@ public final class AccessUnit: @unchecked Sendable {
 
     /// The length of every start code in an access unit, in bytes.
     public static let startCodeLength = 4
+    /// Zeros that lie behind the bytes: libavcodec and libavformat read packets a word at a time, beyond their
+    /// end (`AV_INPUT_BUFFER_PADDING_SIZE`).
+    static let paddingLength = 64
 
     /// The standard that the picture is coded by.
     public let codec: Codec
@@ -34,6 +37,7 @@ public final class AccessUnit: @unchecked Sendable {
     /// The number of bytes, start codes included.
     public fileprivate(set) var count = 0
 
+    /// Room for the bytes; the padding follows.
     fileprivate var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init(codec: Codec) { self.codec = codec }
@@ -53,11 +57,19 @@ public final class AccessUnit: @unchecked Sendable {
     /// Makes room for `minimumCapacity` bytes. The content is kept.
     fileprivate func reserveCapacity(_ minimumCapacity: Int) {
         guard minimumCapacity > storage.count else { return }
-        let grown = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(minimumCapacity, storage.count + storage.count / 2), alignment: 16)
+        let capacity = max(minimumCapacity, storage.count + storage.count / 2)
+        let grown = UnsafeMutableRawBufferPointer(
+            start: .allocate(byteCount: capacity + Self.paddingLength, alignment: 16), count: capacity)
         grown.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<count]))
         storage.deallocate()
         storage = grown
+    }
+
+    /// Zeroes the padding, for which there always is room behind the storage.
+    fileprivate func pad() {
+        guard let base = storage.baseAddress else { return }
+        UnsafeMutableRawBufferPointer(start: base + count, count: Self.paddingLength)
+            .initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     /// Forgets the content, and gives the storage back where it is larger than `maximumCapacity`.
@@ -125,6 +137,7 @@ public struct AccessUnitBuilder: ~Copyable {
         accessUnit.frameNumber = frameNumber
         accessUnit.sequence = sequence
         accessUnit.timestamp = timestamp
+        accessUnit.pad()
         return accessUnit
     }
 }

@@ -2,11 +2,12 @@ import Bitstream
 import CFFmpeg
 import Capture
 
-/// Makes an encoder's parameter sets say what the stream is: range, matrix and frame rate in the VUI.
+/// Makes an encoder's parameter sets say what the stream is: its size, and range, matrix and frame rate in the VUI.
 ///
-/// Drivers that write their own sets leave these out (radeonsi of Mesa 22.3 does). The rewriting is
+/// Drivers that write their own sets leave some out (radeonsi of Mesa 22.3 does). The rewriting is
 /// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they change.
 struct ParameterSetAmender: Sendable {
+    let size: PictureSize
     let color: ColorEncoding
     let frameRate: FrameRate
 
@@ -22,32 +23,68 @@ struct ParameterSetAmender: Sendable {
 
     /// The sets themselves where they are right already.
     func amend(_ sets: ParameterSets) throws -> ParameterSets {
-        if try areRight(sets) { return sets }
-        return try filter(sets).withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: sets.codec) }
-    }
-
-    private func areRight(_ sets: ParameterSets) throws -> Bool {
-        guard sets.codec == .h264 else { return false }
-        return try sets.sequence.allSatisfy { element in
-            try element.nalUnit.withUnsafeBytes { try isRight(H264.SequenceParameterSet($0.bytes)) }
+        let statements = try sets.sequence.map { try Statement($0.nalUnit, codec: sets.codec) }
+        if statements.allSatisfy(isRight) { return sets }
+        let crop = statements.first { $0.size != size }.map(cropOptions) ?? []
+        return try filter(sets, options: options(sets.codec) + crop).withUnsafeBytes {
+            try ParameterSets(annexB: $0.bytes, codec: sets.codec)
         }
     }
 
-    private func isRight(_ set: H264.SequenceParameterSet) -> Bool {
-        guard let vui = set.vui_parameters, let timing = vui.timing, vui.colour_description_present_flag
-        else {
-            return false
+    /// What a sequence parameter set says of the stream.
+    private struct Statement {
+        let codedSize: (width: Int, height: Int)
+        let size: PictureSize?
+        let color: ColorEncoding?
+        let frameRate: NominalFrameRate?
+
+        init(_ nalUnit: [UInt8], codec: Codec) throws {
+            switch codec {
+            case .h264:
+                let set = try H264.SequenceParameterSet(nalUnit.span.bytes)
+                codedSize = (set.codedWidth, set.codedHeight)
+                size = PictureSize(set.width, set.height)
+                frameRate = set.frameRate
+                color = set.vui_parameters.flatMap { vui in
+                    guard vui.colour_description_present_flag else { return nil }
+                    return ColorEncoding(
+                        isFullRange: vui.video_full_range_flag, matrix: vui.matrix_coefficients,
+                        primaries: vui.colour_primaries, transfer: vui.transfer_characteristics)
+                }
+            case .hevc:
+                let set = try H265.SequenceParameterSet(nalUnit.span.bytes)
+                codedSize = (set.pic_width_in_luma_samples, set.pic_height_in_luma_samples)
+                size = PictureSize(set.width, set.height)
+                frameRate = set.frameRate
+                color = set.vui_parameters.flatMap { vui in
+                    guard vui.colour_description_present_flag else { return nil }
+                    return ColorEncoding(
+                        isFullRange: vui.video_full_range_flag, matrix: vui.matrix_coeffs,
+                        primaries: vui.colour_primaries, transfer: vui.transfer_characteristics)
+                }
+            }
         }
-        return vui.video_full_range_flag == (color.range == .full)
-            && vui.matrix_coefficients == Int(color.matrix.rawValue)
-            && vui.colour_primaries == Int(color.primaries)
-            && vui.transfer_characteristics == Int(color.transfer)
-            // A frame is two ticks (E.2.1, num_units_in_tick).
-            && Double(timing.time_scale) * Double(frameRate.denominator)
-                == 2 * Double(timing.num_units_in_tick) * Double(frameRate.numerator)
     }
 
-    private func filter(_ parameterSets: ParameterSets) throws(Failure) -> [UInt8] {
+    private func isRight(_ statement: Statement) -> Bool {
+        guard let rate = statement.frameRate else { return false }
+        return statement.size == size && statement.color == color
+            && Double(rate.numerator) * Double(frameRate.denominator)
+                == Double(rate.denominator) * Double(frameRate.numerator)
+    }
+
+    /// radeonsi of Mesa 22.3 crops H.265 to a size of its own.
+    private func cropOptions(_ statement: Statement) -> [(String, String)] {
+        [
+            ("crop_left", "0"), ("crop_top", "0"),
+            ("crop_right", "\(statement.codedSize.width - size.width)"),
+            ("crop_bottom", "\(statement.codedSize.height - size.height)"),
+        ]
+    }
+
+    private func filter(
+        _ parameterSets: ParameterSets, options: [(String, String)]
+    ) throws(Failure) -> [UInt8] {
         let name = "\(parameterSets.codec.rawValue)_metadata"
         func failed(_ detail: String) -> Failure { .filter(name: name, detail: detail) }
         let sets = parameterSets.annexB
@@ -71,7 +108,7 @@ struct ParameterSetAmender: Sendable {
         }
         context.pointee.par_in.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
         context.pointee.par_in.pointee.extradata_size = Int32(sets.count)
-        for (key, value) in options(parameterSets.codec) {
+        for (key, value) in options {
             guard av_opt_set(context.pointee.priv_data, key, value, 0) >= 0 else {
                 throw failed("it does not know \(key)=\(value)")
             }
@@ -92,5 +129,15 @@ struct ParameterSetAmender: Sendable {
             ("transfer_characteristics", "\(color.transfer)"),
             ("tick_rate", "\(ticks * frameRate.numerator)/\(frameRate.denominator)"),
         ]
+    }
+}
+
+extension ColorEncoding {
+    /// Nil for a matrix that camrec makes no pictures in.
+    fileprivate init?(isFullRange: Bool, matrix: Int, primaries: Int, transfer: Int) {
+        guard let code = UInt8(exactly: matrix), let matrix = Matrix(rawValue: code) else { return nil }
+        self.init(
+            range: isFullRange ? .full : .limited, matrix: matrix, primaries: UInt8(clamping: primaries),
+            transfer: UInt8(clamping: transfer))
     }
 }

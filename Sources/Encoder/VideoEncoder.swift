@@ -28,7 +28,8 @@ public final class VideoEncoder: PictureEncoder {
         session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
         details: EncoderDetails
     ) throws(EncoderError) {
-        let amender = ParameterSetAmender(color: properties.color, frameRate: properties.frameRate)
+        let amender = ParameterSetAmender(
+            size: properties.size, color: properties.color, frameRate: properties.frameRate)
         finisher = StreamFinisher(
             codec: properties.codec, encoder: details.name,
             slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)

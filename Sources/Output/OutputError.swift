@@ -18,6 +18,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The other end of a pipe took nothing for so many seconds after the recording had ended.
         case stalled(seconds: Int)
         case writeFailed(errno: Int32)
+        /// Without libavformat there are no containers.
+        case noContainerLibrary(name: String, reason: String)
+        /// libavformat gave up, in its own words.
+        case containerFailed(detail: String)
     }
 
     /// The cause.
@@ -34,7 +38,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice: true
+        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary: true
         default: false
         }
     }
@@ -61,6 +65,11 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): its reader took nothing for \(seconds) s; what was left is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
+        case .noContainerLibrary(let name, let reason):
+            "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
+                + "a raw stream"
+        case .containerFailed(let detail):
+            "\(output): libavformat failed: \(detail); record a raw stream instead"
         }
     }
 }

@@ -32,13 +32,20 @@ import Testing
         return try H264.SequenceParameterSet(nalUnit.span.bytes)
     }
 
+    private func amender(
+        _ color: ColorEncoding, _ rate: String, size: PictureSize? = PictureSize(64, 48)
+    ) throws -> ParameterSetAmender {
+        ParameterSetAmender(
+            size: try #require(size), color: color, frameRate: try #require(FrameRate(rate)))
+    }
+
     private let color = ColorEncoding(range: .full, matrix: .bt601, primaries: 1, transfer: 13)
 
     @Test("sets without a VUI get one: range, matrix, primaries, transfer and rate")
     func amends() throws {
         let original = try setsWithoutVUI()
         #expect(try sequenceSet(original).vui_parameters == nil)
-        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate("29.97")))
+        let amender = try amender(color, "29.97")
         let amended = try amender.amend(original)
         let set = try sequenceSet(amended)
         let vui = try #require(set.vui_parameters)
@@ -54,21 +61,41 @@ import Testing
 
     @Test("sets that are right already stay as they are, byte for byte")
     func leavesAlone() throws {
-        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25)))
+        let amender = try amender(color, "25")
         let once = try amender.amend(setsWithoutVUI())
         #expect(try amender.amend(once) == once)
         let film = try Film(color: color)
+        let amenderOfFilm = try self.amender(color, "25", size: film.format.size)
         let unit = try #require(try film.encode(1, with: film.software()).first)
         let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: .h264) }
-        #expect(try amender.amend(sets) == sets)
+        #expect(try amenderOfFilm.amend(sets) == sets)
+    }
+
+    @Test("H.265's sets are amended likewise: size, range, matrix and rate")
+    func amendsH265() throws {
+        let film = try Film(color: color)
+        let unit = try #require(try film.encode(1, with: film.software { $0.codec = .hevc }).first)
+        let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: .hevc) }
+        let (width, height) = (film.format.size.width, film.format.size.height)
+        #expect(try amender(color, "25", size: film.format.size).amend(sets) == sets, "x265's are right")
+        let other = ColorEncoding(range: .limited, matrix: .bt709)
+        let size = try #require(PictureSize(width - 2, height - 4))
+        let amended = try amender(other, "50", size: size).amend(sets)
+        let nalUnit = try #require(amended.sequence.first).nalUnit
+        let set = try H265.SequenceParameterSet(nalUnit.span.bytes)
+        #expect([set.width, set.height] == [width - 2, height - 4])
+        #expect(set.frameRate?.framesPerSecond == 50)
+        #expect(!set.isFullRange)
+        #expect(set.vui_parameters?.matrix_coeffs == 1)
+        #expect(amended.picture == sets.picture)
     }
 
     @Test("another range, matrix or rate replaces what the sets say")
     func replaces() throws {
-        let first = try ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25))).amend(
+        let first = try amender(color, "25").amend(
             setsWithoutVUI())
         let other = ColorEncoding(range: .limited, matrix: .bt709)
-        let second = try ParameterSetAmender(color: other, frameRate: try #require(FrameRate(50))).amend(
+        let second = try amender(other, "50").amend(
             first)
         let set = try sequenceSet(second)
         #expect(!set.isFullRange)
@@ -78,7 +105,7 @@ import Testing
 
     @Test("sets that are no sets are an error, not a crash")
     func hostile() throws {
-        let amender = ParameterSetAmender(color: color, frameRate: try #require(FrameRate(25)))
+        let amender = try amender(color, "25")
         var sets = ParameterSets(codec: .h264)
         // An id and nothing more.
         let truncated: [UInt8] = [0x67, 66, 0x40, 30, 0x80]

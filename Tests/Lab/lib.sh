@@ -85,9 +85,16 @@ error_names() { # FILE PATTERN: besides warnings one line was said, and it has P
     [ "$(grep -c . <<<"$said")" = 1 ] && grep -qE -- "$2" <<<"$said" || { echo "said: $said"; return 1; }
 }
 
+demuxer() { # FILE: ffmpeg's name for the raw stream in it
+    case $1 in
+        *.h265 | *.265 | *.hevc) echo hevc ;;
+        *) echo h264 ;;
+    esac
+}
+
 decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f h264 -i "$1" -fps_mode passthrough -f null - 2>&1) || {
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f "$(demuxer "$1")" -i "$1" -fps_mode passthrough -f null - 2>&1) || {
         echo "ffmpeg failed: $said"
         return 1
     }
@@ -97,7 +104,7 @@ decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
 # What ffprobe reads from FILE's sequence parameter set.
 has_properties() { # FILE KEY=VALUE...
     local found wanted
-    found=$(ffprobe -v error -f h264 -show_streams "$1")
+    found=$(ffprobe -v error -f "$(demuxer "$1")" -show_streams "$1")
     shift
     for wanted in "$@"; do
         grep -qxF -- "$wanted" <<<"$found" || {
@@ -110,8 +117,15 @@ has_properties() { # FILE KEY=VALUE...
 # A field of FILE's parameter sets or slice headers, by the standard's name for it, as libavcodec reads them.
 has_syntax() { # FILE FIELD VALUE
     local found
-    found=$(ffmpeg -nostdin -v info -f h264 -i "$1" -c copy -bsf:v trace_headers -f null - 2>&1 | awk -v field="$2" '$(NF - 3) == field {print $NF; exit}')
+    found=$(ffmpeg -nostdin -v info -f "$(demuxer "$1")" -i "$1" -c copy -bsf:v trace_headers -f null - 2>&1 | awk -v field="$2" '$(NF - 3) == field {print $NF; exit}')
     [ "$found" = "$3" ] || { echo "$2 is '$found' in place of $3"; return 1; }
+}
+
+same_pictures() { # FILE RAW: a container and a raw stream decode to the same pictures, whatever their times
+    local one other
+    one=$(ffmpeg -nostdin -v error -i "$1" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}')
+    other=$(ffmpeg -nostdin -v error -f "$(demuxer "$2")" -i "$2" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}')
+    [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
 stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }

@@ -214,7 +214,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
         let size = try #require(
             PictureSize((source.size.width + 1) & ~1, (source.size.height + 1) & ~1))
         input = try EncoderInputs(codecs: [.h264]).memory(for: source, size: size, color: source.color)
-        let amender = ParameterSetAmender(color: source.color, frameRate: source.frameRate)
+        let amender = ParameterSetAmender(size: size, color: source.color, frameRate: source.frameRate)
         finisher = StreamFinisher(
             codec: .h264, encoder: "recorded packets", slicesPerPicture: 1, amender: amender)
         packets = try Self.packets(size: size)

@@ -7,7 +7,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// NAL units of one type.
     public struct NALUnitArray: Hashable, Sendable {
         /// The byte that holds completeness, a reserved bit and the type.
-        fileprivate let header: UInt8
+        let header: UInt8
         /// The NAL units, without start codes.
         public let nalUnits: [[UInt8]]
 
@@ -25,6 +25,14 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// The record's bytes ahead of the number of arrays.
     private let head: [UInt8]
     private static let headByteCount = 22
+
+    /// The record with these first bytes, whose `lengthSizeMinusOne` is one that is allowed.
+    init(head: [UInt8], arrays: [NALUnitArray], trailingBytes: [UInt8] = []) {
+        precondition(head.count == Self.headByteCount)
+        self.head = head
+        self.arrays = arrays
+        self.trailingBytes = trailingBytes
+    }
 }
 
 extension HEVCDecoderConfigurationRecord {
@@ -87,7 +95,8 @@ extension HEVCDecoderConfigurationRecord {
 
     private init(_ reader: inout ConfigurationRecordReader) throws(ConfigurationRecordError) {
         try reader.version()
-        head = [1] + (try reader.bytes(Self.headByteCount - 1, "general_profile_space … lengthSizeMinusOne"))
+        let head =
+            [1] + (try reader.bytes(Self.headByteCount - 1, "general_profile_space … lengthSizeMinusOne"))
         let lengthSizeMinusOne = Int(head[Self.headByteCount - 1] & 3)
         guard AVCC.LengthSize(lengthSizeMinusOne: lengthSizeMinusOne) != nil else {
             throw ConfigurationRecordError(
@@ -100,8 +109,7 @@ extension HEVCDecoderConfigurationRecord {
             let count = try reader.bytes(2, "numNalus").reduce(0) { $0 << 8 | Int($1) }
             arrays.append(NALUnitArray(header: header, nalUnits: try reader.nalUnits(count, "nalUnit")))
         }
-        self.arrays = arrays
-        trailingBytes = reader.rest()
+        self.init(head: head, arrays: arrays, trailingBytes: reader.rest())
     }
 
     /// The record's bytes.

@@ -98,6 +98,27 @@ else
     skip "output: an unwritable folder" "needs root to become another user"
 fi
 
+# Several outputs: one that fails does not stop the others; the run ends with its error.
+survives() { # the run that wrote good.h264, good.h265 and, in vain, /dev/full
+    local status=0
+    camrec "${small[@]}" --frames 60 --overwrite --report report.json good.h264 /dev/full good.h265 || status=$?
+    [ $status = 74 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    [ "$(grep -c . stderr)" = 1 ] && grep -q '/dev/full.*full' stderr || { echo "said: $(cat stderr)"; return 1; }
+    is_sound good.h264 --frames 60 && is_sound good.h265 --frames 60 &&
+        report report.json 'hasattr(outputs[1], "error")' 'outputs[1].written == 0' 'not hasattr(outputs[0], "error")' 'outputs[2].written == 60'
+}
+check "outputs: one that fails does not stop the others" survives
+refuses "outputs: one file twice" 73 'same.h264' "${small[@]}" --frames 5 same.h264 ./same.h264
+check "outputs: one file twice leaves nothing behind" test ! -e same.h264
+refuses "outputs: standard output twice" 64 "'-'.*twice" "${small[@]}" --frames 5 - -
+refuses "outputs: a report that is one of them" 73 'exists' "${small[@]}" --frames 5 --report mixed.h264 mixed.h265 mixed.h264
+refuses "codec: unknown" 64 'codec' "${small[@]}" --frames 5 --codec vp8 out.h264
+refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${small[@]}" --frames 5 --profile high none.h265
+refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265
+refuses "codec: a level that H.265 has not" 64 'H.265 has no level 1.2' "${small[@]}" --frames 5 --level 1.2 none.h265
+records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5 --overwrite --codec hevc named.h264 &&
+    says "codec: the other name is told" 'named.h264 gets H.265'
+
 # A clean stop: exit 0, everything that was captured is in the file.
 stops_cleanly() { # SIGNAL
     local status=0 pid

@@ -82,6 +82,35 @@ for size in 322x242 258x130 1918x1078; do
         check "software: $size is cropped to its size" has_properties out.h264 width="${size%x*}" height="${size#*x}"
 done
 
+# H.265, alone and beside H.264.
+if records "software: H.265" --device test --size 640x480 --fps 25 --frames 100 "${software[@]}" --report report.json out.h265; then
+    check "software: H.265: IDR at 0, 25, 50 …, the promised shape" is_sound out.h265 --frames 100 --keyframe-interval 25
+    check "software: H.265: every frame's number is in its picture" pictures numbers out.h265 --block 16
+    check "software: H.265: rate and colour are flagged" has_properties out.h265 codec_name=hevc profile=Main r_frame_rate=25/1 color_range=tv color_space=smpte170m
+    check "software: H.265: the report" report report.json 'encoder.implementation == "libx265"' 'encoder.codec == "hevc"' 'frames.written == 100' 'frames.keyframes == 4'
+fi
+records "software: H.265 on standard output" --device test --size 320x240 --frames 30 --codec hevc "${software[@]}" - && mv stdout out.h265 &&
+    check "software: --codec says what standard output gets" is_sound out.h265 --frames 30 --keyframe-interval 30
+records "software: H.265 with level 4.1" --device test --size 320x240 --frames 10 --level 4.1 "${software[@]}" out.265 &&
+    check "software: H.265 with level 4.1 in the stream" has_properties out.265 level=123
+records "software: H.265, B frames" --device test --size 320x240 --frames 60 --bframes 2 --latency quality "${software[@]}" out.hevc &&
+    check "software: H.265, B frames keep shape and count" is_sound out.hevc --frames 60 --keyframe-interval 30
+records "software: H.265 of a 4:2:2 file" --device hd.y4m --qp 8 "${software[@]}" out.h265 &&
+    check "software: H.265 of a 4:2:2 file has its pictures" pictures equal out.h265 hd.y4m --format y4m --psnr 40
+for format in nv12 yu12 yuyv rgb24; do
+    records "software: H.265 of $format" --device test --format $format --size 322x242 --frames 10 --qp 8 "${software[@]}" out.h265 &&
+        check "software: H.265 of $format has the frames' numbers" pictures numbers out.h265 --block 16 &&
+        check "software: H.265 of $format is cropped to its size" has_properties out.h265 width=322 height=242
+done
+if records "software: both codecs and a copy at once" --device test --size 640x480 --fps 25 --frames 60 --qp 8 "${software[@]}" --report report.json out.h264 out.h265 again.h264; then
+    check "software: both at once: H.264" is_sound out.h264 --frames 60 --keyframe-interval 25
+    check "software: both at once: H.265" is_sound out.h265 --frames 60 --keyframe-interval 25
+    check "software: both at once: the same pictures" pictures same out.h264 out.h265 --tolerance 24
+    check "software: two outputs of one codec are one stream" cmp out.h264 again.h264
+    check "software: both at once: the report" report report.json 'len(encoders) == 2' 'len(outputs) == 3' 'frames.captured == 60 + frames.unused' \
+        'outputs[1].codec == "hevc"' 'outputs[0].written == 60' 'outputs[1].written == 60' 'outputs[2].written == 60'
+fi
+
 # Frames come in real time unless --no-pace is given. Only the lower bound: a slow machine may take longer.
 start=$(date +%s%N)
 records "software: real time" --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite out.h264 &&

@@ -39,11 +39,12 @@ def run(*command):
 
 def decode(path):
     """The recording's pictures as ffmpeg decodes them: arrays of (Y, U, V)."""
-    stream = json.loads(run("ffprobe", "-v", "error", "-f", "h264", "-show_streams", "-of", "json", path))["streams"][0]
+    demuxer = "hevc" if path.endswith((".h265", ".265", ".hevc")) else "h264"
+    stream = json.loads(run("ffprobe", "-v", "error", "-f", demuxer, "-show_streams", "-of", "json", path))["streams"][0]
     if stream["pix_fmt"] not in ("yuv420p", "yuvj420p"):
         raise Different(f"the recording is {stream['pix_fmt']}, not 4:2:0 of 8 bits")
     width, height = stream["width"], stream["height"]
-    data = run("ffmpeg", "-nostdin", "-v", "error", "-f", "h264", "-i", path, "-fps_mode", "passthrough", "-f", "rawvideo", "-")
+    data = run("ffmpeg", "-nostdin", "-v", "error", "-f", demuxer, "-i", path, "-fps_mode", "passthrough", "-f", "rawvideo", "-")
     return width, height, list(planar(data, width, height, 2, 2))
 
 

@@ -17,7 +17,7 @@ def main():
     failed = False
     for expression in sys.argv[2:]:
         # The expressions come from the test scripts beside this file, never from a report.
-        if not eval(expression, {"__builtins__": {"len": len, "abs": abs, "str": str}}, vars(report)):
+        if not eval(expression, {"__builtins__": {"len": len, "abs": abs, "str": str, "hasattr": hasattr}}, vars(report)):
             print(f"not so: {expression}; the report: {report}")
             failed = True
     sys.exit(failed)

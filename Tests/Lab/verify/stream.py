@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the shape of an H.264 byte stream (ITU-T H.264, annex B) that camrec wrote.
+"""Checks the shape of a byte stream (annex B of ITU-T H.264 and H.265) that camrec wrote. .h265 is H.265, all else H.264.
 
 usage: stream.py FILE [--frames N] [--keyframe-interval N [--extra-keyframes]] [--slices N]
                       [--slices-from FILE]
 
-Every NAL unit stands behind a start code of 4 bytes; each IDR picture's access unit is SPS PPS [SEI] IDR; parameter
+Every NAL unit stands behind a start code of 4 bytes; each IDR picture's access unit is [VPS] SPS PPS [SEI] IDR; parameter
 sets stand nowhere else; the first access unit is an IDR; there are no access unit delimiters; a picture has one slice
 unless --slices says otherwise; with --slices-from its slices are those of another stream, byte for byte. Prints one line and exits 1 where something of that does not hold.
 """
@@ -12,7 +12,26 @@ import argparse
 import re
 import sys
 
-SLICE, IDR, SEI, SPS, PPS, DELIMITER = 1, 5, 6, 7, 8, 9
+# What units are to the shape, by nal_unit_type: V S P parameter sets, e SEI, E SEI behind the slices, I slice of an IDR
+# picture, n other slice, d delimiter. H.265's IDR_W_RADL and IDR_N_LP are IDR; a CRA picture (21) is not.
+H264 = {1: "n", 5: "I", 6: "e", 7: "S", 8: "P", 9: "d"}
+H265 = {**{t: "n" for t in (*range(10), *range(16, 19), 21)}, 19: "I", 20: "I", 32: "V", 33: "S", 34: "P", 35: "d", 39: "e", 40: "E"}
+
+
+class Codec:
+    """How one of the standards says what a NAL unit is."""
+
+    def __init__(self, path):
+        self.is_h265 = path.endswith((".h265", ".265", ".hevc"))
+        # The order of an access unit: an IDR picture's, or another's.
+        self.shape = "VSPe*I+E*|e*n+E*" if self.is_h265 else "SPe*I+|e*n+"
+
+    def kind(self, unit):
+        return H265.get(unit[0] >> 1 & 0x3F, "?") if self.is_h265 else H264.get(unit[0] & 0x1F, "?")
+
+    def starts_picture(self, unit):
+        """first_mb_in_slice is 0, whose ue(v) is the single bit 1; first_slice_segment_in_pic_flag is that bit itself."""
+        return bool(unit[2 if self.is_h265 else 1] & 0x80)
 
 
 class Broken(Exception):
@@ -39,21 +58,12 @@ def nal_units(data):
     return units
 
 
-def kind(unit):
-    return unit[0] & 0x1F
-
-
-def starts_picture(unit):
-    """first_mb_in_slice is 0: its ue(v) is the single bit 1."""
-    return bool(unit[1] & 0x80)
-
-
-def access_units(units):
-    """Clause 7.4.1.2.3: parameter sets and SEI after a slice, or a picture's first slice, begin an access unit."""
+def access_units(units, codec):
+    """Clauses 7.4.1.2.3 and 7.4.2.4.4: parameter sets and SEI after a slice, or a picture's first slice, begin an access unit."""
     result, has_slice = [], True
     for unit in units:
-        is_slice = kind(unit) in (SLICE, IDR)
-        if has_slice and (not is_slice or starts_picture(unit)):
+        is_slice = codec.kind(unit) in "nI"
+        if has_slice and codec.kind(unit) != "E" and (not is_slice or codec.starts_picture(unit)):
             result.append([])
             has_slice = False
         result[-1].append(unit)
@@ -61,14 +71,13 @@ def access_units(units):
     return result
 
 
-def check_access_unit(index, unit, slices):
-    """Raises unless the access unit is SPS PPS [SEI] IDR or [SEI] slice; says whether it is an IDR."""
-    kinds = [kind(u) for u in unit]
-    text = "".join({SPS: "S", PPS: "P", SEI: "e", IDR: "I", SLICE: "n"}.get(k, "?") for k in kinds)
-    if DELIMITER in kinds:
+def check_access_unit(index, unit, slices, codec):
+    """Raises unless the access unit has the shape; says whether it is an IDR."""
+    text = "".join(codec.kind(u) for u in unit)
+    if "d" in text:
         raise Broken(f"access unit {index} has an access unit delimiter")
-    if not re.fullmatch("SPe*I+|e*n+", text):
-        raise Broken(f"access unit {index} has NAL units of the types {kinds}")
+    if not re.fullmatch(codec.shape, text):
+        raise Broken(f"access unit {index} has NAL units that read {text}")
     count = text.count("I") + text.count("n")
     if count != slices:
         raise Broken(f"access unit {index} has {count} slices in place of {slices}")
@@ -76,8 +85,9 @@ def check_access_unit(index, unit, slices):
 
 
 def check(data, options):
-    pictures = access_units(nal_units(data))
-    idr = [i for i, unit in enumerate(pictures) if check_access_unit(i, unit, options.slices)]
+    codec = Codec(options.file)
+    pictures = access_units(nal_units(data), codec)
+    idr = [i for i, unit in enumerate(pictures) if check_access_unit(i, unit, options.slices, codec)]
     if not idr or idr[0] != 0:
         raise Broken("the first access unit is not an IDR")
     if options.frames is not None and len(pictures) != options.frames:
@@ -93,7 +103,7 @@ def check(data, options):
     if options.slices_from:
         with open(options.slices_from, "rb") as file:
             known = set(re.split(b"\0*\0\0\1", file.read()))
-        foreign = sum(kind(u) in (SLICE, IDR) and u not in known for unit in pictures for u in unit)
+        foreign = sum(codec.kind(u) in "nI" and u not in known for unit in pictures for u in unit)
         if foreign:
             raise Broken(f"{foreign} slices do not come from {options.slices_from}")
     return f"{len(pictures)} access units, {len(idr)} IDR"

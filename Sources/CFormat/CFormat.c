@@ -1,0 +1,33 @@
+#include "CFormat.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#define STRING(x) #x
+#define EXPANDED_STRING(x) STRING(x)
+
+const char *const cformat_library_name = "libavformat.so." EXPANDED_STRING(LIBAVFORMAT_VERSION_MAJOR);
+
+bool cformat_load(struct cformat_library *library, char *reason, size_t size) {
+    // Its libraries run threads and exit handlers: nothing is ever unloaded.
+    void *handle = dlopen(cformat_library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle) {
+        snprintf(reason, size, "%s", dlerror());
+        return false;
+    }
+#define RESOLVE(member, function)                                                   \
+    if (!(library->member = (__typeof__(library->member))dlsym(handle, #function))) { \
+        snprintf(reason, size, "%s has no " #function, cformat_library_name);         \
+        return false;                                                                 \
+    }
+    RESOLVE(alloc_output_context2, avformat_alloc_output_context2)
+    RESOLVE(free_context, avformat_free_context)
+    RESOLVE(new_stream, avformat_new_stream)
+    RESOLVE(write_header, avformat_write_header)
+    RESOLVE(write_frame, av_write_frame)
+    RESOLVE(write_trailer, av_write_trailer)
+    RESOLVE(alloc_io_context, avio_alloc_context)
+    RESOLVE(free_io_context, avio_context_free)
+#undef RESOLVE
+    return true;
+}

@@ -1,0 +1,38 @@
+// libavformat, loaded when a container is asked for.
+//
+// Linked like the others, libavformat would bring some 40 more libraries into every start of camrec, two
+// thirds as long again and 9 MB, also where a raw stream is recorded. Its functions therefore come from dlopen,
+// under the version of the header: structures are read as the header lays them out.
+#ifndef CFORMAT_H
+#define CFORMAT_H
+
+#include <CFFmpeg.h>
+#include <libavformat/avformat.h>
+#include <stdbool.h>
+
+enum {
+    CFORMAT_TAG_AVC1 = MKTAG('a', 'v', 'c', '1'),
+    CFORMAT_TAG_HVC1 = MKTAG('h', 'v', 'c', '1'),
+    CFORMAT_FAILED = AVERROR(EIO),
+};
+
+// The functions of libavformat that camrec uses, under their names without avformat_, av_ and avio_.
+struct cformat_library {
+    __typeof__(&avformat_alloc_output_context2) alloc_output_context2;
+    __typeof__(&avformat_free_context) free_context;
+    __typeof__(&avformat_new_stream) new_stream;
+    __typeof__(&avformat_write_header) write_header;
+    __typeof__(&av_write_frame) write_frame;
+    __typeof__(&av_write_trailer) write_trailer;
+    __typeof__(&avio_alloc_context) alloc_io_context;
+    __typeof__(&avio_context_free) free_io_context;
+};
+
+// The file name of the library that fits the header.
+extern const char *const cformat_library_name;
+
+// Loads the library and fills the table. False where there is none or it lacks a function; `reason`, of
+// `size` bytes, then says why. The library stays loaded for as long as the process lives. Safe in any thread.
+bool cformat_load(struct cformat_library *library, char *reason, size_t size);
+
+#endif

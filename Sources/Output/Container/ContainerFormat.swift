@@ -1,0 +1,44 @@
+/// A file format that gives each picture its time. The raw value is the file name's extension.
+public enum ContainerFormat: String, Sendable, CaseIterable {
+    /// Matroska: NAL units behind their length, times in milliseconds.
+    case matroska = "mkv"
+    /// Fragmented MP4 (ISO/IEC 14496-12): NAL units behind their length, times in 1/90000 s.
+    case mp4
+    /// An MPEG-2 transport stream (ITU-T H.222.0): Annex B, times in 1/90000 s.
+    case transportStream = "ts"
+
+    /// The format that a file's name asks for by its extension, in whatever case; nil for any other name.
+    public init?(path: String) {
+        let file = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = file.lastIndex(of: ".") else { return nil }
+        self.init(rawValue: file[file.index(after: dot)...].lowercased())
+    }
+
+    /// libavformat's name for it.
+    var muxerName: String {
+        switch self {
+        case .matroska: "matroska"
+        case .mp4: "mp4"
+        case .transportStream: "mpegts"
+        }
+    }
+
+    /// libavformat's options for a file that plays as far as it was written.
+    var muxerOptions: [(name: String, value: String)] {
+        switch self {
+        case .matroska:
+            // A cluster reaches the file whole, after so many milliseconds or earlier, at a keyframe.
+            [("cluster_time_limit", "1000")]
+        case .mp4:
+            // A fragment likewise, at each keyframe and after so many microseconds. The movie header waits for the first one, because only
+            // then is it known by how much B pictures delay.
+            [("movflags", "frag_keyframe+delay_moov+default_base_moof"), ("frag_duration", "1000000")]
+        case .transportStream:
+            // Whoever comes in at a keyframe finds the tables there.
+            [("mpegts_flags", "pat_pmt_at_frames")]
+        }
+    }
+
+    /// Ticks a second asked for; Matroska has its own.
+    static let ticksPerSecond: Int32 = 90_000
+}

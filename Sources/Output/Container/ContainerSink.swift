@@ -1,0 +1,103 @@
+import Bitstream
+import CFormat
+import Glibc
+
+/// Access units into Matroska, MP4 or a transport stream, each at its time of capture.
+///
+/// The first picture is at time 0. A file that exists is refused or replaced as by `FileSink`; so are pipes
+/// and standard output written, without the index that a file gets at its end.
+///
+/// A fragment or cluster is written whole when it is complete, which is once a second or more often, and is
+/// on the disk itself a second later at most: whatever ends the recording, the file plays up to the last of
+/// them. A transport stream grows with every access unit. A write that fails ends the file there, and a new
+/// file without any is removed.
+///
+/// The header takes its parameter sets from the first IDR picture. The stream's own stay where they are,
+/// ahead of each IDR picture, so that a change of theirs is a change in the container, too: decoders follow
+/// it, although neither avcC nor hvcC can tell of it.
+public final class ContainerSink: PacketSink {
+    private let file: OutputFile
+    private let format: ContainerFormat
+    private let stream: StreamDescription
+    private let library: cformat_library
+    private var muxer: Muxer?
+    /// On CLOCK_MONOTONIC, in nanoseconds.
+    private var lastSynchronization: Int64 = 0
+
+    /// How often the disk is made to hold what was written, in nanoseconds.
+    private static let synchronizationInterval: Int64 = 1_000_000_000
+
+    /// Opens `path`, or standard output for `-`.
+    /// - Parameters:
+    ///   - stream: what will be written.
+    ///   - interruption: ends a wait for a pipe's reader.
+    public init(
+        path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
+        interruption: Interruption
+    ) throws(OutputError) {
+        library = try Muxer.loadLibrary(for: path)
+        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        (self.format, self.stream) = (format, stream)
+    }
+
+    public var name: String { file.name }
+
+    /// Bytes of the file that play.
+    public var bytesWritten: Int { file.keptCount }
+
+    /// Which file it writes.
+    public var identity: FileIdentity? { file.identity }
+
+    /// Gives an access unit to the container; the first one is an IDR picture behind its parameter sets.
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        do throws(OutputError) {
+            if muxer == nil { muxer = try begin(with: unit) }
+            try muxer?.write(unit)
+            try keep()
+        } catch {
+            file.abandon()
+            throw error
+        }
+    }
+
+    public func finish() throws(OutputError) {
+        do throws(OutputError) {
+            if let muxer {
+                try muxer.flush()
+                try keep()
+                try muxer.finish()
+                try muxer.sealFragment()
+                file.keep()
+                self.muxer = nil
+            }
+            try file.close()
+        } catch {
+            file.abandon()
+            throw error
+        }
+    }
+
+    private func begin(with unit: AccessUnit) throws(OutputError) -> Muxer {
+        let end = unit.units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
+        return try unit.withUnsafeBytes { (bytes) throws(OutputError) in
+            try Muxer(
+                format, library: library, stream: stream,
+                parameterSets: UnsafeRawBufferPointer(rebasing: bytes[..<end]), to: file)
+        }
+    }
+
+    /// Between two calls of libavformat the file ends with something whole. Whatever else a power cut takes,
+    /// a fragment is not valid before it is on the disk.
+    private func keep() throws(OutputError) {
+        guard let muxer, file.count > max(muxer.headerCount, file.keptCount) else { return }
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        if now - lastSynchronization >= Self.synchronizationInterval {
+            try file.synchronize()
+            lastSynchronization = now
+        }
+        try muxer.sealFragment()
+        file.keep()
+    }
+}

@@ -1,0 +1,245 @@
+import Bitstream
+import CFFmpeg
+import CFormat
+import Glibc
+
+/// A container being written by libavformat through call-backs of ours: it opens nothing itself, and no file
+/// name reaches it.
+///
+/// libavformat allocates for each packet. The packet's bytes are not copied on the way to the muxer, because
+/// `av_write_frame` borrows a packet that has no reference count.
+final class Muxer {
+    /// Bytes of the file that hold no picture.
+    private(set) var headerCount = 0
+
+    private let library: cformat_library
+    private let file: OutputFile
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    /// Lends an access unit to libavformat; the same one every time.
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private var clock: PacketClock
+    /// What went wrong in a call-back, which can tell libavformat only that something did.
+    private var failure: OutputError?
+
+    /// Whether fragments become valid only when they are whole.
+    private let sealsFragments: Bool
+    /// Where the last fragment's type belongs, while it is not there.
+    private var seal: Int?
+
+    private static let fragmentType = Array("moof".utf8)
+    /// The type of a box whose content readers skip (ISO/IEC 14496-12, 8.1.2).
+    private static let skippedType = Array("free".utf8)
+    private static let bufferSize: Int32 = 64 << 10
+    private static let failed = Int32(CFORMAT_FAILED)
+
+    /// libavformat's functions; it is loaded at the first call.
+    /// - Parameter output: what the container is called, for the error.
+    static func loadLibrary(for output: String) throws(OutputError) -> cformat_library {
+        var library = cformat_library()
+        var reason = [CChar](repeating: 0, count: 256)
+        guard cformat_load(&library, &reason, reason.count) else {
+            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw OutputError(
+                .noContainerLibrary(name: String(cString: cformat_library_name), reason: text),
+                output: output)
+        }
+        return library
+    }
+
+    /// Begins a container and writes its header.
+    /// - Parameter parameterSets: those of the first IDR picture, as Annex B.
+    init(
+        _ format: ContainerFormat, library: cformat_library, stream: StreamDescription,
+        parameterSets: UnsafeRawBufferPointer, to file: OutputFile
+    ) throws(OutputError) {
+        cffmpeg_keep_log()
+        cffmpeg_clear_log()
+        var context: UnsafeMutablePointer<AVFormatContext>?
+        _ = library.alloc_output_context2(&context, nil, format.muxerName, nil)
+        var packet = av_packet_alloc()
+        guard let context, let packet else {
+            library.free_context(context)
+            av_packet_free(&packet)
+            throw OutputError(.containerFailed(detail: "it has no muxer '\(format)'"), output: file.name)
+        }
+        (self.library, self.file, self.context, self.packet) = (library, file, context, packet)
+        clock = PacketClock(ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream)
+        sealsFragments = format == .mp4 && file.isSeekable
+        try attach(isSeekable: file.isSeekable)
+        try addStream(stream, format: format, parameterSets: parameterSets)
+        clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions), stream: stream)
+        headerCount = file.count
+    }
+
+    deinit {
+        if var io = context.pointee.pb {
+            av_free(io.pointee.buffer)
+            withUnsafeMutablePointer(to: &io) {
+                $0.withMemoryRebound(to: UnsafeMutablePointer<AVIOContext>?.self, capacity: 1) {
+                    library.free_io_context($0)
+                }
+            }
+            context.pointee.pb = nil
+        }
+        library.free_context(context)
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        av_packet_free(&packet)
+    }
+
+    /// Gives the muxer the next access unit in decoding order.
+    func write(_ unit: AccessUnit) throws(OutputError) {
+        let times = clock.times(of: unit)
+        packet.pointee.pts = times.presentation
+        packet.pointee.dts = times.decoding
+        packet.pointee.duration = clock.frameTicks
+        packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
+        let result = unit.withUnsafeBytes { bytes in
+            // Muxers read a packet's bytes and never write to them. Some look beyond its end, where an access
+            // unit has the padding that libavcodec's packets must have.
+            packet.pointee.data = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+                .assumingMemoryBound(to: UInt8.self)
+            packet.pointee.size = Int32(clamping: bytes.count)
+            defer { (packet.pointee.data, packet.pointee.size) = (nil, 0) }
+            return library.write_frame(context, packet)
+        }
+        try check(result)
+    }
+
+    /// Has everything that was given written out.
+    func flush() throws(OutputError) {
+        // The first flush of an MP4 writes its header, the second the fragment.
+        for _ in 0..<2 { try check(library.write_frame(context, nil)) }
+    }
+
+    /// Writes the container's end: the index, where it has one.
+    func finish() throws(OutputError) { try check(library.write_trailer(context)) }
+
+    /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many refuse a file
+    /// altogether that ends within a fragment's header, as after a crash it might.
+    func sealFragment() throws(OutputError) {
+        guard let seal else { return }
+        self.seal = nil
+        try file.seek(to: seal)
+        try Self.fragmentType.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+            try file.write(bytes)
+        }
+        try file.seek(to: file.count)
+    }
+
+    private func attach(isSeekable: Bool) throws(OutputError) {
+        let buffer = av_malloc(Int(Self.bufferSize))?.assumingMemoryBound(to: UInt8.self)
+        // Safe to leave unretained: the context lives no longer than the muxer.
+        let muxer = Unmanaged.passUnretained(self).toOpaque()
+        context.pointee.pb = library.alloc_io_context(
+            buffer, Self.bufferSize, 1, muxer, nil,
+            { muxer, bytes, count in
+                guard let muxer, let bytes else { return Muxer.failed }
+                return Unmanaged<Muxer>.fromOpaque(muxer).takeUnretainedValue()
+                    .write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            },
+            isSeekable
+                ? { muxer, offset, origin in
+                    guard let muxer else { return Int64(Muxer.failed) }
+                    return Unmanaged<Muxer>.fromOpaque(muxer).takeUnretainedValue()
+                        .seek(to: offset, from: origin)
+                } : nil)
+        guard context.pointee.pb != nil else {
+            av_free(buffer)
+            throw OutputError(.containerFailed(detail: "out of memory"), output: file.name)
+        }
+        context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_FLUSH_PACKETS
+    }
+
+    private func addStream(
+        _ description: StreamDescription, format: ContainerFormat, parameterSets: UnsafeRawBufferPointer
+    ) throws(OutputError) {
+        guard let stream = library.new_stream(context, nil), let parameters = stream.pointee.codecpar,
+            let extradata = av_mallocz(parameterSets.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        else { throw OutputError(.containerFailed(detail: "out of memory"), output: file.name) }
+        UnsafeMutableRawBufferPointer(start: extradata, count: parameterSets.count)
+            .copyMemory(from: parameterSets)
+        parameters.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+        parameters.pointee.extradata_size = Int32(clamping: parameterSets.count)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+        parameters.pointee.codec_id = description.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        if format == .mp4 {
+            // Players from Apple know H.265 by this name only (ISO/IEC 14496-15, 8.4).
+            parameters.pointee.codec_tag = UInt32(
+                description.codec == .h264 ? CFORMAT_TAG_AVC1 : CFORMAT_TAG_HVC1)
+        }
+        parameters.pointee.width = Int32(clamping: description.width)
+        parameters.pointee.height = Int32(clamping: description.height)
+        if let color = description.color {
+            parameters.pointee.color_primaries = AVColorPrimaries(UInt32(color.primaries))
+            parameters.pointee.color_trc = AVColorTransferCharacteristic(UInt32(color.transfer))
+            parameters.pointee.color_space = AVColorSpace(UInt32(color.matrix))
+            parameters.pointee.color_range = color.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        }
+        stream.pointee.time_base = AVRational(num: 1, den: ContainerFormat.ticksPerSecond)
+        if let rate = description.frameRate {
+            stream.pointee.avg_frame_rate = AVRational(
+                num: Int32(clamping: rate.numerator), den: Int32(clamping: rate.denominator))
+        }
+        if let encoder = description.encoder {
+            av_dict_set(&stream.pointee.metadata, "encoder", encoder, 0)
+        }
+    }
+
+    /// - Returns: ticks a second of the packets' times.
+    private func writeHeader(_ wanted: [(name: String, value: String)]) throws(OutputError) -> Int64 {
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        for option in wanted { av_dict_set(&options, option.name, option.value, 0) }
+        try check(library.write_header(context, &options))
+        // An option that is left would have made the file safe against a crash.
+        guard av_dict_count(options) == 0, let base = context.pointee.streams[0]?.pointee.time_base,
+            base.num > 0, base.den >= base.num
+        else {
+            throw OutputError(.containerFailed(detail: "it does not know an option"), output: file.name)
+        }
+        return Int64(base.den / base.num)
+    }
+
+    /// Some muxers do not pass on that writing failed: our own word for it comes first.
+    private func check(_ result: Int32) throws(OutputError) {
+        if let failure { throw failure }
+        guard result < 0 else { return }
+        let detail = String(cString: cffmpeg_last_error())
+        cffmpeg_clear_log()
+        throw OutputError(
+            .containerFailed(detail: detail.isEmpty ? "error \(result)" : detail), output: file.name)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        do throws(OutputError) {
+            guard failure == nil else { return Self.failed }
+            var rest = bytes
+            if sealsFragments, file.position == file.keptCount,
+                bytes.dropFirst(4).starts(with: Self.fragmentType)
+            {
+                seal = file.position + 4
+                try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<4]))
+                try Self.skippedType.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+                    try file.write(bytes)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: bytes[8...])
+            }
+            try file.write(rest)
+            return Int32(bytes.count)
+        } catch {
+            failure = error
+            return Self.failed
+        }
+    }
+
+    private func seek(to offset: Int64, from origin: Int32) -> Int64 {
+        do throws(OutputError) {
+            guard origin == SEEK_SET, offset >= 0, failure == nil else { return Int64(Self.failed) }
+            try file.seek(to: Int(offset))
+            return offset
+        } catch {
+            failure = error
+            return Int64(Self.failed)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Bitstream
+
+/// The two times that a container wants of a picture: when it is presented and when it is decoded.
+///
+/// Decoding times rise strictly and none is later than its picture's presentation. In a stream with
+/// reordering by `d` pictures, a picture is decoded at the time at which the one `d` places before its own in
+/// decoding order is presented: that one has always come by then, so nothing waits.
+struct PacketClock {
+    /// In the container's ticks. The first presentation is at 0; with reordering, the first decoding times
+    /// are below 0.
+    struct Times: Equatable {
+        let presentation: Int64
+        let decoding: Int64
+    }
+
+    private var presentation: PresentationClock
+    private var order: PresentationOrder
+    /// How many decoding times below 0 are still to be given.
+    private var leading: Int
+    private var lastDecoding = Int64.min
+
+    init(ticksPerSecond: Int64, stream: StreamDescription) {
+        presentation = PresentationClock(
+            ticksPerSecond: ticksPerSecond, frameDuration: stream.frameDuration)
+        order = PresentationOrder(reordering: stream.reordering)
+        leading = order.reordering
+    }
+
+    /// The nominal duration of a picture in ticks.
+    var frameTicks: Int64 { presentation.frameTicks }
+
+    /// The times of the next access unit in decoding order.
+    mutating func times(of unit: AccessUnit) -> Times {
+        let time = presentation.time(number: unit.frameNumber, timestamp: unit.timestamp)
+        var decoding = min(order.insert(time) ?? 0, time)
+        if leading > 0 {
+            decoding = Int64(-leading) * frameTicks
+            leading -= 1
+        }
+        // A stream that reorders more than it was said to has its pictures presented late rather than lost.
+        if lastDecoding != .min { decoding = max(decoding, lastDecoding + 1) }
+        lastDecoding = decoding
+        return Times(presentation: max(time, decoding), decoding: decoding)
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// Why an input could not be read. `description` is one line: thing, cause, next step.
+public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
+    public enum Kind: Sendable, Equatable {
+        case notOpened(errno: Int32)
+        /// A folder, a pipe or a device: it could not be read twice.
+        case notAFile
+        case readFailed(errno: Int32)
+        /// The file's content, in words.
+        case malformed(String)
+    }
+
+    /// The cause.
+    public let kind: Kind
+    /// The path.
+    public let input: String
+
+    /// An error of an input.
+    public init(_ kind: Kind, input: String) {
+        self.kind = kind
+        self.input = input
+    }
+
+    public var description: String {
+        switch kind {
+        case .notOpened(ENOENT): "\(input): no such file; check the name"
+        case .notOpened(let code):
+            "cannot open \(input): \(String(cString: strerror(code))); check its permissions"
+        case .notAFile: "\(input) is not a file; give a recorded file"
+        case .readFailed(let code):
+            "\(input): reading failed: \(String(cString: strerror(code))); check the disk"
+        case .malformed(let problem): "\(input): \(problem)"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// A regular file that is read from its beginning, more than once where need be.
+final class InputFile {
+    let path: String
+    private let descriptor: Int32
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+
+    init(path: String) throws(InputError) {
+        self.path = path
+        // Without O_NONBLOCK a pipe without a writer would be waited for.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw InputError(.notAFile, input: path)
+        }
+    }
+
+    deinit {
+        buffer.deallocate()
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Which file it is.
+    var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
+    /// Reads some bytes, which are valid until the next call; none at the end of the file.
+    func read() throws(InputError) -> UnsafeRawBufferPointer {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+            guard errno == EINTR else { throw InputError(.readFailed(errno: errno), input: path) }
+        }
+    }
+
+    /// Reads from the beginning again.
+    func rewind() throws(InputError) {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw InputError(.readFailed(errno: errno), input: path)
+        }
+    }
+}

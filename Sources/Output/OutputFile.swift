@@ -1,0 +1,164 @@
+import Glibc
+
+/// A file, a named pipe, a device or standard output that is being written: what every output has in common.
+///
+/// A file that exists is refused or replaced; it is replaced when the first bytes come, not before, and a new
+/// file of which nothing was kept is removed. `keep` says that what was written so far is whole; `abandon`
+/// cuts off what came after that.
+final class OutputFile {
+    /// The path, or "standard output".
+    let name: String
+    /// Bytes up to the last `keep`, counted from where the recording begins.
+    private(set) var keptCount = 0
+
+    private let path: String?
+    /// Below zero once it was closed.
+    private var descriptor: Int32
+    private let kind: Kind
+    private var hasBegun = false
+    /// Where in the file the recording begins: standard output may be a file with something in it.
+    private var beginning: off_t = 0
+    /// Bytes from `beginning` to where the next write goes.
+    private(set) var position = 0
+    /// Bytes from `beginning` to the end.
+    private(set) var count = 0
+    private let wasCreated: Bool
+    private let interruption: Interruption
+
+    private enum Kind { case file, stream }
+
+    /// Opens `path`, or standard output for `-`.
+    /// - Parameter interruption: ends a wait for a pipe's reader.
+    init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
+        self.interruption = interruption
+        if path == FileSink.standardOutput {
+            (name, self.path, wasCreated) = ("standard output", nil, false)
+            descriptor = STDOUT_FILENO
+            let flags = fcntl(descriptor, F_GETFL)
+            guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
+                throw OutputError(.notCreated(errno: EBADF), output: "standard output")
+            }
+        } else {
+            (name, self.path) = (path, path)
+            (descriptor, wasCreated) = try Self.open(path, overwrite: overwrite)
+        }
+        var status = stat()
+        kind = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? .file : .stream
+    }
+
+    deinit {
+        if let path, wasCreated, keptCount == 0 { unlink(path) }
+        if path != nil, descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
+    /// Which file it is.
+    var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
+    /// Whether what was written may be written anew: not in a pipe, nor where everything goes to the end.
+    var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
+
+    /// Writes all of the bytes at the position.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+        try begin()
+        var rest = bytes
+        while !rest.isEmpty {
+            if kind == .stream { try waitForReader() }
+            // A pipe that is ready takes PIPE_BUF bytes without blocking (pipe(7)).
+            let length = kind == .stream ? min(rest.count, Int(PIPE_BUF)) : rest.count
+            let written = Glibc.write(descriptor, rest.baseAddress, length)
+            if written < 0, errno == EINTR { continue }
+            guard written >= 0 else { throw failure(errno) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            position += written
+            count = max(count, position)
+        }
+    }
+
+    /// Moves the position, counted from where the recording begins, in a file that `isSeekable`.
+    func seek(to position: Int) throws(OutputError) {
+        try begin()
+        guard lseek(descriptor, beginning + off_t(position), SEEK_SET) >= 0 else { throw failure(errno) }
+        self.position = position
+    }
+
+    /// What was written up to now is whole.
+    func keep() { keptCount = count }
+
+    /// Cuts off what was written since the last `keep`.
+    func abandon() {
+        guard kind == .file, hasBegun, beginning >= 0, descriptor >= 0 else { return }
+        _ = ftruncate(descriptor, beginning + off_t(keptCount))
+    }
+
+    /// Has a file's content written to the disk itself, to survive a power cut.
+    func synchronize() throws(OutputError) {
+        guard kind == .file, fdatasync(descriptor) != 0, errno != EINVAL else { return }
+        throw failure(errno)
+    }
+
+    /// Ends the output; closing again does nothing.
+    func close() throws(OutputError) {
+        guard path != nil, descriptor >= 0 else { return }
+        let result = Glibc.close(descriptor)
+        descriptor = -1
+        // Network file systems tell of a full disk only now (close(2)).
+        guard result == 0 || errno == EINTR else { throw failure(errno) }
+    }
+
+    /// The first bytes are there: only now is what stood in the file given up.
+    private func begin() throws(OutputError) {
+        guard !hasBegun else { return }
+        if kind == .file {
+            if path == nil {
+                beginning = lseek(
+                    descriptor, 0, fcntl(descriptor, F_GETFL) & O_APPEND != 0 ? SEEK_END : SEEK_CUR)
+            } else if ftruncate(descriptor, 0) != 0 {
+                throw failure(errno)
+            }
+        }
+        hasBegun = true
+    }
+
+    private func waitForReader() throws(OutputError) {
+        var descriptors = (
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
+        )
+        while true {
+            let ready = withUnsafeMutablePointer(to: &descriptors) {
+                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
+            }
+            if ready < 0, errno == EINTR { continue }
+            if descriptors.0.revents != 0 { return }
+            if descriptors.1.revents != 0 {
+                throw OutputError(.stalled(seconds: interruption.patience), output: name)
+            }
+        }
+    }
+
+    private func failure(_ code: Int32) -> OutputError {
+        switch code {
+        case ENOSPC, EDQUOT: OutputError(.diskFull, output: name)
+        case EPIPE: OutputError(.closedPipe, output: name)
+        case EFBIG: OutputError(.tooLarge, output: name)
+        default: OutputError(.writeFailed(errno: code), output: name)
+        }
+    }
+
+    private static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
+        let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if created >= 0 { return (created, true) }
+        guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
+        // Pipes and character devices exist before they are written to; files and disks have something to lose.
+        var status = stat()
+        if stat(path, &status) == 0, [S_IFREG, S_IFBLK].contains(status.st_mode & S_IFMT), !overwrite {
+            throw OutputError(.exists, output: path)
+        }
+        let opened = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard opened >= 0 else {
+            throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
+        }
+        _ = fcntl(opened, F_SETFL, O_WRONLY)
+        return (opened, false)
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// Reads a file in mkvmerge's "timestamp format v2": a header, then a picture's time a line, in milliseconds,
+/// in presentation order.
+///
+/// Blank lines and further lines with `#` are passed over. The header's older form, "timecode", is taken too.
+/// Memory is bounded, whatever the file.
+public final class TimestampFile {
+    private let file: InputFile
+    /// What of the bytes read last is still to be looked at; valid until the file is read again.
+    private var unread = UnsafeRawBufferPointer(start: nil, count: 0)[...]
+    private var line: [UInt8] = []
+    private var lineNumber = 0
+    private var last: Int64?
+
+    /// Longer than any line of a time.
+    private static let maximumLineLength = 256
+    private static let headers = [TimestampFileSink.header, "# timecode format v2"]
+
+    /// Opens the file and reads its header.
+    public init(path: String) throws(InputError) {
+        file = try InputFile(path: path)
+        try readHeader()
+    }
+
+    /// The file's name.
+    public var path: String { file.path }
+
+    /// The next picture's time in nanoseconds; nil at the end.
+    /// - Throws: where a line is no time, or an earlier one than the last.
+    public func next() throws(InputError) -> Int64? {
+        while try readLine() {
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            guard let time = Self.nanoseconds(line) else {
+                throw malformed("'\(text)' is not a time in milliseconds")
+            }
+            if let last, time < last { throw malformed("the time is before the last one") }
+            last = time
+            return time
+        }
+        return nil
+    }
+
+    /// Begins again with the first time.
+    public func rewind() throws(InputError) {
+        try file.rewind()
+        (unread, lineNumber, last) = (unread[..<unread.startIndex], 0, nil)
+        try readHeader()
+    }
+
+    private func readHeader() throws(InputError) {
+        guard try readLine(), Self.headers.contains(where: { $0.utf8.elementsEqual(line) }) else {
+            throw malformed("not a timestamp file: it does not begin with '\(TimestampFileSink.header)'")
+        }
+    }
+
+    /// Reads a line, without the spaces around it.
+    /// - Returns: false at the end of the file.
+    private func readLine() throws(InputError) -> Bool {
+        line.removeAll(keepingCapacity: true)
+        lineNumber += 1
+        defer { line.trimSpaces() }
+        var isAtEnd = true
+        while true {
+            if unread.isEmpty { unread = try file.read()[...] }
+            guard let byte = unread.popFirst() else { return !isAtEnd }
+            isAtEnd = false
+            if byte == UInt8(ascii: "\n") { return true }
+            guard line.count < Self.maximumLineLength else { throw malformed("the line is too long") }
+            line.append(byte)
+        }
+    }
+
+    /// A decimal number of milliseconds in nanoseconds; further digits are dropped. Up to 31 years.
+    private static func nanoseconds(_ text: [UInt8]) -> Int64? {
+        let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = digits(parts[0]), !parts[0].isEmpty, parts[0].count <= 12 else { return nil }
+        guard parts.count == 2 else { return whole * 1_000_000 }
+        guard let fraction = digits(parts[1].prefix(6)), digits(parts[1].dropFirst(6).prefix(18)) != nil,
+            parts[1].count <= 24
+        else { return nil }
+        let missing = max(0, 6 - parts[1].count)
+        return whole * 1_000_000 + (0..<missing).reduce(fraction) { value, _ in value * 10 }
+    }
+
+    /// The value of at most 18 digits; nil where there is anything else.
+    private static func digits(_ text: ArraySlice<UInt8>) -> Int64? {
+        var value: Int64 = 0
+        for byte in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), value < 1 << 58 else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    private var text: String { String(decoding: line.prefix(40), as: UTF8.self) }
+
+    private func malformed(_ problem: String) -> InputError {
+        InputError(.malformed("line \(lineNumber): \(problem)"), input: path)
+    }
+}
+
+extension [UInt8] {
+    /// Takes spaces, tabs and carriage returns off both ends.
+    fileprivate mutating func trimSpaces() {
+        let isSpace: (UInt8) -> Bool = { [0x20, 0x09, 0x0d].contains($0) }
+        while let byte = last, isSpace(byte) { removeLast() }
+        removeSubrange(..<(firstIndex { !isSpace($0) } ?? endIndex))
+    }
+}

@@ -1,0 +1,86 @@
+import Bitstream
+
+/// The times of a recording's pictures, one a line: mkvmerge's "timestamp format v2".
+///
+/// The lines are in presentation order and rise strictly, as mkvmerge wants them, from 0 for the first
+/// picture: milliseconds with six decimals, which is nanoseconds. A line is written as soon as it is known,
+/// which is at once where the stream does not reorder.
+public final class TimestampFileSink: PacketSink {
+    private let file: OutputFile
+    private var clock: PresentationClock
+    private var order: PresentationOrder
+    private var hasHeader = false
+    /// One line, kept for its storage.
+    private var line: [UInt8] = []
+
+    /// The file's first line.
+    static let header = "# timestamp format v2"
+
+    /// Opens `path` as `FileSink` does.
+    /// - Parameters:
+    ///   - stream: what the times are of.
+    ///   - interruption: ends a wait for a pipe's reader.
+    public init(
+        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption
+    ) throws(OutputError) {
+        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        clock = PresentationClock(ticksPerSecond: 1_000_000_000, frameDuration: stream.frameDuration)
+        order = PresentationOrder(reordering: stream.reordering)
+        line.reserveCapacity(64)
+    }
+
+    public var name: String { file.name }
+
+    /// Which file it writes.
+    public var identity: FileIdentity? { file.identity }
+
+    /// Notes the access unit's time of capture.
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
+        if let next = order.insert(time) { try writeLine(next) }
+    }
+
+    public func finish() throws(OutputError) {
+        while let next = order.removeFirst() { try writeLine(next) }
+        try file.close()
+    }
+
+    private func writeLine(_ nanoseconds: Int64) throws(OutputError) {
+        line.removeAll(keepingCapacity: true)
+        if !hasHeader {
+            line += Self.header.utf8
+            line.append(UInt8(ascii: "\n"))
+            hasHeader = true
+        }
+        line.appendMilliseconds(nanoseconds)
+        line.append(UInt8(ascii: "\n"))
+        do throws(OutputError) {
+            try line.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try file.write(bytes) }
+            file.keep()
+        } catch {
+            file.abandon()
+            throw error
+        }
+    }
+}
+
+extension [UInt8] {
+    /// A decimal number of milliseconds with six digits behind the point.
+    fileprivate mutating func appendMilliseconds(_ nanoseconds: Int64) {
+        let value = nanoseconds.magnitude
+        if nanoseconds < 0 { append(UInt8(ascii: "-")) }
+        appendDecimal(value / 1_000_000, minimumDigits: 1)
+        append(UInt8(ascii: "."))
+        appendDecimal(value % 1_000_000, minimumDigits: 6)
+    }
+
+    private mutating func appendDecimal(_ value: UInt64, minimumDigits: Int) {
+        let start = count
+        var rest = value
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0 || count - start < minimumDigits
+        self[start...].reverse()
+    }
+}
