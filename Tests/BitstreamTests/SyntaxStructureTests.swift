@@ -23,7 +23,7 @@ extension SyntaxStructure {
                 "seq_parameter_set_id = 0", "entropy_coding_mode_flag = 1",
                 "bottom_field_pic_order_in_frame_present_flag = 1", "num_slice_groups_minus1 = 0",
                 "num_ref_idx_l0_default_active_minus1 = 2", "num_ref_idx_l1_default_active_minus1 = 0",
-                "weighted_pred_flag = 0", "weighted_bipred_idc = 2", "pic_init_qp_minus26 = -3",
+                "weighted_pred_flag = 0", "weighted_bipred_idc = 2", "pic_init_qp_minus26 = 0",
                 "pic_init_qs_minus26 = 0", "chroma_qp_index_offset = -2",
                 "deblocking_filter_control_present_flag = 1", "constrained_intra_pred_flag = 0",
                 "redundant_pic_cnt_present_flag = 0", "transform_8x8_mode_flag = 1",
