@@ -26,7 +26,11 @@ let package = Package(
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
         .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
         .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
-        .target(name: "Diagnostics", dependencies: ["Capture", "Encoder"]),
+        .target(
+            name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
+            resources: [
+                .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
+            ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
@@ -56,6 +60,7 @@ let package = Package(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream", "CTestFormat"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),

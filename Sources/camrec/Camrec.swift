@@ -1,14 +1,14 @@
 import ArgumentParser
 import Glibc
 
-/// The command: `camrec [record] [options] OUTPUT`, `camrec devices`.
+/// The command: `camrec [record] [options] OUTPUT`, `camrec devices`, `camrec inspect FILE`.
 @main
 struct Camrec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camrec",
         abstract: "Records a camera as H.264 and H.265, on the GPU where there is one.",
         version: "0.1.0",
-        subcommands: [RecordCommand.self, DevicesCommand.self],
+        subcommands: [RecordCommand.self, DevicesCommand.self, InspectCommand.self],
         defaultSubcommand: RecordCommand.self)
 
     /// `camrec --help`: recording is what the program is for, so its options are the help.

@@ -6,6 +6,8 @@ import Recorder
 /// camrec's exit codes: those of `<sysexits.h>` that fit.
 enum ExitStatus: Int32, Error {
     case done = 0
+    /// What was to be checked does not hold.
+    case offence = 1
     case usage = 64
     case badInput = 65
     case noDevice = 66

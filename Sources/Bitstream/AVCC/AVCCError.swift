@@ -21,17 +21,19 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
     public var offset: Int { unit.lengthOffset }
 
     /// One line: the offset and what is wrong there.
-    public var description: String {
-        let problem =
-            switch reason {
-            case .emptyUnit: "a NAL unit of 0 bytes"
-            case .unitTooLarge(let limit):
-                "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
-            case .truncatedUnit(let byteCount):
-                "a NAL unit is to have \(unit.byteCount) bytes, and the stream ends after \(byteCount) of them"
-            case .truncatedLength(let byteCount):
-                "the stream ends after \(byteCount) of the \(unit.lengthSize.rawValue) bytes of a length"
-            }
-        return "offset \(offset): \(problem)"
+    public var description: String { "offset \(offset): \(problem)" }
+
+    /// What is wrong, in words.
+    public var problem: String {
+        switch reason {
+        case .emptyUnit:
+            "a NAL unit of 0 bytes"
+        case .unitTooLarge(let limit):
+            "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
+        case .truncatedUnit(let byteCount):
+            "a NAL unit is to have \(unit.byteCount) bytes, and the stream ends after \(byteCount) of them"
+        case .truncatedLength(let byteCount):
+            "the stream ends after \(byteCount) of the \(unit.lengthSize.rawValue) bytes of a length"
+        }
     }
 }

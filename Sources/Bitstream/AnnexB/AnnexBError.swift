@@ -21,15 +21,16 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     public var offset: Int { unit.offset }
 
     /// One line: the offset and what is wrong there.
-    public var description: String {
+    public var description: String { "offset \(offset): \(problem)" }
+
+    /// What is wrong, in words.
+    public var problem: String {
         let byteCount = unit.byteCount + unit.trailingZeroCount
-        let problem =
-            switch reason {
-            case .bytesOutsideUnits: "\(byteCount) bytes ahead of the first start code: not Annex B"
-            case .emptyUnit: "a start code without a NAL unit behind it"
-            case .unitTooLarge(let limit):
-                "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
-            }
-        return "offset \(offset): \(problem)"
+        return switch reason {
+        case .bytesOutsideUnits: "\(byteCount) bytes ahead of the first start code: not Annex B"
+        case .emptyUnit: "a start code without a NAL unit behind it"
+        case .unitTooLarge(let limit):
+            "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
+        }
     }
 }

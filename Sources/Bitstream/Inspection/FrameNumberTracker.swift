@@ -1,0 +1,14 @@
+/// Finds gaps in H.264's `frame_num` (7.4.3): reference pictures that are missing from the stream.
+struct FrameNumberTracker: Sendable {
+    private var previous: Int?
+
+    /// - Returns: whether pictures are missing ahead of this one.
+    mutating func add(_ frame_num: Int, modulus: Int, isIDR: Bool, isReference: Bool) -> Bool {
+        defer { if isReference || isIDR { previous = frame_num } }
+        guard !isIDR, let former = previous else { return false }
+        if frame_num == former || frame_num == (former + 1) % modulus { return false }
+        previous = (frame_num + modulus - 1) % modulus
+        // A memory management operation may start the numbers anew (8.2.1), so that 0 or 1 follows.
+        return frame_num > 1
+    }
+}

@@ -1,0 +1,74 @@
+extension NALUnitHeader {
+    /// The standard's short name of the type: `IDR_W_RADL` in H.265; in H.264, whose types have none, the
+    /// name that its syntax tables use.
+    public var shortName: String {
+        switch self {
+        case .hevc(let header): header.nal_unit_type.name
+        case .h264(let header): header.nal_unit_type.shortName
+        }
+    }
+
+    /// The short name of a type by its number.
+    static func shortName(ofType number: Int, codec: Codec) -> String {
+        switch codec {
+        case .h264: H264.NALUnitType(headerByte: UInt8(number)).shortName
+        case .hevc: H265.NALUnitHeader(bytes: UInt16(number) << 9).nal_unit_type.name
+        }
+    }
+
+    /// What the standards do not allow in a header.
+    var oddities: [String] {
+        var oddities: [String] = []
+        if forbidden_zero_bit { oddities.append("forbidden_zero_bit is set: a damaged NAL unit") }
+        switch self {
+        case .h264(let header):
+            if !header.isReferenceIndicationValid {
+                oddities.append("nal_ref_idc \(header.nal_ref_idc) is not allowed in \(shortName)")
+            }
+        case .hevc(let header):
+            if header.nuh_temporal_id_plus1 == 0 { oddities.append("nuh_temporal_id_plus1 is 0") }
+        }
+        return oddities
+    }
+
+    /// Whether the unit holds messages beside the pictures.
+    var isSupplementalEnhancementInformation: Bool {
+        switch self {
+        case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation
+        case .hevc(let header): [.prefixSEI, .suffixSEI].contains(header.nal_unit_type)
+        }
+    }
+
+    /// Whether the unit is a parameter set of any kind that is told apart.
+    var isCatalogued: Bool {
+        if case .h264(let header) = self, [13, 15].contains(header.nal_unit_type.rawValue) { return true }
+        return isParameterSet
+    }
+}
+
+extension H264.NALUnitType {
+    /// What the tables of the field call such a unit, such as `IDR slice` or `SPS`.
+    public var shortName: String {
+        switch rawValue {
+        case 1: "slice"
+        case 2, 3, 4: "slice partition \(["A", "B", "C"][Int(rawValue) - 2])"
+        case 5: "IDR slice"
+        case 6: "SEI"
+        case 7: "SPS"
+        case 8: "PPS"
+        case 9: "AUD"
+        case 10: "end of sequence"
+        case 11: "end of stream"
+        case 12: "filler data"
+        case 13: "SPS extension"
+        case 14: "prefix"
+        case 15: "subset SPS"
+        case 16: "DPS"
+        case 19: "auxiliary slice"
+        case 20: "slice extension"
+        case 21: "depth slice extension"
+        case 17, 18, 22, 23: "reserved \(rawValue)"
+        default: "unspecified \(rawValue)"
+        }
+    }
+}

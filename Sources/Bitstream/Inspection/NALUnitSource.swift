@@ -1,0 +1,130 @@
+/// Cuts a stream into its NAL units as the bytes come, whatever the units are told apart by.
+public struct NALUnitSource: Sendable {
+    /// What the units of a stream are told apart by.
+    public enum Framing: Hashable, Sendable {
+        /// Start codes (Annex B).
+        case annexB
+        /// Lengths ahead of the units.
+        case lengthPrefixed(AVCC.LengthSize)
+    }
+
+    /// A piece of the stream: a NAL unit, or what stands in the place of one.
+    public struct Piece: Sendable {
+        /// Where its start code or length stands.
+        public let place: NALUnitPlace
+        /// Zeros ahead of the start code; only in the stream's first unit.
+        public let leadingZeroCount: Int
+        /// Zeros behind the unit, the next start code's not among them.
+        public let trailingZeroCount: Int
+        /// What is wrong; `nil` for a NAL unit.
+        public let problem: Problem?
+
+        /// Whether there is a start code, be it that nothing is behind it.
+        var isBehindStartCode: Bool {
+            framing == .annexB && place.prefixLength >= 3 && problem?.isFatal != true
+        }
+        fileprivate let framing: Framing
+    }
+
+    /// What stands in the place of a NAL unit.
+    public struct Problem: Error, Hashable, Sendable {
+        /// What is wrong, without the offset.
+        public let message: String
+        /// Where, in bytes from the stream's beginning.
+        public let offset: Int
+        /// Whether what follows can't be relied on.
+        public let isFatal: Bool
+    }
+
+    private enum Parser: Sendable {
+        case annexB(AnnexBParser)
+        case lengthPrefixed(AVCC.Reader)
+    }
+
+    private var parser: Parser
+
+    /// Makes a source at the start of a stream.
+    ///
+    /// - Parameters:
+    ///   - framing: what the units are told apart by.
+    ///   - maximumUnitByteCount: the largest unit that is taken, and the memory that is used for it.
+    public init(_ framing: Framing, maximumUnitByteCount: Int) {
+        switch framing {
+        case .annexB: parser = .annexB(AnnexBParser(maximumUnitByteCount: maximumUnitByteCount))
+        case .lengthPrefixed(let size):
+            parser = .lengthPrefixed(
+                AVCC.Reader(lengthSize: size, maximumUnitByteCount: maximumUnitByteCount))
+        }
+    }
+
+    /// Parses the next bytes of the stream.
+    ///
+    /// - Parameters:
+    ///   - chunk: any number of bytes.
+    ///   - isLast: whether the stream ends with them.
+    ///   - body: called for each piece that ends among them, with the bytes of the unit, lent for the call.
+    /// - Throws: what `body` throws; the source is of no further use then.
+    public mutating func parse<Failure: Error>(
+        _ chunk: RawSpan, isLast: Bool = false, _ body: (Piece, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        // The parser is taken out for the call, so that its buffer is not copied.
+        switch parser {
+        case .annexB(var annexB):
+            parser = .annexB(AnnexBParser(maximumUnitByteCount: 1))
+            defer { parser = .annexB(annexB) }
+            try annexB.parse(chunk, isLast: isLast) { (result, nalUnit) throws(Failure) in
+                try body(Piece(result), nalUnit)
+            }
+        case .lengthPrefixed(var reader):
+            parser = .annexB(AnnexBParser(maximumUnitByteCount: 1))
+            defer { parser = .lengthPrefixed(reader) }
+            try reader.read(chunk, isLast: isLast) { (result, nalUnit) throws(Failure) in
+                try body(Piece(result), nalUnit)
+            }
+        }
+    }
+}
+
+extension NALUnitSource.Piece {
+    fileprivate init(_ result: Result<AnnexBParser.Unit, AnnexBError>) {
+        let unit: AnnexBParser.Unit
+        switch result {
+        case .success(let found): (unit, problem) = (found, nil)
+        case .failure(let error): (unit, problem) = (error.unit, NALUnitSource.Problem(error))
+        }
+        place = NALUnitPlace(offset: unit.startCodeOffset, prefixLength: unit.startCodeLength)
+        leadingZeroCount = unit.leadingZeroCount
+        trailingZeroCount = unit.trailingZeroCount
+        framing = .annexB
+    }
+
+    fileprivate init(_ result: Result<AVCC.Unit, AVCCError>) {
+        let unit: AVCC.Unit
+        switch result {
+        case .success(let found): (unit, problem) = (found, nil)
+        case .failure(let error): (unit, problem) = (error.unit, NALUnitSource.Problem(error))
+        }
+        place = NALUnitPlace(offset: unit.lengthOffset, prefixLength: unit.lengthSize.rawValue)
+        (leadingZeroCount, trailingZeroCount) = (0, 0)
+        framing = .lengthPrefixed(unit.lengthSize)
+    }
+}
+
+extension NALUnitSource.Problem {
+    fileprivate init(_ error: AnnexBError) {
+        message = error.problem
+        offset = error.offset
+        if case .unitTooLarge = error.reason { isFatal = true } else { isFatal = false }
+    }
+
+    fileprivate init(_ error: AVCCError) {
+        message = error.problem
+        offset = error.offset
+        isFatal = error.reason != .emptyUnit
+    }
+}
+
+extension NALUnitSource.Problem: CustomStringConvertible {
+    /// One line: the offset and what is wrong there.
+    public var description: String { "offset \(offset): \(message)" }
+}

@@ -1,0 +1,122 @@
+/// Makes pictures of slices, and counts and measures them.
+struct PictureCollector: Sendable {
+    /// Pictures of which records are kept.
+    let limit: Int
+    private(set) var pictures: [PictureRecord] = []
+    /// All pictures, kept or not: fields count as pictures.
+    private(set) var count = 0
+    private(set) var secondFieldCount = 0
+    private(set) var idrCount = 0
+    private(set) var intraIDRCount = 0
+    private(set) var keyframeCount = 0
+    private(set) var byteCount = 0
+    /// By the raw value of their kind.
+    private(set) var kindCounts = [Int](repeating: 0, count: PictureKind.allCases.count)
+    private(set) var groups = GroupLengths()
+    private(set) var outputOrder = StreamSummary.OutputOrder.unknown
+    var meter: BitRateMeter?
+
+    private var orderTracker = PictureOrderTracker()
+    private var frameNumbers = FrameNumberTracker()
+    private var current: OpenPicture?
+
+    /// The access unit that is being read.
+    private struct OpenPicture {
+        let offset: Int
+        var kind = PictureKind.unknown
+        var isIDR = false
+        var isRandomAccess = false
+        var isSecondField = false
+        var hasRecoveryPoint = false
+        var sliceCount = 0
+    }
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Most bits in a second; `nil` where that is not known.
+    var peakBitRate: Double? { meter?.peakBitRate }
+
+    /// Whether an access unit is being read.
+    var isOpen: Bool { current != nil }
+
+    /// Ends the access unit before, if any, and begins the next.
+    ///
+    /// - Returns: what is odd about the one that ends.
+    mutating func begin(at offset: Int) -> [String] {
+        let notes = end(at: offset)
+        current = OpenPicture(offset: offset)
+        return notes
+    }
+
+    /// The access unit being read has a recovery point message.
+    mutating func addRecoveryPoint() { current?.hasRecoveryPoint = true }
+
+    /// The access unit being read has a slice that can't be read.
+    mutating func addUnreadableSlice() { current?.sliceCount += 1 }
+
+    /// - Returns: what is odd about the slice.
+    mutating func add(_ slice: SliceFacts, isSecondField: Bool) -> [String] {
+        guard var picture = current else { return [] }
+        var notes: [String] = []
+        if picture.sliceCount == 0 {
+            picture.isIDR = slice.isIDR
+            picture.isRandomAccess = slice.isRandomAccess
+            picture.isSecondField = isSecondField
+            if !slice.isFirst { notes.append("a picture lacks its first slice") }
+            if hasGap(ahead: slice) { notes.append("frame_num leaps: pictures are missing") }
+            trackOrder(of: slice)
+        }
+        picture.sliceCount += 1
+        picture.kind = picture.kind.joined(with: slice.kind)
+        current = picture
+        return notes
+    }
+
+    /// Ends the access unit being read, if any, at this position in the stream.
+    ///
+    /// - Returns: what is odd about it.
+    mutating func end(at end: Int) -> [String] {
+        guard let picture = current, picture.sliceCount > 0 else { return [] }
+        current = nil
+        let record = PictureRecord(
+            offset: picture.offset, byteCount: end - picture.offset, kind: picture.kind, isIDR: picture.isIDR,
+            isKeyframe: picture.isRandomAccess || (picture.hasRecoveryPoint && picture.kind == .intra),
+            isSecondField: picture.isSecondField)
+        count += 1
+        byteCount += end - picture.offset
+        kindCounts[Int(record.kind.rawValue)] += 1
+        if record.isIDR { idrCount += 1 }
+        if record.isIDR, record.kind == .intra { intraIDRCount += 1 }
+        if record.isKeyframe { keyframeCount += 1 }
+        if record.isSecondField { secondFieldCount += 1 }
+        groups.add(isKeyframe: record.isKeyframe, isSecondField: record.isSecondField)
+        meter?.add(byteCount: end - picture.offset, isSecondField: record.isSecondField)
+        if pictures.count < limit { pictures.append(record) }
+        return count == 1 && !record.isKeyframe ? ["the stream does not begin with a keyframe"] : []
+    }
+
+    private mutating func hasGap(ahead slice: SliceFacts) -> Bool {
+        guard let number = slice.frame_num, slice.maxFrameNum > 0 else { return false }
+        let hasGap = frameNumbers.add(
+            number, modulus: slice.maxFrameNum, isIDR: slice.isIDR, isReference: slice.isReference)
+        return hasGap && !slice.allowsFrameNumberGaps
+    }
+
+    private mutating func trackOrder(of slice: SliceFacts) {
+        switch slice.order {
+        case .decoding: if outputOrder == .unknown { outputOrder = .decoding }
+        case .count(let low, let bitCount, let startsSequence, let isAnchor):
+            orderTracker.add(
+                low: low, bitCount: bitCount, startsSequence: startsSequence, isAnchor: isAnchor)
+            outputOrder = orderTracker.hasReordering ? .reordered : .decoding
+        case .unknown: break
+        }
+    }
+}
+
+extension PictureKind {
+    /// The kind of a picture with slices of both.
+    fileprivate func joined(with other: PictureKind) -> PictureKind {
+        self == .unknown ? other : other == .unknown ? self : rawValue > other.rawValue ? self : other
+    }
+}

@@ -1,0 +1,84 @@
+/// What a sequence parameter set says of the pictures, in terms that both codecs share.
+public struct StreamFormat: Equatable, Sendable {
+    /// The profile's name, such as `High`.
+    public let profile: String
+    /// The level's name, such as `4.1`.
+    public let level: String
+    /// `Main` or `High` (H.265); `nil` in H.264.
+    public let tier: String?
+    /// Width of the pictures after cropping, in luma samples.
+    public let width: Int
+    /// Height of the pictures after cropping, in luma samples.
+    public let height: Int
+    /// Width before cropping.
+    public let codedWidth: Int
+    /// Height before cropping.
+    public let codedHeight: Int
+    /// What the VUI announces; `nil` where it announces none.
+    public let frameRate: NominalFrameRate?
+    /// `monochrome`, `4:2:0`, `4:2:2` or `4:4:4`.
+    public let chromaFormat: String
+    /// Bits of a luma sample.
+    public let lumaBitDepth: Int
+    /// Bits of a chroma sample.
+    public let chromaBitDepth: Int
+    /// Whether there may be fields.
+    public let isInterlaced: Bool
+    /// Whether samples use the full range.
+    public let isFullRange: Bool
+    /// The id of the sequence parameter set.
+    public let sequenceParameterSetID: Int
+
+    /// Whether pictures of both formats fit into one recording without a change of the decoder.
+    func isCompatible(with other: StreamFormat) -> Bool {
+        (width, height, chromaFormat, lumaBitDepth, chromaBitDepth)
+            == (other.width, other.height, other.chromaFormat, other.lumaBitDepth, other.chromaBitDepth)
+    }
+
+    static func chromaFormat(_ chroma_format_idc: Int) -> String {
+        switch chroma_format_idc {
+        case 0: "monochrome"
+        case 1: "4:2:0"
+        case 2: "4:2:2"
+        default: "4:4:4"
+        }
+    }
+}
+
+extension StreamFormat {
+    /// From an H.265 sequence parameter set.
+    init(_ set: H265.SequenceParameterSet) {
+        profile = set.profileName
+        level = set.levelName
+        tier = set.profile_tier_level.tierName
+        width = set.width
+        height = set.height
+        codedWidth = set.pic_width_in_luma_samples
+        codedHeight = set.pic_height_in_luma_samples
+        frameRate = set.frameRate
+        chromaFormat = Self.chromaFormat(set.chroma_format_idc)
+        lumaBitDepth = set.bit_depth_luma_minus8 + 8
+        chromaBitDepth = set.bit_depth_chroma_minus8 + 8
+        isInterlaced = set.vui_parameters?.field_seq_flag ?? false
+        isFullRange = set.isFullRange
+        sequenceParameterSetID = set.sps_seq_parameter_set_id
+    }
+
+    /// From an H.264 sequence parameter set.
+    init(_ set: H264.SequenceParameterSet) {
+        profile = set.profileName
+        level = set.levelName
+        tier = nil
+        width = set.width
+        height = set.height
+        codedWidth = set.codedWidth
+        codedHeight = set.codedHeight
+        frameRate = set.frameRate
+        chromaFormat = Self.chromaFormat(set.chroma_format_idc)
+        lumaBitDepth = set.bit_depth_luma_minus8 + 8
+        chromaBitDepth = set.bit_depth_chroma_minus8 + 8
+        isInterlaced = !set.frame_mbs_only_flag
+        isFullRange = set.isFullRange
+        sequenceParameterSetID = set.seq_parameter_set_id
+    }
+}

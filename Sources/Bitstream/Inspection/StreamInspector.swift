@@ -1,0 +1,189 @@
+/// Reads a stream NAL unit by NAL unit and finds out what there is to know of it.
+///
+/// Units are lent one at a time and not kept; what is kept is 16 bytes an access unit, up to a limit, and the
+/// distinct parameter sets. Any bytes are safe: what can't be read becomes a problem with its offset.
+///
+///     var inspector = StreamInspector(codec: .h264)
+///     … for each unit: let record = inspector.inspect(nalUnit, at: place)
+///     inspector.finish(byteCount: …)
+///     … inspector.summary
+///
+/// An inspector is a value and belongs to one thread at a time.
+public struct StreamInspector: Sendable {
+    /// Access units of which records are kept unless the caller sets another limit: 38 hours at 30 a second.
+    public static let defaultPictureLimit = 1 << 22
+
+    /// The standard that the stream is read by.
+    public let codec: Codec
+    private var parameterSets: StreamParameterSets
+    private var catalogue = ParameterSetCatalogue()
+    private var messages = MessageCatalogue()
+    private var collector: PictureCollector
+    private var detector: AccessUnitDetector
+    /// Where the units stand that belong to the access unit of the next unit, whichever that is.
+    private var undecidedOffset: Int?
+    private var problems = StreamProblemList()
+    /// What the sequence parameter set of the first picture says.
+    private var format: StreamFormat?
+    private var latestFormat: StreamFormat?
+    private var byteCount = 0
+    private var nalUnitCount = 0
+    private var prefixCounts = [Int](repeating: 0, count: 5)
+    private var typeCounts = [Int](repeating: 0, count: 64)
+
+    /// Makes an inspector at the start of a stream.
+    ///
+    /// - Parameters:
+    ///   - codec: the standard that the stream is coded by.
+    ///   - pictureLimit: access units of which records are kept; later ones are only counted.
+    public init(codec: Codec, pictureLimit: Int = Self.defaultPictureLimit) {
+        self.codec = codec
+        parameterSets = StreamParameterSets(codec: codec)
+        detector = AccessUnitDetector(codec: codec)
+        collector = PictureCollector(limit: pictureLimit)
+    }
+
+    /// The access units that have ended, in stream order, up to the limit.
+    public var pictures: [PictureRecord] { collector.pictures }
+
+    /// Reads the next NAL unit of the stream, given without start code.
+    @discardableResult
+    public mutating func inspect(_ nalUnit: RawSpan, at place: NALUnitPlace) -> NALUnitRecord {
+        byteCount = place.offset + place.prefixLength + nalUnit.byteCount
+        nalUnitCount += 1
+        prefixCounts[min(place.prefixLength, prefixCounts.count - 1)] += 1
+        var unit = UnitReading(place: place)
+        if let header = NALUnitHeader(of: nalUnit, codec: codec) {
+            read(nalUnit, header, &unit)
+        } else {
+            unit.problems.append("a NAL unit is shorter than its header")
+        }
+        for problem in unit.problems { problems.note(problem, at: place.offset) }
+        return NALUnitRecord(
+            offset: place.offset, prefixLength: place.prefixLength, byteCount: nalUnit.byteCount,
+            header: unit.header, beginsAccessUnit: unit.beginsAccessUnit, slice: unit.slice,
+            problems: unit.problems)
+    }
+
+    /// Notes something odd that is no NAL unit.
+    public mutating func note(_ problem: String, at offset: Int) { problems.note(problem, at: offset) }
+
+    /// Ends the stream, which has this many bytes.
+    public mutating func finish(byteCount: Int) {
+        self.byteCount = byteCount
+        for problem in collector.end(at: byteCount) { problems.note(problem, at: byteCount) }
+    }
+
+    /// What is known so far.
+    public var summary: StreamSummary {
+        StreamSummary(
+            codec: codec, format: format, byteCount: byteCount,
+            nalUnitCount: nalUnitCount,
+            prefixes: prefixCounts.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) },
+            unitTypes: typeCounts.enumerated().filter { $0.element > 0 }.map {
+                ($0.offset, NALUnitHeader.shortName(ofType: $0.offset, codec: codec), $0.element)
+            },
+            accessUnitCount: collector.count, secondFieldCount: collector.secondFieldCount,
+            idrCount: collector.idrCount, intraIDRCount: collector.intraIDRCount, keyframeCount: collector.keyframeCount,
+            kindCounts: Dictionary(
+                uniqueKeysWithValues: PictureKind.allCases.map {
+                    ($0, collector.kindCounts[Int($0.rawValue)])
+                }),
+            outputOrder: collector.outputOrder, groupLengths: collector.groups.range,
+            peakBitRate: collector.peakBitRate, pictureByteCount: collector.byteCount,
+            parameterSetCounts: catalogue.counts, parameterSets: catalogue.records,
+            parameterSetsAreIncomplete: catalogue.isIncomplete, messages: messages.records,
+            problems: problems.problems, omittedProblemCount: problems.omittedCount)
+    }
+}
+
+extension StreamInspector {
+    /// What is found out of the unit being read.
+    private struct UnitReading {
+        let place: NALUnitPlace
+        var header: NALUnitHeader?
+        var beginsAccessUnit = false
+        var slice: NALUnitRecord.Slice?
+        var problems: [String] = []
+    }
+
+    private mutating func read(_ nalUnit: RawSpan, _ header: NALUnitHeader, _ unit: inout UnitReading) {
+        unit.header = header
+        unit.problems += header.oddities
+        typeCounts[header.nal_unit_type] += 1
+        findBoundary(ahead: nalUnit, &unit)
+        if header.isCatalogued { readParameterSet(nalUnit, header, &unit) }
+        if header.isSupplementalEnhancementInformation { readMessages(nalUnit, &unit) }
+        if header.isSlice { readSlice(nalUnit, header, &unit) }
+    }
+
+    /// Ends the access unit before, where the unit, or an undecided one ahead of it, begins another.
+    private mutating func findBoundary(ahead nalUnit: RawSpan, _ unit: inout UnitReading) {
+        switch detector.next(nalUnit) {
+        case .undecided: undecidedOffset = undecidedOffset ?? unit.place.offset
+        case .continues: undecidedOffset = nil
+        case .begins:
+            unit.beginsAccessUnit = true
+            unit.problems += collector.begin(at: undecidedOffset ?? unit.place.offset)
+            undecidedOffset = nil
+        }
+    }
+
+    private mutating func readParameterSet(
+        _ nalUnit: RawSpan, _ header: NALUnitHeader, _ unit: inout UnitReading
+    ) {
+        do throws(SyntaxError) {
+            try parameterSets.insert(nalUnit)
+        } catch {
+            unit.problems.append("\(header.shortName): \(error)")
+        }
+        catalogue.add(nalUnit, header, at: unit.place.offset, parameterSets: parameterSets)
+    }
+
+    private mutating func readMessages(_ nalUnit: RawSpan, _ unit: inout UnitReading) {
+        let information = SupplementalEnhancementInformation(nalUnit, parameterSets: parameterSets)
+        for message in information.messages {
+            messages.add(message)
+            if case .recoveryPoint = message.content { collector.addRecoveryPoint() }
+            if case .damaged(let error) = message.content {
+                unit.problems.append("SEI \(message.name): \(error)")
+            }
+        }
+        if let error = information.error { unit.problems.append("SEI: \(error)") }
+    }
+
+    private mutating func readSlice(
+        _ nalUnit: RawSpan, _ header: NALUnitHeader, _ unit: inout UnitReading
+    ) {
+        do throws(SyntaxError) {
+            let (slice, format) = try SliceFacts.read(nalUnit, header, parameterSets)
+            unit.problems += collector.add(slice, isSecondField: detector.isSecondField)
+            unit.slice = NALUnitRecord.Slice(
+                type: slice.type, kind: slice.kind, frame_num: slice.frame_num,
+                pic_order_cnt_lsb: slice.pic_order_cnt_lsb)
+            if let format {
+                adopt(format, &unit)
+            } else {
+                unit.problems.append("a slice refers to parameter sets that are not there")
+            }
+        } catch {
+            collector.addUnreadableSlice()
+            unit.problems.append("\(header.shortName): \(error)")
+        }
+    }
+
+    /// Takes over what is in force for the picture being read.
+    private mutating func adopt(_ format: StreamFormat, _ unit: inout UnitReading) {
+        guard format != latestFormat else { return }
+        if let latestFormat, !latestFormat.isCompatible(with: format) {
+            unit.problems.append("the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
+        }
+        if self.format == nil {
+            self.format = format
+            collector.meter = format.frameRate.flatMap {
+                BitRateMeter(framesPerSecond: $0.framesPerSecond)
+            }
+        }
+        latestFormat = format
+    }
+}

@@ -1,0 +1,189 @@
+/// What a stream's first bytes are, as far as an inspection cares.
+public enum StreamKind: Equatable, Sendable {
+    /// NAL units behind start codes, or behind lengths of 4 bytes.
+    case stream(Codec, NALUnitSource.Framing)
+    /// A file of another kind that is known, such as `an MP4 file`.
+    case other(String)
+    /// None of these.
+    case unknown
+    /// Nothing at all.
+    case empty
+}
+
+extension StreamKind {
+    /// The number of bytes after which there is nothing to be found out by waiting for more.
+    public static let decisiveByteCount = 64 << 10
+
+    /// Finds out what begins with these bytes.
+    ///
+    /// - Parameters:
+    ///   - head: the first bytes of a stream.
+    ///   - isWhole: whether the stream ends with them.
+    ///   - codec: the codec, where it is known.
+    ///   - framing: what the units are told apart by, where it is known.
+    /// - Returns: `nil` where more bytes may tell.
+    public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
+        let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
+        if head.isEmpty {
+            guard isWhole else { return nil }
+            self = .empty
+        } else if let container = ContainerSignature.name(of: head) {
+            self = .other(container)
+        } else if let kind = Self.recognized(head, isWhole: isWhole, isFinal: isFinal, codec, framing) {
+            self = kind
+        } else if isFinal {
+            self = .unknown
+        } else {
+            return nil
+        }
+    }
+
+    /// The stream of NAL units that this is.
+    private static func recognized(
+        _ head: RawSpan, isWhole: Bool, isFinal: Bool, _ codec: Codec?, _ framing: NALUnitSource.Framing?
+    ) -> StreamKind? {
+        let candidates = framing.map { [$0] } ?? [.lengthPrefixed(.four), .annexB]
+        for framing in candidates {
+            var evidence = CodecEvidence()
+            guard evidence.add(head, framing, isWhole: isWhole) else { continue }
+            if let codec = codec ?? evidence.codec(isFinal: isFinal) { return .stream(codec, framing) }
+        }
+        return nil
+    }
+}
+
+/// What speaks for each codec in the first NAL units of a stream.
+private struct CodecEvidence {
+    private(set) var unitCount = 0
+    /// Units that the codec has a use for, and units that it has none for.
+    private var slices: [Codec: (plausible: Int, implausible: Int)] = [:]
+    /// Sequence parameter sets that can be read.
+    private var sets: [Codec: Int] = [:]
+
+    /// The codec, if there is no doubt; or, where no more will come, if one is more likely.
+    func codec(isFinal: Bool) -> Codec? {
+        let readable = Codec.allCases.filter { sets[$0, default: 0] > 0 }
+        if readable.count == 1 { return readable[0] }
+        guard isFinal else { return nil }
+        let score = { (codec: Codec) -> Int in
+            let found = slices[codec] ?? (0, 0)
+            return found.plausible - 4 * found.implausible
+        }
+        let best = score(.h264) >= score(.hevc) ? Codec.h264 : .hevc
+        return score(best) > 0 ? best : nil
+    }
+
+    /// - Returns: whether the bytes can be so framed.
+    mutating func add(_ head: RawSpan, _ framing: NALUnitSource.Framing, isWhole: Bool) -> Bool {
+        switch framing {
+        case .annexB:
+            addAnnexBUnits(of: head, isWhole: isWhole)
+            return unitCount > 0
+        case .lengthPrefixed(let size):
+            return addLengthPrefixedUnits(of: head, size.rawValue, isWhole: isWhole)
+        }
+    }
+
+    private mutating func addAnnexBUnits(of head: RawSpan, isWhole: Bool) {
+        var scanner = NALUnitScanner()
+        while let unit = scanner.next(in: head) {
+            // What the head ends in may go on.
+            guard unit.bytes.upperBound < head.byteCount || isWhole else { break }
+            add(head.extracting(unit.bytes))
+        }
+    }
+
+    /// - Returns: whether the lengths fit together.
+    private mutating func addLengthPrefixedUnits(
+        of head: RawSpan, _ lengthSize: Int, isWhole: Bool
+    ) -> Bool {
+        var position = 0
+        while position + lengthSize <= head.byteCount {
+            var length = 0
+            for index in position..<position + lengthSize {
+                length = length << 8 | Int(head.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+            }
+            guard length > 0, length < 1 << 28 else { return false }
+            let end = position + lengthSize + length
+            // The last unit may break off; two that fit are no accident.
+            if end > head.byteCount { return unitCount > 1 }
+            let unit = head.extracting(position + lengthSize..<end)
+            guard unit.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 == 0 else { return false }
+            add(unit)
+            position = end
+        }
+        return unitCount > 1 || (unitCount > 0 && position == head.byteCount)
+    }
+
+    private mutating func add(_ nalUnit: RawSpan) {
+        guard !nalUnit.isEmpty else { return }
+        unitCount += 1
+        addH264(nalUnit)
+        addH265(nalUnit)
+    }
+
+    private mutating func addH264(_ nalUnit: RawSpan) {
+        let header = H264.NALUnitHeader(of: nalUnit)
+        if header.nal_unit_type == .sequenceParameterSet, header.isReferenceIndicationValid,
+            (try? H264.SequenceParameterSet(nalUnit)) != nil
+        {
+            sets[.h264, default: 0] += 1
+        }
+        let isPlausible =
+            !header.forbidden_zero_bit && header.isReferenceIndicationValid
+            && (1...12).contains(header.nal_unit_type.rawValue)
+        count(isPlausible, .h264)
+    }
+
+    private mutating func addH265(_ nalUnit: RawSpan) {
+        guard let header = H265.NALUnitHeader(of: nalUnit) else { return count(false, .hevc) }
+        let isPlausible =
+            !header.forbidden_zero_bit && header.nuh_layer_id == 0 && header.nuh_temporal_id_plus1 > 0
+            && (header.nal_unit_type.isSliceSegment || (32...40).contains(header.nal_unit_type.rawValue))
+        // These two bytes are no header of an H.264 unit that occurs.
+        if isPlausible, header.nal_unit_type.isParameterSet, header.nuh_temporal_id_plus1 == 1 {
+            sets[.hevc, default: 0] += 1
+        }
+        count(isPlausible, .hevc)
+    }
+
+    private mutating func count(_ isPlausible: Bool, _ codec: Codec) {
+        if isPlausible {
+            slices[codec, default: (0, 0)].plausible += 1
+        } else {
+            slices[codec, default: (0, 0)].implausible += 1
+        }
+    }
+}
+
+/// The first bytes of files that hold video, or pass for it, in other forms.
+private enum ContainerSignature {
+    static func name(of head: RawSpan) -> String? {
+        head.withUnsafeBytes { bytes in
+            if bytes.has("ftyp", at: 4) || bytes.has("moov", at: 4) || bytes.has("styp", at: 4) {
+                return "an MP4 file"
+            }
+            if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return "a Matroska file" }
+            if bytes.has("RIFF", at: 0) { return "a RIFF file" }
+            if bytes.has("FLV", at: 0) { return "an FLV file" }
+            if bytes.has("OggS", at: 0) { return "an Ogg file" }
+            if bytes.has("DKIF", at: 0) { return "an IVF file" }
+            if bytes.has("YUV4MPEG2", at: 0) { return "a YUV4MPEG2 file" }
+            if bytes.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
+            if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "a JPEG file" }
+            if bytes.has("\u{7F}ELF", at: 0) { return "a program" }
+            let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
+            if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) {
+                return "an MPEG transport stream"
+            }
+            return nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func has(_ text: StaticString, at offset: Int) -> Bool {
+        let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return count >= offset + wanted.count && self[offset..<offset + wanted.count].elementsEqual(wanted)
+    }
+}

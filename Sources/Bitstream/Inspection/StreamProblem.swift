@@ -1,0 +1,35 @@
+/// Something odd in a stream, and where it was met first.
+public struct StreamProblem: Equatable, Sendable {
+    /// What is odd, in words.
+    public let message: String
+    /// Position in the stream where it was met first, in bytes.
+    public let offset: Int
+    /// How often it was met.
+    public internal(set) var count: Int
+}
+
+extension StreamProblem: CustomStringConvertible {
+    /// One line: the offset, the problem, and how often it was met.
+    public var description: String {
+        "offset \(offset): \(message)" + (count > 1 ? " (\(count) times)" : "")
+    }
+}
+
+/// The problems of a stream, each kind once, in the order in which they were met.
+struct StreamProblemList: Sendable {
+    /// Kinds that are kept; what a hostile stream makes up beyond them is only counted.
+    static let limit = 50
+
+    private(set) var problems: [StreamProblem] = []
+    private(set) var omittedCount = 0
+
+    mutating func note(_ message: String, at offset: Int) {
+        if let index = problems.firstIndex(where: { $0.message == message }) {
+            problems[index].count += 1
+        } else if problems.count < Self.limit {
+            problems.append(StreamProblem(message: message, offset: offset, count: 1))
+        } else {
+            omittedCount += 1
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// Holds a whole stream to the shape that camrec guarantees, as its NAL units come by.
+///
+/// Puts the bytes of each access unit together again, start codes and zeros included, and gives them to a
+/// `StreamShapeChecker`: so the offsets that it names are those of the stream.
+public struct StreamShapeInspector: Sendable {
+    /// More bytes than this have no access unit; bounds the memory taken.
+    public static let accessUnitByteLimit = 256 << 20
+
+    /// Access units that have ended.
+    public private(set) var accessUnitCount = 0
+    /// IDR pictures among them.
+    public private(set) var idrCount = 0
+
+    private var checker: StreamShapeChecker
+    private var accessUnit: [UInt8] = []
+    /// Where the current one begins.
+    private var offset = 0
+
+    /// Makes an inspector at the start of a stream.
+    public init(codec: Codec) { checker = StreamShapeChecker(codec: codec) }
+
+    /// Takes the next piece of the stream.
+    ///
+    /// - Parameters:
+    ///   - beginsAccessUnit: whether the access unit before ends ahead of it.
+    /// - Throws: the first violation of the access unit before, or of this piece where it is no NAL unit.
+    public mutating func add(
+        _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
+    ) throws(StreamShapeViolation) {
+        if beginsAccessUnit { try finish() }
+        guard piece.isBehindStartCode else { throw violation(.startCode, at: piece.place.offset) }
+        let byteCount = piece.leadingZeroCount + piece.place.prefixLength + nalUnit.byteCount
+        guard accessUnit.count + byteCount + piece.trailingZeroCount <= Self.accessUnitByteLimit else {
+            throw violation(.noSlice, at: offset)
+        }
+        accessUnit += [UInt8](repeating: 0, count: piece.leadingZeroCount + piece.place.prefixLength - 1)
+        accessUnit.append(1)
+        nalUnit.withUnsafeBytes { accessUnit.append(contentsOf: $0) }
+        accessUnit += [UInt8](repeating: 0, count: piece.trailingZeroCount)
+    }
+
+    /// Ends the stream.
+    public mutating func finish() throws(StreamShapeViolation) {
+        guard !accessUnit.isEmpty else { return }
+        let isIDR = try Self.check(accessUnit, with: &checker)
+        offset += accessUnit.count
+        accessUnitCount += 1
+        if isIDR { idrCount += 1 }
+        accessUnit.removeAll(keepingCapacity: true)
+    }
+
+    private static func check(
+        _ accessUnit: [UInt8], with checker: inout StreamShapeChecker
+    ) throws(StreamShapeViolation) -> Bool {
+        try checker.check(accessUnit.span.bytes)
+    }
+
+    private func violation(_ rule: StreamShapeViolation.Rule, at offset: Int) -> StreamShapeViolation {
+        StreamShapeViolation(rule: rule, accessUnit: accessUnitCount, unit: nil, offset: offset)
+    }
+}

@@ -1,0 +1,88 @@
+/// What is known of a stream, at its end or on the way there.
+public struct StreamSummary: Sendable {
+    /// How the order of output relates to the order of decoding.
+    public enum OutputOrder: Sendable {
+        /// It is the same: nothing is reordered.
+        case decoding
+        /// Pictures are shown before others that are coded ahead of them.
+        case reordered
+        /// The stream does not tell, or not in a way that is followed.
+        case unknown
+    }
+
+    /// The standard that the stream was read by.
+    public let codec: Codec
+    /// What the sequence parameter set of the first picture says; `nil` where none could be read.
+    public let format: StreamFormat?
+    /// The number of bytes read.
+    public let byteCount: Int
+    /// The number of NAL units.
+    public let nalUnitCount: Int
+    /// How many units have each length of start code, or length field, by that length, rising.
+    public let prefixes: [(length: Int, count: Int)]
+    /// How many units there are of each type, by rising type.
+    public let unitTypes: [(type: Int, name: String, count: Int)]
+    /// The number of access units.
+    public let accessUnitCount: Int
+    /// How many of them are the second field of a frame.
+    public let secondFieldCount: Int
+    /// The number of IDR pictures.
+    public let idrCount: Int
+    /// How many of them are of kind `intra`; all, in a sound stream.
+    public let intraIDRCount: Int
+    /// The number of pictures at which decoding can begin, IDR pictures among them.
+    public let keyframeCount: Int
+    /// How many access units there are of each kind.
+    public let kindCounts: [PictureKind: Int]
+    /// Whether pictures are reordered.
+    public let outputOrder: OutputOrder
+    /// Frames from a keyframe to the next; the last group counts only where it is the only one.
+    public let groupLengths: ClosedRange<Int>?
+    /// Bits in the second that has most of them; `nil` where the stream is shorter, or its rate unknown.
+    public let peakBitRate: Double?
+    /// Bytes of all pictures.
+    public let pictureByteCount: Int
+    /// Parameter sets by kind.
+    public let parameterSetCounts: [ParameterSetCount]
+    /// The distinct parameter sets, in the order in which they came.
+    public let parameterSets: [ParameterSetRecord]
+    /// Whether there were more distinct ones than are kept.
+    public let parameterSetsAreIncomplete: Bool
+    /// Supplemental enhancement information by payload type.
+    public let messages: [MessageRecord]
+    /// What is odd, each kind once.
+    public let problems: [StreamProblem]
+    /// Problems of kinds that there was no room for.
+    public let omittedProblemCount: Int
+
+    /// The number of frames, two fields being one.
+    public var frameCount: Int { accessUnitCount - secondFieldCount }
+
+    /// Frames a second that the stream announces; `nil` where it announces none.
+    public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }
+
+    /// How long the frames last at that rate, in seconds.
+    public var duration: Double? { framesPerSecond.map { Double(frameCount) / $0 } }
+
+    /// Bits of pictures a second, on average.
+    public var averageBitRate: Double? {
+        duration.flatMap { $0 > 0 ? Double(pictureByteCount) * 8 / $0 : nil }
+    }
+
+    /// Whether B pictures refer to the past only, so that they are P pictures in all but name: some H.265
+    /// encoders make no others.
+    public var hasGeneralizedP: Bool {
+        codec == .hevc && outputOrder == .decoding && kindCounts[.bidirectional, default: 0] > 0
+    }
+
+    /// The words for an element of the first picture's sequence parameter set, such as
+    /// `matrix_coefficients`; `nil` where the set has no such element.
+    public func meaning(of element: String) -> String? {
+        guard let format else { return nil }
+        let set = parameterSets.first { $0.kind == "SPS" && $0.id == format.sequenceParameterSetID }
+        guard let structure = set?.structure,
+            let found = structure.elements.first(where: { $0.name == element })
+        else { return nil }
+        return found.meaning(in: structure) ?? "\(found.value)"
+    }
+}

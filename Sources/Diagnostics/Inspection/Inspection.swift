@@ -1,0 +1,26 @@
+import Bitstream
+
+/// What was found out of a stream, for a rendering.
+public struct Inspection: Sendable {
+    /// The stream's name: a path, or `standard input`.
+    public let name: String
+    /// What is known of the whole.
+    public let summary: StreamSummary
+    /// Its access units, up to the inspector's limit.
+    public let pictures: [PictureRecord]
+    /// Why the stream could not be read to its end, as one line; nil where it could.
+    public let failure: String?
+
+    public init(name: String, summary: StreamSummary, pictures: [PictureRecord], failure: String? = nil) {
+        self.name = name
+        self.summary = summary
+        self.pictures = pictures
+        self.failure = failure
+    }
+}
+
+/// One row of the summary: what, and what of it.
+public struct InspectionFact: Equatable, Sendable {
+    public let label: String
+    public let value: String
+}

@@ -1,0 +1,166 @@
+import Bitstream
+
+extension Inspection {
+    /// The rate that players take for a raw stream which announces none.
+    static let assumedFramesPerSecond = 25.0
+
+    /// The first line: codec, frames, duration.
+    public var headline: String {
+        let format = summary.format.map { ", \($0.width)x\($0.height)" } ?? ""
+        let duration = summary.duration.map { " in \(Quantity.duration($0))" } ?? ""
+        return "\(summary.codec)\(format), \(Quantity.count(summary.frameCount, "frame"))\(duration)"
+    }
+
+    /// The summary, row by row.
+    public var facts: [InspectionFact] {
+        var facts = [InspectionFact(label: "codec", value: codecText)]
+        if let format = summary.format {
+            facts.append(InspectionFact(label: "size", value: Self.sizeText(format)))
+            facts.append(InspectionFact(label: "samples", value: Self.sampleText(format)))
+            facts.append(InspectionFact(label: "colour", value: colorText(format)))
+        }
+        facts.append(InspectionFact(label: "rate", value: rateText))
+        facts.append(InspectionFact(label: "duration", value: durationText))
+        facts.append(InspectionFact(label: "bit rate", value: bitRateText))
+        facts.append(InspectionFact(label: "frames", value: frameText))
+        facts.append(InspectionFact(label: "order", value: orderText))
+        facts.append(InspectionFact(label: "GOP", value: groupText))
+        facts.append(InspectionFact(label: "NAL units", value: unitText))
+        facts.append(InspectionFact(label: "start codes", value: prefixText))
+        facts.append(InspectionFact(label: "parameter sets", value: parameterSetText))
+        if !summary.messages.isEmpty { facts.append(InspectionFact(label: "SEI", value: messageText)) }
+        facts.append(InspectionFact(label: "bytes", value: "\(summary.byteCount)"))
+        return facts
+    }
+
+    /// What is odd, one line each.
+    public var problemLines: [String] {
+        var lines = summary.problems.map(\.description)
+        if summary.omittedProblemCount > 0 {
+            lines.append("\(summary.omittedProblemCount) more that are not listed")
+        }
+        if summary.parameterSetsAreIncomplete {
+            lines.append("there are more distinct parameter sets than are listed")
+        }
+        if let failure { lines.append(failure) }
+        return lines
+    }
+
+    private var codecText: String {
+        guard let format = summary.format else {
+            return "\(summary.codec); no sequence parameter set that can be read is in use"
+        }
+        let tier = format.tier.map { ", \($0) tier" } ?? ""
+        return "\(summary.codec), \(format.profile) profile, level \(format.level)\(tier)"
+    }
+
+    private static func sizeText(_ format: StreamFormat) -> String {
+        let size = "\(format.width)x\(format.height)"
+        let coded = "\(format.codedWidth)x\(format.codedHeight)"
+        return size == coded ? size : "\(size) (cropped from \(coded))"
+    }
+
+    private static func sampleText(_ format: StreamFormat) -> String {
+        let depth =
+            format.lumaBitDepth == format.chromaBitDepth || format.chromaFormat == "monochrome"
+            ? "\(format.lumaBitDepth) bit"
+            : "\(format.lumaBitDepth) bit luma, \(format.chromaBitDepth) bit chroma"
+        return "\(format.chromaFormat), \(depth), \(format.isInterlaced ? "interlaced" : "progressive")"
+    }
+
+    private func colorText(_ format: StreamFormat) -> String {
+        let parts = [
+            ("matrix", "matrix_coefficients"), ("matrix", "matrix_coeffs"), ("primaries", "colour_primaries"),
+            ("transfer", "transfer_characteristics"),
+        ].compactMap { label, element in summary.meaning(of: element).map { "\(label) \($0)" } }
+        let range = "\(format.isFullRange ? "full" : "limited") range"
+        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: ", ")
+    }
+
+    private var rateText: String {
+        guard let rate = summary.format?.frameRate else {
+            return "not in the stream; players take it for \(Int(Self.assumedFramesPerSecond)) frames/s"
+        }
+        let fraction = rate.denominator == 1 ? "" : " (\(rate.numerator)/\(rate.denominator))"
+        return "\(Quantity.decimal(rate.framesPerSecond, 3)) frames/s\(fraction)"
+    }
+
+    private var durationText: String {
+        if let duration = summary.duration { return Quantity.duration(duration) }
+        let assumed = Double(summary.frameCount) / Self.assumedFramesPerSecond
+        return "unknown; \(Quantity.duration(assumed)) at \(Int(Self.assumedFramesPerSecond)) frames/s"
+    }
+
+    private var bitRateText: String {
+        guard let average = summary.averageBitRate else { return "unknown, for the rate is" }
+        let peak =
+            summary.peakBitRate.map { ", \(Quantity.bitRate($0)) in the busiest second" }
+            ?? ", in less than a second"
+        return "\(Quantity.bitRate(average)) on average\(peak)"
+    }
+
+    private var frameText: String {
+        let kinds = PictureKind.allCases.compactMap { kind -> String? in
+            let count = summary.kindCounts[kind, default: 0]
+            if kind == .unknown { return count > 0 ? "\(count) unknown" : nil }
+            guard kind == .intra else { return "\(count) \(kind)" }
+            return "\(count) I (\(summary.idrCount) IDR)"
+        }
+        let fields =
+            summary.secondFieldCount > 0
+            ? "\(summary.frameCount), \(summary.secondFieldCount) of them in two fields"
+            : "\(summary.frameCount)"
+        return "\(fields): \(kinds.joined(separator: ", "))"
+    }
+
+    private var orderText: String {
+        switch summary.outputOrder {
+        case .decoding where summary.hasGeneralizedP:
+            "no reordering: the B pictures are generalised P (low-delay B), which refer to the past only"
+        case .decoding: "no reordering"
+        case .reordered: "reordered: pictures are shown in another order than they are coded in"
+        case .unknown: "unknown"
+        }
+    }
+
+    private var groupText: String {
+        guard let lengths = summary.groupLengths else { return "none: there is no keyframe" }
+        let length =
+            lengths.lowerBound == lengths.upperBound
+            ? Quantity.count(lengths.lowerBound, "frame")
+            : "\(lengths.lowerBound) to \(Quantity.count(lengths.upperBound, "frame"))"
+        let others = summary.keyframeCount - summary.idrCount
+        let keyframes = "\(Quantity.count(summary.keyframeCount, "keyframe"))"
+        return "\(length); \(keyframes)" + (others > 0 ? ", \(others) of them not IDR" : "")
+    }
+
+    private var unitText: String {
+        let types = summary.unitTypes.map { "\($0.count) \($0.name)" }
+        return "\(summary.nalUnitCount): \(types.joined(separator: ", "))"
+    }
+
+    private var prefixText: String {
+        let lengths = summary.prefixes.map { "\($0.count) of \(Quantity.count($0.length, "byte"))" }
+        return lengths.isEmpty ? "none" : lengths.joined(separator: ", ")
+    }
+
+    private var parameterSetText: String {
+        guard !summary.parameterSetCounts.isEmpty else { return "none" }
+        let counts = summary.parameterSetCounts.map { set in
+            "\(set.count) \(set.kind) (\(set.distinct) distinct"
+                + (set.changes > 0 ? ", changing \(set.changes == 1 ? "once" : "\(set.changes) times"))" : ")")
+        }
+        let changes = summary.parameterSetCounts.contains { $0.changes > 0 }
+        return counts.joined(separator: ", ") + (changes ? "" : "; they never change")
+    }
+
+    private var messageText: String {
+        summary.messages.map { message in
+            "\(message.count) \(message.name)" + (message.text.map { ", \"\(Self.shortened($0))\"" } ?? "")
+        }.joined(separator: "; ")
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count > 100 ? "\(text.prefix(100))…" : text
+    }
+}

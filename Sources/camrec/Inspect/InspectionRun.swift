@@ -1,0 +1,153 @@
+import Bitstream
+import Diagnostics
+import Output
+
+/// A stream on its way through the inspection: what is said of each unit, what is written, and the end.
+struct InspectionRun {
+    private let options: InspectReportOptions
+    private let name: String
+    private var files: ConversionFiles
+    private var source: NALUnitSource
+    private var inspector: StreamInspector
+    private var shape: StreamShapeInspector?
+    private var output = StandardOutput()
+    private var listsUnits: Bool
+    private var unitCount = 0
+    private var byteCount = 0
+
+    init(
+        _ options: InspectReportOptions, name: String, form: StreamHead.Form, files: ConversionFiles,
+        unitByteLimit: Int
+    ) {
+        self.options = options
+        self.name = name
+        self.files = files
+        source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
+        inspector = StreamInspector(codec: form.codec)
+        shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
+        listsUnits = options.nal
+        if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
+    }
+
+    /// Reads the next bytes of the stream, and says what there is to say of them.
+    mutating func take(_ bytes: RawSpan, isLast: Bool = false) throws(InspectSession.Failure) {
+        byteCount += bytes.byteCount
+        do throws(InspectSession.Failure) {
+            try parse(bytes, isLast: isLast)
+        } catch {
+            guard case .badInput(let message) = error else { throw error }
+            // What was understood comes first.
+            try conclude(failure: message)
+            throw .badInput("\(name): \(message)")
+        }
+        try output.flush()
+    }
+
+    /// Ends the stream.
+    mutating func finish() throws(InspectSession.Failure) {
+        try take(RawSpan(), isLast: true)
+        if shape != nil { return try finishCheck() }
+        inspector.finish(byteCount: byteCount)
+        let isEmpty = inspector.summary.accessUnitCount == 0
+        let failure = isEmpty ? "offset \(byteCount): the stream ends without a picture" : nil
+        try conclude(failure: failure)
+        if let failure { throw .badInput("\(name): \(failure)") }
+    }
+
+    private mutating func parse(_ bytes: RawSpan, isLast: Bool) throws(InspectSession.Failure) {
+        // The source is taken out for the call, which the rest of the run takes part in.
+        var source = source
+        self.source = NALUnitSource(.annexB, maximumUnitByteCount: 1)
+        defer { self.source = source }
+        try source.parse(bytes, isLast: isLast) {
+            (piece, nalUnit) throws(InspectSession.Failure) in
+            try take(piece, nalUnit)
+        }
+    }
+
+    private mutating func take(
+        _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan
+    ) throws(InspectSession.Failure) {
+        if let problem = piece.problem {
+            if shape != nil { try check(piece, nalUnit, beginsAccessUnit: false) }
+            if problem.isFatal { throw .badInput(problem.description) }
+            return inspector.note(problem.message, at: problem.offset)
+        }
+        let record = inspector.inspect(nalUnit, at: piece.place)
+        if shape != nil { try check(piece, nalUnit, beginsAccessUnit: record.beginsAccessUnit) }
+        if listsUnits { list(record) }
+        try files.append(nalUnit, at: piece.place)
+    }
+
+    private mutating func list(_ record: NALUnitRecord) {
+        if options.json {
+            output.addPart(unitCount == 0 ? "    \(record.json)" : ",\n    \(record.json)")
+        } else {
+            output.add(record.line)
+        }
+        unitCount += 1
+    }
+
+    private mutating func check(
+        _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
+    ) throws(InspectSession.Failure) {
+        do throws(StreamShapeViolation) {
+            try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit)
+        } catch {
+            throw .offence(error)
+        }
+    }
+
+    private mutating func finishCheck() throws(InspectSession.Failure) {
+        do throws(StreamShapeViolation) { try shape?.finish() } catch { throw .offence(error) }
+        guard let shape, shape.accessUnitCount > 0 else {
+            throw .badInput("\(name): offset \(byteCount): the stream ends without a picture")
+        }
+        output.add("ok: \(shape.accessUnitCount) access units, \(shape.idrCount) IDR pictures")
+        try output.flush()
+    }
+
+    /// Says what is known of the whole stream, and writes the files.
+    private mutating func conclude(failure: String?) throws(InspectSession.Failure) {
+        guard shape == nil else { return }
+        if failure != nil { inspector.finish(byteCount: byteCount) }
+        let inspection = Inspection(
+            name: name, summary: inspector.summary, pictures: inspector.pictures, failure: failure)
+        if !files.usesStandardOutput { try say(inspection) }
+        try files.finish(inspection)
+    }
+
+    private mutating func say(_ inspection: Inspection) throws(InspectSession.Failure) {
+        if options.json { return try sayJSON(inspection) }
+        if options.nal { output.add("") }
+        output.add(inspection.text.printableLines)
+        if options.headers, !inspection.summary.parameterSets.isEmpty {
+            output.add("\n\(inspection.headerText)")
+        }
+        try output.flush()
+    }
+
+    /// One object: the units, which are there already, the frames, and all the rest.
+    private mutating func sayJSON(_ inspection: Inspection) throws(InspectSession.Failure) {
+        let report = InspectionReport(inspection, hasHeaders: options.headers)
+        guard let rest = JSONText.of(report), rest.hasPrefix("{") else {
+            throw .badInput("\(name): a number in the stream is not one that JSON can hold")
+        }
+        output.addPart(options.nal ? "\n  ],\n" : "{\n")
+        output.addPart("  \"frames\": [")
+        for (index, picture) in inspection.pictures.enumerated() {
+            output.addPart("\(index == 0 ? "\n" : ",\n")    \(picture.json)")
+            if index % 4096 == 4095 { try output.flush() }
+        }
+        output.addPart("\n  ],\(rest.dropFirst())")
+        try output.flush()
+    }
+}
+
+extension String {
+    /// Lines are ours; what is in them may come from a stream.
+    fileprivate var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,63 @@
+import Bitstream
+
+/// The first bytes of a stream, read until they tell what it is.
+struct StreamHead {
+    private let options: InspectReadingOptions
+    private let lengthSize: AVCC.LengthSize
+    private(set) var bytes: [UInt8] = []
+    /// Whether the stream ends with them.
+    private(set) var isWhole = false
+
+    /// What a stream is.
+    struct Form {
+        let codec: Codec
+        let framing: NALUnitSource.Framing
+    }
+
+    init(_ options: InspectReadingOptions, lengthSize: AVCC.LengthSize) {
+        self.options = options
+        self.lengthSize = lengthSize
+    }
+
+    /// Reads until it is clear what the stream is.
+    mutating func recognize(
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+    ) throws(InspectSession.Failure) -> Form {
+        if let codec = options.codec, let form = options.from {
+            return Form(codec: codec, framing: framing(form))
+        }
+        while true {
+            let count: Int
+            do throws(StreamInput.Failure) { count = try input.read(into: buffer) } catch {
+                throw .input(error)
+            }
+            isWhole = count == 0
+            bytes += UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            if let kind = StreamKind(
+                head: bytes.span.bytes, isWhole: isWhole, codec: options.codec,
+                framing: options.from.map(framing))
+            {
+                return try form(kind, input.name)
+            }
+        }
+    }
+
+    private func framing(_ form: StreamForm) -> NALUnitSource.Framing {
+        form == .annexb ? .annexB : .lengthPrefixed(lengthSize)
+    }
+
+    private func form(_ kind: StreamKind, _ name: String) throws(InspectSession.Failure) -> Form {
+        switch kind {
+        case .stream(let codec, let framing): return Form(codec: codec, framing: framing)
+        case .other(let container):
+            throw .badInput(
+                "\(name): offset 0: this is \(container), not a raw stream; take the video out of it first: "
+                    + "ffmpeg -i FILE -map 0:v -c copy out.h264")
+        case .empty: throw .badInput("\(name): offset 0: it is empty; nothing to inspect")
+        case .unknown:
+            throw .badInput(
+                "\(name): offset 0: no H.264 or H.265 in the first \(bytes.count) bytes; "
+                    + "if it is one all the same, say --codec and --from")
+        }
+    }
+}

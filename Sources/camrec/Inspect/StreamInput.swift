@@ -1,0 +1,106 @@
+import Glibc
+import Output
+
+/// A file or standard input, read as it comes.
+final class StreamInput {
+    /// What it is called in messages.
+    let name: String
+    private let descriptor: Int32
+    private let isPipe: Bool
+    private let interruption: Interruption
+    private var deadline: timespec?
+
+    /// Seconds that the writer of a pipe has, after Ctrl-C, which it got too, to say the rest.
+    private static let patience = 2
+
+    /// Why a file cannot be read.
+    struct Failure: Error {
+        let message: String
+        let status: ExitStatus
+    }
+
+    /// Opens a file, or standard input for `-`.
+    init(path: String, interruption: Interruption) throws(Failure) {
+        self.interruption = interruption
+        if path == FileSink.standardOutput {
+            name = "standard input"
+            descriptor = STDIN_FILENO
+        } else {
+            name = path
+            let opened = open(path, O_RDONLY | O_CLOEXEC)
+            guard opened >= 0 else { throw Self.openFailure(path, errno) }
+            descriptor = opened
+        }
+        var status = stat()
+        let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        isPipe = kind != S_IFREG
+        if kind == S_IFDIR {
+            if descriptor != STDIN_FILENO { close(descriptor) }
+            throw Failure(message: "\(name) is a folder; give a raw stream's name", status: .noDevice)
+        }
+    }
+
+    deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+    /// Which file it is.
+    var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
+    /// Reads what is there, waiting for at least a byte of it.
+    /// - Returns: the number of bytes read; 0 at the end, or when the wait is interrupted.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+        while true {
+            guard waitForBytes() else { return 0 }
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR || errno == EAGAIN else {
+                let cause = String(cString: strerror(errno))
+                throw Failure(message: "\(name): reading failed: \(cause)", status: .inputOutput)
+            }
+        }
+    }
+
+    /// - Returns: false where nothing more is to be read.
+    private func waitForBytes() -> Bool {
+        guard isPipe else { return !interruption.isRaised }
+        var descriptors = (
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
+        )
+        while true {
+            let remaining = remainingMilliseconds()
+            if remaining == 0 { return false }
+            let watched: nfds_t = deadline == nil ? 2 : 1
+            let ready = withUnsafeMutablePointer(to: &descriptors) {
+                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, watched, remaining) }
+            }
+            if ready < 0, errno == EINTR { continue }
+            if ready < 0 || descriptors.0.revents != 0 { return true }
+            if deadline == nil, descriptors.1.revents != 0 { deadline = Self.now(plus: Self.patience) }
+        }
+    }
+
+    /// For poll(2): -1 without a deadline.
+    private func remainingMilliseconds() -> Int32 {
+        guard let deadline else { return -1 }
+        let now = Self.now(plus: 0)
+        let left = (deadline.tv_sec - now.tv_sec) * 1000 + (deadline.tv_nsec - now.tv_nsec) / 1_000_000
+        return Int32(max(0, left))
+    }
+
+    private static func now(plus seconds: Int) -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        time.tv_sec += seconds
+        return time
+    }
+
+    private static func openFailure(_ path: String, _ code: Int32) -> Failure {
+        let cause = String(cString: strerror(code))
+        return switch code {
+        case ENOENT, ENOTDIR: Failure(message: "\(path): no such file; check its name", status: .noDevice)
+        case EACCES, EPERM:
+            Failure(message: "\(path): \(cause); check the file's permissions", status: .noPermission)
+        default: Failure(message: "cannot open \(path): \(cause)", status: .noDevice)
+        }
+    }
+}
