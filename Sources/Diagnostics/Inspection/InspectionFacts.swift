@@ -156,7 +156,11 @@ extension Inspection {
 
     private var messageText: String {
         summary.messages.map { message in
-            "\(message.count) \(message.name)" + (message.text.map { " (\"\($0)\")" } ?? "")
-        }.joined(separator: ", ")
+            "\(message.count) \(message.name)" + (message.text.map { ", \"\(Self.shortened($0))\"" } ?? "")
+        }.joined(separator: "; ")
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count > 100 ? "\(text.prefix(100))…" : text
     }
 }

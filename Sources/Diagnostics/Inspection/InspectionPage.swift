@@ -157,18 +157,19 @@ extension InspectionPage {
     }
 
     private var parameterSets: String {
-        let sets = inspection.summary.parameterSets.map(Self.details).joined()
+        let records = inspection.summary.parameterSets
+        let sets = records.map { Self.details($0, isOpen: records.count <= 3) }.joined()
         return "<section>\n<h2>Parameter sets</h2>\n\(sets.isEmpty ? "<p>none</p>\n" : sets)</section>\n"
     }
 
-    private static func details(_ set: ParameterSetRecord) -> String {
+    private static func details(_ set: ParameterSetRecord, isOpen: Bool) -> String {
         let rows = set.structure.elements.map { element in
             "<tr><td>\(element.nameWithSubscripts.escapedForHTML)</td><td>\(element.value)</td>"
                 + "<td>\((element.meaning(in: set.structure) ?? "").escapedForHTML)</td></tr>\n"
         }
         let error = set.structure.error.map { "<p>\($0.description.escapedForHTML)</p>\n" } ?? ""
         return """
-            <details>
+            <details\(isOpen ? " open" : "")>
             <summary>\(set.title.escapedForHTML) <small>\(set.place.escapedForHTML)</small></summary>
             <table class="elements">
             <thead><tr><th>Element</th><th>Value</th><th>Meaning</th></tr></thead>

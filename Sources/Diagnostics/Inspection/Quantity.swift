@@ -22,14 +22,15 @@ enum Quantity {
         return "\(decimal(value, 0)) bit/s"
     }
 
-    /// `6.67 s`, `1:02:03.4`
+    /// `6.67 s`, `2:03.4`, `1:02:03`
     static func duration(_ seconds: Double) -> String {
         guard seconds >= 60, seconds < 1e9 else { return "\(decimal(seconds, 2)) s" }
         let tenths = Int((seconds * 10).rounded())
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
         let (hours, minutes) = (tenths / 36000, tenths / 600 % 60)
-        let rest = "\(two(tenths / 10 % 60)).\(tenths % 10)"
-        return hours > 0 ? "\(hours):\(two(minutes)):\(rest)" : "\(minutes):\(rest)"
+        let whole = two(tenths / 10 % 60)
+        if hours > 0 { return "\(hours):\(two(minutes)):\(whole)" }
+        return "\(minutes):\(whole)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)")
     }
 
     /// `1 frame`, `2 frames`

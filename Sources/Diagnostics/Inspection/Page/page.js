@@ -83,11 +83,11 @@
   function clock(frame) {
     const seconds = frame / data.rate;
     const minutes = Math.floor(seconds / 60);
-    const rest = (seconds - minutes * 60).toFixed(seconds < 60 ? 2 : 1);
-    if (minutes === 0) return `${rest} s`;
-    const padded = rest.padStart(4, "0");
+    if (minutes === 0) return `${trimmed(seconds)} s`;
+    const rest = seconds - minutes * 60;
     const hours = Math.floor(minutes / 60);
-    return hours === 0 ? `${minutes}:${padded}` : `${hours}:${String(minutes % 60).padStart(2, "0")}:${padded}`;
+    if (hours === 0) return `${minutes}:${rest.toFixed(1).padStart(4, "0").replace(/\.0$/, "")}`;
+    return `${hours}:${String(minutes % 60).padStart(2, "0")}:${String(Math.floor(rest)).padStart(2, "0")}`;
   }
 
   // The number of keyframes up to a frame, which is the number of its GOP, from 1.
@@ -170,8 +170,14 @@
     }
   }
 
-  function drawFrameAxis({ context, plot }, label) {
-    const step = steps(view.end - view.start, plot.width / 130, 1);
+  // Frames between two marks of time: a number of seconds, minutes or hours that people count in.
+  function timeStep(width) {
+    const smallest = (view.end - view.start) / data.rate / (width / 130);
+    const seconds = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
+    return (seconds.find((step) => step >= smallest) ?? steps(smallest, 1, 86400)) * data.rate;
+  }
+
+  function drawFrameAxis({ context, plot }, step, label) {
     context.fillStyle = color("muted");
     context.textAlign = "center";
     context.textBaseline = "top";
@@ -230,7 +236,7 @@
     const scale = sizeScale(plot, largest(frames.sizes, from, to));
     const hasGroups = drawGroups(drawing);
     drawValueAxis(drawing, 0, scale.toY, bytes, scale.values);
-    drawFrameAxis(drawing, number);
+    drawFrameAxis(drawing, steps(view.end - view.start, plot.width / 130, 1), number);
     context.save();
     context.beginPath();
     context.rect(plot.left, 0, plot.width, plot.bottom);
@@ -266,6 +272,16 @@
     return [Math.max(0, Math.min(from, frames.count - 1)), Math.max(1, Math.min(Math.max(to, from + 1), frames.count))];
   }
 
+  // Intra frames are few and large: a mark at their height on a faint stem leaves the others to be seen.
+  function drawTop({ context, plot }, kind, fill, left, top) {
+    context.fillStyle = fill;
+    const isIntra = kind < 2;
+    if (isIntra) context.globalAlpha = 0.18;
+    context.fillRect(left, top, 1, plot.bottom - top);
+    context.globalAlpha = 1;
+    if (isIntra) context.fillRect(left - 0.5, top - 1, 2, 3);
+  }
+
   function drawColumns({ context, plot }, scale) {
     const palette = classes.map(color);
     const width = Math.floor(plot.width);
@@ -281,8 +297,7 @@
       const order = [0, 1, 2, 3, 4].filter((kind) => tops[kind] >= 0).sort((a, b) => tops[b] - tops[a]);
       for (const kind of order) {
         const top = Math.min(scale.toY(tops[kind]), plot.bottom - 1);
-        context.fillStyle = palette[kind];
-        context.fillRect(plot.left + column, top, 1, plot.bottom - top);
+        drawTop({ context, plot }, kind, palette[kind], plot.left + column, top);
       }
       averages.push(scale.toY((frames.ends[to] - frames.ends[from]) / (to - from)));
     }
@@ -314,7 +329,7 @@
     const values = [];
     for (let value = 0; value <= ceiling; value += step) values.push(value);
     drawValueAxis(drawing, 0, toY, bitRate, values);
-    drawFrameAxis(drawing, clock);
+    drawFrameAxis(drawing, timeStep(plot.width), clock);
     context.save();
     context.beginPath();
     context.rect(plot.left, 0, plot.width, plot.bottom);
