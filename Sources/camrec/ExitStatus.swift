@@ -34,8 +34,7 @@ enum ExitStatus: Int32, Error {
             self =
                 switch error.kind {
                 case .notOpened(EACCES): .noPermission
-                case .notOpened, .notAFile: .noDevice
-                case .malformed: .badInput
+                case .notOpened, .notAFile, .malformed: .badInput
                 case .readFailed: .inputOutput
                 }
         case .noFrameRate, .tooFewTimestamps: self = .badInput
