@@ -49,6 +49,16 @@ public struct Socket: ~Copyable, Sendable {
         return Int32(-result) == EAGAIN ? .nothing : .broken(errno: Int32(-result))
     }
 
+    /// Throws away what has come, as far as it is there now: a connection that is closed over unread bytes is
+    /// reset, and what was sent is lost (RFC 1122, 4.2.2.13).
+    public func discardReceived() {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
+            for _ in 0..<64 {
+                guard case .received = receive(into: room) else { return }
+            }
+        }
+    }
+
     /// Tells the peer that no more comes. What was sent still arrives.
     public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread that runs one function. It must be joined.
+/// A thread that runs one function. It must be joined or detached.
 public struct WorkerThread: ~Copyable {
     private let thread: pthread_t
 
@@ -21,6 +21,9 @@ public struct WorkerThread: ~Copyable {
         }
         self.thread = thread
     }
+
+    /// Lets the function run to its end with nobody waiting for it.
+    public consuming func detach() { pthread_detach(thread) }
 
     /// Waits until the function has returned.
     public consuming func join() { pthread_join(thread, nil) }
