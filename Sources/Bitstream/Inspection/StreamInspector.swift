@@ -84,7 +84,8 @@ public struct StreamInspector: Sendable {
                 ($0.offset, NALUnitHeader.shortName(ofType: $0.offset, codec: codec), $0.element)
             },
             accessUnitCount: collector.count, secondFieldCount: collector.secondFieldCount,
-            idrCount: collector.idrCount, intraIDRCount: collector.intraIDRCount, keyframeCount: collector.keyframeCount,
+            idrCount: collector.idrCount, intraIDRCount: collector.intraIDRCount,
+            keyframeCount: collector.keyframeCount,
             kindCounts: Dictionary(
                 uniqueKeysWithValues: PictureKind.allCases.map {
                     ($0, collector.kindCounts[Int($0.rawValue)])
@@ -176,7 +177,8 @@ extension StreamInspector {
     private mutating func adopt(_ format: StreamFormat, _ unit: inout UnitReading) {
         guard format != latestFormat else { return }
         if let latestFormat, !latestFormat.isCompatible(with: format) {
-            unit.problems.append("the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
+            unit.problems.append(
+                "the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
         }
         if self.format == nil {
             self.format = format

@@ -131,7 +131,7 @@ private struct CodecEvidence {
         }
         let isPlausible =
             !header.forbidden_zero_bit && header.isReferenceIndicationValid
-            && (1...12).contains(header.nal_unit_type.rawValue)
+            && [1, 5, 6, 7, 8, 9, 10, 11, 12].contains(header.nal_unit_type.rawValue)
         count(isPlausible, .h264)
     }
 

@@ -77,7 +77,8 @@ struct ConversionFiles {
     /// The content of the avcC or hvcC box for the stream.
     private func configurationRecord(_ summary: StreamSummary) throws(InspectSession.Failure) -> [UInt8] {
         if let change = summary.parameterSetCounts.first(where: { $0.changes > 0 }) {
-            throw .badInput("no decoder configuration record can be made: the stream changes its \(change.kind)")
+            throw .badInput(
+                "no decoder configuration record can be made: the stream changes its \(change.kind)")
         }
         func units(_ kind: String) -> [[UInt8]] {
             summary.parameterSets.filter { $0.kind == kind }.map(\.nalUnit)
