@@ -54,11 +54,11 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
-        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream", "CTestFormat"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),

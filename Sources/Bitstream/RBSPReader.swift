@@ -38,6 +38,10 @@ struct RBSPReader {
         return 0
     }
 
+    /// Ends the NAL unit header, which a reader from the first byte on reads as elements: emulation prevention
+    /// begins behind it (7.3.1, H.265 7.3.1.1).
+    mutating func endHeader() { zeroRun = 0 }
+
     /// Bytes of the NAL unit, emulation prevention bytes included.
     var byteCount: Int { bytes.count }
 

@@ -1,3 +1,4 @@
+import Bitstream
 import Capture
 import Encoder
 
@@ -12,7 +13,7 @@ public struct Inventory: Sendable, Encodable {
     public static func take() -> Inventory {
         Inventory(
             cameras: VideoNode.all().compactMap(CameraEntry.init),
-            encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software])
+            encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software()])
     }
 }
 
@@ -127,17 +128,27 @@ public struct EncoderEntry: Sendable, Encodable {
         self.problem = problem
     }
 
-    static let software = EncoderEntry(
-        node: nil, driver: "libx264 (software)",
-        profiles: ["high", "main", "constrained-baseline"].map {
-            Profile(
-                codec: "H.264", profile: $0, entryPoint: "software",
-                rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
-                minimumSize: nil, maximumSize: nil, bFrames: true)
-        }, problem: nil)
+    /// What this machine's libavcodec encodes by itself.
+    static func software() -> EncoderEntry {
+        let encoders = EncoderCapabilities.softwareEncoders()
+        let names = encoders.map(\.name).joined(separator: ", ")
+        return EncoderEntry(
+            node: nil, driver: names.isEmpty ? "" : "\(names) (software)",
+            profiles: encoders.flatMap { encoder in
+                encoder.profiles.map { Profile(encoder.codec, softwareProfile: $0.rawValue) }
+            },
+            problem: encoders.isEmpty ? "this libavcodec has neither libx264 nor libx265" : nil)
+    }
 }
 
 extension EncoderEntry.Profile {
+    fileprivate init(_ codec: Codec, softwareProfile: String) {
+        self.init(
+            codec: "\(codec)", profile: softwareProfile, entryPoint: "software",
+            rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
+            minimumSize: nil, maximumSize: nil, bFrames: true)
+    }
+
     init(_ capabilities: EncoderCapabilities) {
         codec = "\(capabilities.codec)"
         profile = capabilities.profile

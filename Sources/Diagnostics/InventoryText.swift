@@ -1,3 +1,5 @@
+import Bitstream
+
 extension Inventory {
     /// The inventory for people, without a newline at the end.
     public var text: String {
@@ -46,6 +48,10 @@ extension EncoderEntry {
                     + (node == nil ? "" : "; packed headers: \(headers)")
                     + (profile.maximumSize.map { "; up to \($0)" } ?? "")
                     + (profile.bFrames ? "; B frames" : ""))
+        }
+        for codec in Codec.allCases
+        where problem == nil && !profiles.contains(where: { $0.codec == "\(codec)" }) {
+            lines.append("    \(codec): not encoded here")
         }
         return lines.joined(separator: "\n")
     }

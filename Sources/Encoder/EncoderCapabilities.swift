@@ -1,4 +1,5 @@
 import Bitstream
+import CFFmpeg
 import CVAAPI
 import Capture
 
@@ -43,6 +44,27 @@ extension EncoderCapabilities {
     ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
         let connection = try VADisplayConnection(node: node)
         return (connection.driver, query(connection, codecs: Codec.allCases))
+    }
+
+    /// An encoder that libavcodec was built with.
+    public struct Software: Sendable {
+        /// libavcodec's name of it.
+        public let name: String
+        /// What it codes by.
+        public let codec: Codec
+        /// Best first.
+        public let profiles: [EncoderConfiguration.Profile]
+    }
+
+    /// The software encoders of this machine's libavcodec.
+    public static func softwareEncoders() -> [Software] {
+        Codec.allCases.compactMap { codec in
+            let name = SoftwareEncoder.name(codec)
+            guard avcodec_find_encoder_by_name(name) != nil else { return nil }
+            return Software(
+                name: name, codec: codec,
+                profiles: EncoderConfiguration.Profile.allCases.reversed().filter { $0.isDefined(in: codec) })
+        }
     }
 
     /// Every profile and encode entry point of a driver for some codecs, profiles best first.

@@ -13,6 +13,8 @@ public final class EncoderSupply {
     private let configuration: EncoderConfiguration
     private let source: PictureFormat
     private let inputs: EncoderInputs
+    /// The stream of the encoder in use; the source's own properties where the camera codes.
+    public private(set) var stream: Stream
     private var current: (label: String, progress: EncoderProgress)?
     private var fruitless: [String] = []
 
@@ -47,6 +49,9 @@ public final class EncoderSupply {
         self.configuration = configuration
         self.source = source
         self.inputs = inputs
+        stream = Stream(
+            size: source.size, frameRate: source.frameRate, color: source.color,
+            bFrames: configuration.bFrames)
     }
 
     /// The standard that its encoders code by.
@@ -54,6 +59,18 @@ public final class EncoderSupply {
 
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int { configuration.keyframeInterval(at: source.frameRate) }
+
+    /// What an open encoder's stream says of itself.
+    public struct Stream: Sendable {
+        /// The picture as it is shown.
+        public let size: PictureSize
+        /// Nominal frames a second.
+        public let frameRate: FrameRate
+        /// Range, matrix, primaries and transfer.
+        public let color: ColorEncoding
+        /// B pictures in a row at most.
+        public let bFrames: Int
+    }
 
     /// Opens an encoder; the one before it must be gone.
     public func open() throws(EncoderError) -> any PictureEncoder {
@@ -76,6 +93,9 @@ public final class EncoderSupply {
         let selection = try EncoderSelection.open(
             request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
         let encoder = selection.encoder
+        stream = Stream(
+            size: encoder.size, frameRate: source.frameRate, color: encoder.color,
+            bFrames: configuration.bFrames)
         current = (encoder.details.label, encoder.progress)
         choice = Choice(
             details: encoder.details, name: encoder.name, passedOver: selection.passedOver,

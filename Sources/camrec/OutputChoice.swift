@@ -1,10 +1,29 @@
 import Bitstream
 import Output
 
-/// What one OUTPUT argument means: where, and by which standard.
+/// What one OUTPUT argument, or `--timestamps`, means: where, in which form, and by which standard.
 struct OutputChoice {
+    /// How a stream is written.
+    enum Form {
+        /// The byte stream of Annex B.
+        case annexB
+        case container(ContainerFormat)
+        /// The pictures' times alone.
+        case timestamps
+
+        /// The name in the report.
+        var name: String {
+            switch self {
+            case .annexB: "annexb"
+            case .container(let format): format.rawValue
+            case .timestamps: "timestamps"
+            }
+        }
+    }
+
     /// A file, a named pipe, or `-`.
     let path: String
+    let form: Form
     let codec: Codec
     /// The name says another codec than the one that was asked for.
     let isMisnamed: Bool
@@ -12,10 +31,33 @@ struct OutputChoice {
     /// - Parameter codec: nil for what the name says; H.264 where it says nothing.
     init(path: String, codec: Codec?) {
         self.path = path
+        form = ContainerFormat(path: path).map(Form.container) ?? .annexB
         let named = Self.codec(named: path)
         let chosen = codec ?? named ?? .h264
         self.codec = chosen
         isMisnamed = named.map { $0 != chosen } ?? false
+    }
+
+    /// The times of another output's pictures.
+    init(timestamps path: String, of other: OutputChoice) {
+        self.path = path
+        (form, codec, isMisnamed) = (.timestamps, other.codec, false)
+    }
+
+    /// Opens it for a stream.
+    func open(
+        _ stream: StreamDescription, overwrite: Bool, interruption: Interruption
+    ) throws(OutputError) -> any IdentifiableSink {
+        switch form {
+        case .annexB:
+            try FileSink(path: path, overwrite: overwrite, interruption: interruption)
+        case .container(let format):
+            try ContainerSink(
+                path: path, format: format, overwrite: overwrite, stream: stream, interruption: interruption)
+        case .timestamps:
+            try TimestampFileSink(
+                path: path, overwrite: overwrite, stream: stream, interruption: interruption)
+        }
     }
 
     private static func codec(named path: String) -> Codec? {
@@ -27,3 +69,13 @@ struct OutputChoice {
         }
     }
 }
+
+/// A sink that can tell which file it writes.
+protocol IdentifiableSink: PacketSink {
+    /// Nil where it cannot be told.
+    var identity: FileIdentity? { get }
+}
+
+extension FileSink: IdentifiableSink {}
+extension ContainerSink: IdentifiableSink {}
+extension TimestampFileSink: IdentifiableSink {}

@@ -10,7 +10,7 @@ import Recorder
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Records a camera, the test picture or a .y4m file as raw H.264 and H.265.",
+        abstract: "Records a camera, the test picture or a .y4m file as H.264 and H.265.",
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec devices [--json]
@@ -19,6 +19,7 @@ struct RecordCommand: ParsableCommand {
             Examples:
               camrec --device /dev/video0 --frames 200 out.h264
               camrec --device /dev/video0 --frames 200 out.h264 out.h265
+              camrec --device /dev/video0 --duration 1h out.mkv
               camrec --duration 10m --bitrate 4M --size 1280x720 out.h264
               camrec --device test --frames 100 - | ffplay -f h264 -
 
@@ -34,7 +35,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265.",
+            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers.",
             valueName: "OUTPUT"))
     var outputs: [String]
 
@@ -50,6 +51,9 @@ struct RecordCommand: ParsableCommand {
         if toStandardOutput > 0, reporting.report == FileSink.standardOutput {
             throw ValidationError("'-' and '--report -' both want standard output")
         }
+        if toStandardOutput > 0, reporting.timestamps == FileSink.standardOutput {
+            throw ValidationError("'-' and '--timestamps -' both want standard output")
+        }
         if toStandardOutput > 1 { throw ValidationError("'-' is given twice") }
         if outputs.count > Self.mostOutputs {
             throw ValidationError("\(outputs.count) outputs, more than \(Self.mostOutputs)")
@@ -62,8 +66,12 @@ struct RecordCommand: ParsableCommand {
 
     private static let mostOutputs = 32
 
-    /// What each OUTPUT means, in their order.
-    var choices: [OutputChoice] { outputs.map { OutputChoice(path: $0, codec: stream.codec) } }
+    /// What each OUTPUT means, in their order, and the timestamps of the first.
+    var choices: [OutputChoice] {
+        let choices = outputs.map { OutputChoice(path: $0, codec: stream.codec) }
+        guard let path = reporting.timestamps, let first = choices.first else { return choices }
+        return choices + [OutputChoice(timestamps: path, of: first)]
+    }
 
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
@@ -307,6 +315,12 @@ struct ReportingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write a JSON report at the end.", valueName: "FILE|-"))
     var report: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the time of each frame of the first output, for mkvmerge or 'camrec remux'.",
+            valueName: "FILE|-"))
+    var timestamps: String?
+
     @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
     var quiet = false
 
@@ -314,6 +328,10 @@ struct ReportingOptions: ParsableArguments {
     var verbose = false
 
     func validate() throws {
+        if timestamps == "" || report == "" { throw ValidationError("a file's name is empty") }
+        if timestamps == FileSink.standardOutput, report == FileSink.standardOutput {
+            throw ValidationError("'--report -' and '--timestamps -' both want standard output")
+        }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
     }
 }

@@ -39,16 +39,18 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// A raw stream knows no time but the constant rate in its VUI.
+    /// A raw stream knows no time but the constant rate in its VUI, unless its timestamps are kept beside it.
     private var rateWarnings: [String] {
-        guard let encoder = encoders.first(where: { $0.isOffRate(from: format.framesPerSecond) }),
+        guard outputs.contains(where: { $0.format == "annexb" && $0.written > 0 }),
+            !outputs.contains(where: { $0.format == "timestamps" }),
+            let encoder = encoders.first(where: { $0.isOffRate(from: format.framesPerSecond) }),
             let measured = encoder.measuredFramesPerSecond
         else { return [] }
         let stated = format.framesPerSecond
         return [
             "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
-                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); record to .mkv or .mp4 "
-                + "for true time"
+                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); use .mkv or .mp4, "
+                + "or keep --timestamps"
         ]
     }
 }
@@ -56,7 +58,8 @@ extension RecordingResult {
 extension RecordingResult.Output {
     /// What is in it now.
     fileprivate var kept: String {
-        written == 0
+        if format == "timestamps" { return "\(output): \(count(written, "time"))" }
+        return written == 0
             ? "\(output): nothing"
             : "\(output): \(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
     }

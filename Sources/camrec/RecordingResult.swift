@@ -65,6 +65,8 @@ struct RecordingResult: Encodable {
 
     struct Output: Encodable {
         let output: String
+        /// `annexb`, `mkv`, `mp4`, `ts` or `timestamps`.
+        let format: String
         let codec: String
         let written: Int
         let keyframes: Int
@@ -97,7 +99,7 @@ struct RecordingResult: Encodable {
 
     init(
         stream: any CaptureStream, supplies: [EncoderSupply], recording: Recording,
-        outcome: RecordingOutcome, elapsed: Int64
+        outcome: RecordingOutcome, choices: [OutputChoice], elapsed: Int64
     ) {
         let (identity, granted) = (stream.identity, stream.format)
         device = Device(
@@ -109,8 +111,8 @@ struct RecordingResult: Encodable {
         let encoders = supplies.indices.map {
             Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }
-        let outputs = zip(recording.outputs, outcome.outputs).map { output, outcome in
-            Output(output, supplies[output.track], outcome)
+        let outputs = zip(recording.outputs, zip(choices, outcome.outputs)).map { output, rest in
+            Output(output, rest.0, rest.1)
         }
         let (first, track) = (outputs[0], recording.outputs[0].track)
         (self.encoders, self.outputs, encoder) = (encoders, outputs, encoders[track])
@@ -147,9 +149,10 @@ extension RecordingResult.Encoder {
 }
 
 extension RecordingResult.Output {
-    fileprivate init(_ output: RecordingOutput, _ supply: EncoderSupply, _ outcome: RecordingOutcome.Output) {
+    fileprivate init(_ output: RecordingOutput, _ choice: OutputChoice, _ outcome: RecordingOutcome.Output) {
         self.output = output.name
-        codec = supply.codec.rawValue
+        format = choice.form.name
+        codec = choice.codec.rawValue
         written = output.counters[.written]
         keyframes = output.counters[.keyframes]
         lost = output.counters[.lost]

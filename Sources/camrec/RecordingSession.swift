@@ -40,7 +40,7 @@ struct RecordingSession {
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.recordingBegins()
         let report = try ReportFile(command.reporting)
-        let sinks = try openOutputs(choices, report, interruption: outputGivenUp)
+        let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
             from: stream, tracks: tracks,
@@ -53,7 +53,7 @@ struct RecordingSession {
         let outcome = recording.finish()
         let result = RecordingResult(
             stream: stream, supplies: supplies, recording: recording, outcome: outcome,
-            elapsed: MonotonicTime.now() - start)
+            choices: choices, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.errors, report)
     }
 
@@ -81,13 +81,16 @@ struct RecordingSession {
     }
 
     private func openOutputs(
-        _ choices: [OutputChoice], _ report: ReportFile?, interruption: Interruption
-    ) throws(RecordingError) -> [FileSink] {
-        var sinks: [FileSink] = []
+        _ choices: [OutputChoice], _ supplies: [EncoderSupply], _ report: ReportFile?,
+        interruption: Interruption
+    ) throws(RecordingError) -> [any IdentifiableSink] {
+        var sinks: [any IdentifiableSink] = []
         for choice in choices {
+            guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
-                let sink = try FileSink(
-                    path: choice.path, overwrite: command.reporting.overwrite, interruption: interruption)
+                let sink = try choice.open(
+                    StreamDescription(supply), overwrite: command.reporting.overwrite,
+                    interruption: interruption)
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)
             } catch { throw .output(error) }
@@ -99,14 +102,15 @@ struct RecordingSession {
         guard let device = command.source.device, device != TestSource.name,
             let source = FileIdentity(path: device)
         else { return }
-        for path in command.outputs + [command.reporting.report].compactMap({ $0 })
+        let reports = [command.reporting.report, command.reporting.timestamps]
+        for path in command.outputs + reports.compactMap({ $0 })
         where FileIdentity(path: path) == source {
             throw .output(OutputError(.usedTwice("the source"), output: path))
         }
     }
 
     private func refuseSharing(
-        _ sink: FileSink, _ others: [FileSink], _ report: ReportFile?
+        _ sink: any IdentifiableSink, _ others: [any IdentifiableSink], _ report: ReportFile?
     ) throws(OutputError) {
         // Whatever is written to /dev/null does not mix.
         guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }

@@ -23,7 +23,7 @@ extension SyntaxStructure {
                 "seq_parameter_set_id = 0", "entropy_coding_mode_flag = 1",
                 "bottom_field_pic_order_in_frame_present_flag = 1", "num_slice_groups_minus1 = 0",
                 "num_ref_idx_l0_default_active_minus1 = 2", "num_ref_idx_l1_default_active_minus1 = 0",
-                "weighted_pred_flag = 0", "weighted_bipred_idc = 2", "pic_init_qp_minus26 = -3",
+                "weighted_pred_flag = 0", "weighted_bipred_idc = 2", "pic_init_qp_minus26 = 0",
                 "pic_init_qs_minus26 = 0", "chroma_qp_index_offset = -2",
                 "deblocking_filter_control_present_flag = 1", "constrained_intra_pred_flag = 0",
                 "redundant_pic_cnt_present_flag = 0", "transform_8x8_mode_flag = 1",
@@ -51,6 +51,81 @@ extension SyntaxStructure {
             let part = try SyntaxStructure(Array(Sample.baselineSPS[..<count]))
             #expect(part.error?.reason == .truncated)
             #expect(part.elements == Array(whole.elements.prefix(part.elements.count)))
+        }
+    }
+
+    @Test func anElementOutOfRangeIsTheLast() throws {
+        var writer = BitWriter()
+        for value in [66, 0, 30] { writer.u(8, value) }
+        writer.ue(32)
+        let structure = try SyntaxStructure(writer.nalUnit(header: 0x67))
+        #expect(structure.lines.last == "seq_parameter_set_id = 32")
+        #expect(structure.error?.reason == .outOfRange(value: 32, allowed: 0...31))
+    }
+
+    @Test func elementsOfRareUnits() throws {
+        #expect(try SyntaxStructure(hex("09 50")).lines.last == "primary_pic_type = 2")
+        #expect(try SyntaxStructure(hex("460150"), codec: .hevc).lines.last == "pic_type = 2")
+        #expect(try SyntaxStructure(hex("03 50")).lines.last == "slice_id = 1")
+        let subset = [0x6F] + Sample.sps.dropFirst()
+        #expect(
+            try SyntaxStructure(subset).lines.dropFirst(3)
+                == SyntaxStructure(Sample.sps).lines.dropFirst(3))
+        var writer = BitWriter()
+        for value in [0, 1, 2] { writer.ue(value) }
+        writer.flag(true)
+        writer.u(11, 1023)
+        writer.u(11, 5)
+        writer.flag(false)
+        #expect(
+            try SyntaxStructure(writer.nalUnit(header: 0x6D)).lines.dropFirst(3) == [
+                "seq_parameter_set_id = 0", "aux_format_idc = 1", "bit_depth_aux_minus8 = 2",
+                "alpha_incr_flag = 1", "alpha_opaque_value = 1023", "alpha_transparent_value = 5",
+                "additional_extension_flag = 0",
+            ])
+    }
+
+    @Test func unitsOfOtherLayersEndWithTheirHeader() throws {
+        let structure = try SyntaxStructure([0x42, 0x09] + H265Sample.sps.dropFirst(2), codec: .hevc)
+        #expect(structure.lines.last == "nuh_temporal_id_plus1 = 1")
+        #expect(structure["nuh_layer_id"] == 1 && structure.error == nil)
+    }
+
+    /// Every unit that is at hand, each of its bits turned over, and bytes at random.
+    @Test(arguments: [
+        (Codec.h264, [Sample.interlacedSPS, hex("68fbacb3002c"), Sample.idr, Sample.p, Sample.sei]),
+        (.h264, [Sample.high444SPS, hex("68ebe3c44c000440"), hex("0601040000432080"), Sample.aud]),
+        (.hevc, [H265Sample.vps, H265Sample.sps, H265Sample.pps, hex("0001e024f55fa2c296dd80abf484")]),
+        (.hevc, [H265Sample.fieldsVPS, H265SequenceParameterSetTests.handMade(), hex("4e0101011180")]),
+    ])
+    func anyBytesAreSafe(_ codec: Codec, _ units: [[UInt8]]) throws {
+        var generator = SeededGenerator(seed: 6)
+        var sets = StreamParameterSets(codec: codec)
+        func read(_ nalUnit: [UInt8]) {
+            _ = try? sets.insert(nalUnit.span.bytes)
+            let structure = SyntaxStructure(
+                nalUnit: nalUnit.span.bytes, codec: codec, parameterSets: sets)
+            var end = 0
+            var isInOrder = true
+            for element in structure.elements {
+                isInOrder = isInOrder && element.bitOffset >= end
+                end = element.bitOffset + element.bitCount
+                _ = element.meaning(in: structure)
+            }
+            #expect(isInOrder && end <= nalUnit.count * 8)
+            _ = SupplementalEnhancementInformation(nalUnit.span.bytes, parameterSets: sets)
+        }
+        for unit in units {
+            read(unit)
+            for bit in 0..<unit.count * 8 {
+                var damaged = unit
+                damaged[bit / 8] ^= 0x80 >> UInt8(bit % 8)
+                read(damaged)
+            }
+            let header = codec == .h264 ? 1 : 2
+            for _ in 0..<300 {
+                read(unit.prefix(header) + generator.bytes(Int.random(in: 0...60, using: &generator)))
+            }
         }
     }
 }

@@ -121,6 +121,13 @@ has_syntax() { # FILE FIELD VALUE
     [ "$found" = "$3" ] || { echo "$2 is '$found' in place of $3"; return 1; }
 }
 
+same_pictures() { # FILE RAW: a container and a raw stream decode to the same pictures, whatever their times
+    local one other
+    one=$(ffmpeg -nostdin -v error -i "$1" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}')
+    other=$(ffmpeg -nostdin -v error -f "$(demuxer "$2")" -i "$2" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}')
+    [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
+}
+
 stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
 pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }

@@ -18,52 +18,75 @@ extension H265.ProfileTierLevel {
 extension H265.ProfileTierLevel.Profile {
     /// The profile's name (A.3, G.11, H.11, I.11), such as "Main 4:2:2 10", or its number where it has none.
     public var name: String {
-        switch profile_idc {
+        Self.name(
+            profile_idc, constraints, one_picture_only_constraint_flag: one_picture_only_constraint_flag)
+    }
+
+    static func name(
+        _ profile_idc: Int, _ constraints: H265.ProfileTierLevel.Constraints?,
+        one_picture_only_constraint_flag: Bool
+    ) -> String {
+        let chroma = constraints?.chromaName ?? "Main"
+        let bitDepth = constraints?.bitDepthSuffix ?? ""
+        return switch profile_idc {
         case 1: "Main"
         case 2: one_picture_only_constraint_flag ? "Main 10 Still Picture" : "Main 10"
         case 3: "Main Still Picture"
-        case 4: formatRangeExtensionsName ?? "format range extensions"
-        case 5: "High Throughput 4:4:4" + bitDepthSuffix + (isIntra ? " Intra" : "")
+        case 4:
+            constraints?.formatRangeExtensionsName(isStillPicture: one_picture_only_constraint_flag)
+                ?? "format range extensions"
+        case 5:
+            "High Throughput 4:4:4" + bitDepth + (constraints?.intra_constraint_flag == true ? " Intra" : "")
         case 6: "Multiview Main"
-        case 7: "Scalable Main" + bitDepthSuffix
+        case 7: "Scalable Main" + bitDepth
         case 8: "3D Main"
-        case 9: "Screen-Extended " + chromaName + bitDepthSuffix
-        case 10: "Scalable " + chromaName + bitDepthSuffix
-        case 11: "Screen-Extended High Throughput 4:4:4" + bitDepthSuffix
+        case 9: "Screen-Extended " + chroma + bitDepth
+        case 10: "Scalable " + chroma + bitDepth
+        case 11: "Screen-Extended High Throughput 4:4:4" + bitDepth
         default: "profile \(profile_idc)"
         }
     }
 
-    private var isIntra: Bool { constraints?.intra_constraint_flag ?? false }
+    /// The profiles that a number stands for (A.3, G.11, H.11, I.11); `nil` where it is reserved.
+    static func family(_ profile_idc: Int) -> String? {
+        let table = [
+            "Main", "Main 10", "Main Still Picture", "format range extensions", "high throughput",
+            "Multiview Main", "scalable", "3D Main", "screen content coding extensions",
+            "scalable format range extensions", "high throughput screen content coding extensions",
+        ]
+        return table.element(profile_idc - 1)
+    }
+}
 
+extension H265.ProfileTierLevel.Constraints {
     /// The bits of a sample that the constraints allow.
     private var maximumBitDepth: Int {
-        guard let constraints else { return 8 }
-        if constraints.max_8bit_constraint_flag { return 8 }
-        if constraints.max_10bit_constraint_flag { return 10 }
-        if constraints.max_12bit_constraint_flag { return 12 }
-        return constraints.max_14bit_constraint_flag ? 14 : 16
+        if max_8bit_constraint_flag { return 8 }
+        if max_10bit_constraint_flag { return 10 }
+        if max_12bit_constraint_flag { return 12 }
+        return max_14bit_constraint_flag ? 14 : 16
     }
 
-    private var bitDepthSuffix: String { maximumBitDepth == 8 ? "" : " \(maximumBitDepth)" }
+    /// Those bits as a profile's name has them: 8 are not mentioned.
+    fileprivate var bitDepthSuffix: String { maximumBitDepth == 8 ? "" : " \(maximumBitDepth)" }
 
-    private var chromaName: String {
-        guard let constraints else { return "Main" }
-        if constraints.max_monochrome_constraint_flag { return "Monochrome" }
-        if constraints.max_420chroma_constraint_flag { return "Main" }
-        return constraints.max_422chroma_constraint_flag ? "Main 4:2:2" : "Main 4:4:4"
+    /// The chroma format as a profile's name has it.
+    fileprivate var chromaName: String {
+        if max_monochrome_constraint_flag { return "Monochrome" }
+        if max_420chroma_constraint_flag { return "Main" }
+        return max_422chroma_constraint_flag ? "Main 4:2:2" : "Main 4:4:4"
     }
 
     /// The smallest profile of Table A.2 that allows what the constraints do not rule out.
-    private var formatRangeExtensionsName: String? {
-        if isIntra { return chromaName + bitDepthSuffix + suffixOfIntra }
-        switch (chromaName, maximumBitDepth) {
-        case ("Main", ...12): return "Main 12"
-        case ("Main 4:2:2", ...10): return "Main 4:2:2 10"
-        case ("Main 4:2:2", 16), ("Main", 16), ("Main 4:4:4", 16): return nil
-        default: return chromaName + bitDepthSuffix
+    fileprivate func formatRangeExtensionsName(isStillPicture: Bool) -> String? {
+        if intra_constraint_flag {
+            return chromaName + bitDepthSuffix + (isStillPicture ? " Still Picture" : " Intra")
+        }
+        return switch (chromaName, maximumBitDepth) {
+        case ("Main", ...12): "Main 12"
+        case ("Main 4:2:2", ...10): "Main 4:2:2 10"
+        case ("Monochrome", _), (_, ...12): chromaName + bitDepthSuffix
+        default: nil
         }
     }
-
-    private var suffixOfIntra: String { one_picture_only_constraint_flag ? " Still Picture" : " Intra" }
 }

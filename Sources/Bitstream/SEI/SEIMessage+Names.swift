@@ -1,13 +1,15 @@
 extension SEIMessage {
     /// The name of the payload's syntax structure (sei_payload() in H.264, D.1.1, and in H.265, D.2.1), such
     /// as `recovery_point`; `reserved_sei_message` where the standard has none for its type.
-    public var name: String {
+    public var name: String { Self.name(ofPayloadType: payloadType, codec: codec) }
+
+    static func name(ofPayloadType type: Int, codec: Codec) -> String {
         let special =
             switch codec {
-            case .h264: Self.h264Names[payloadType]
-            case .hevc: Self.hevcNames[payloadType]
+            case .h264: h264Names[type]
+            case .hevc: hevcNames[type]
             }
-        return special ?? Self.commonNames[payloadType] ?? "reserved_sei_message"
+        return special ?? commonNames[type] ?? "reserved_sei_message"
     }
 
     /// The types that both standards have.

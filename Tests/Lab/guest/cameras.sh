@@ -35,6 +35,18 @@ for driver in radeonsi iHD; do
         on_host check "vivid, $driver: every captured frame is accounted for" report $driver.json 'frames.written == 200' \
             'format.pixelFormat == "YUYV"' 'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     fi
+    # Two codecs and a container from one capture; both encoders take the same surface.
+    if records "vivid, $driver: H.264, H.265 and Matroska at once" --device "$single" --size 640x480 --format YUYV --fps 25 --frames 200 --encoder vaapi \
+        --report "$RESULTS/$driver-both.json" "$work/$driver-both.h264" "$work/$driver-both.h265" "$work/$driver-both.mkv"; then
+        mv "$work/$driver-both".* "$RESULTS/"
+        for codec in h264 h265; do
+            on_host check "vivid, $driver: both at once: 200 access units of $codec, IDR at 0, 25, 50 …" is_sound "$driver-both.$codec" --frames 200 --keyframe-interval 25
+        done
+        on_host check "vivid, $driver: both at once: the container's pictures are H.264's" same_pictures "$driver-both.mkv" "$driver-both.h264"
+        on_host check "vivid, $driver: both at once: every captured frame is accounted for" report "$driver-both.json" 'len(encoders) == 2' 'outputs[1].written == 200' 'outputs[2].written == 200' \
+            'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused' \
+            'frames.captured == encoders[1].frames.encoded + frames.corrupt + frames.droppedByUs + encoders[1].frames.droppedByEncoder + encoders[1].frames.unused'
+    fi
     launcher=()
 done
 

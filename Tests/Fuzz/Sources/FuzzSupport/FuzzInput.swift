@@ -1,0 +1,40 @@
+/// An input of libFuzzer's: first bytes that steer the target, then the bytes to be read.
+public struct FuzzInput {
+    private var bytes: UnsafeRawBufferPointer
+
+    /// The input that libFuzzer lends to `LLVMFuzzerTestOneInput`, for the duration of that call.
+    public init(_ start: UnsafePointer<UInt8>?, _ count: Int) {
+        bytes = UnsafeRawBufferPointer(start: start, count: count)
+    }
+
+    /// Takes a byte that steers, in the given range; its lower end where none is left.
+    public mutating func choice(_ range: ClosedRange<Int>) -> Int {
+        guard let byte = bytes.first else { return range.lowerBound }
+        bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        return range.lowerBound + Int(byte) % range.count
+    }
+
+    /// The bytes that are left.
+    public var rest: [UInt8] { Array(bytes) }
+
+    /// The bytes that are left, cut into chunks of sizes that one steering byte decides; each chunk is memory
+    /// of its own, so that AddressSanitizer sees reads beyond its end.
+    public mutating func chunks() -> [[UInt8]] {
+        var state = UInt32(choice(0...255))
+        let largest = 1 + Int(state) % 40
+        var chunks: [[UInt8]] = []
+        var position = 0
+        while position < bytes.count {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            let end = min(position + Int(state >> 16) % (largest + 1), bytes.count)
+            chunks.append(Array(bytes[position..<end]))
+            position = end
+        }
+        return chunks
+    }
+}
+
+/// Ends the process, which libFuzzer reports as a finding, where a promise does not hold.
+public func promise(_ holds: Bool, _ promise: String) {
+    if !holds { fatalError("broken promise: \(promise)") }
+}

@@ -1,0 +1,36 @@
+import Bitstream
+
+/// Reads each NAL unit of an Annex B stream: every syntax element, and what elements and sets mean.
+public func readSyntax(of stream: [UInt8], _ codec: Codec) {
+    let bytes = stream.span.bytes
+    var sets = StreamParameterSets(codec: codec)
+    var scanner = NALUnitScanner()
+    while let unit = scanner.next(in: bytes) {
+        let nalUnit = bytes.extracting(unit.bytes)
+        let structure = SyntaxStructure(nalUnit: nalUnit, codec: codec, parameterSets: sets)
+        var end = 0
+        for element in structure.elements {
+            promise(element.bitOffset >= end, "elements come in stream order")
+            end = element.bitOffset + element.bitCount
+            _ = element.meaning(in: structure)
+        }
+        promise(end <= 8 * nalUnit.byteCount, "elements lie within the unit")
+        let inserted = Result { try sets.insert(nalUnit) }
+        if case .success(true) = inserted {
+            promise(structure.error == nil, "a set that is taken is read whole")
+        }
+    }
+    describe(sets)
+}
+
+/// Asks for all that is derived from parameter sets: none of it may trap.
+private func describe(_ sets: StreamParameterSets) {
+    for set in sets.h264.sequence.values {
+        _ = (set.width, set.height, set.codedWidth, set.codedHeight, set.frameRate, set.bitDepth)
+        _ = (set.profileName, set.levelName, set.maxNumReorderFrames, set.maxDecodedPictureBufferFrames)
+    }
+    for set in sets.hevc.sequence.values {
+        _ = (set.width, set.height, set.codingTreeBlockSize, set.pictureSizeInCodingTreeBlocks)
+        _ = (set.frameRate, set.profileName, set.levelName, set.maxNumReorderPictures)
+    }
+}
