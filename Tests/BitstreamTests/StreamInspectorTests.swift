@@ -226,6 +226,61 @@ import Testing
     }
 }
 
+@Suite struct HEVCStreamInspectorTests {
+    /// Parameter sets that x265 wrote: 320x240, 25 frames a second, 8 bits of picture order count.
+    private static let sets = [
+        hex("4001 0c01ffff01600000030090000003000003003c959409"),
+        hex("4201 0101600000030090000003000003003ca00a080f16595964932bc05a020000030002000003003210"),
+        hex("4401 c172b46240"),
+    ]
+    /// The start of an IDR picture's slice.
+    private static let idr = hex("2801 af1d20bd38c09f24")
+
+    /// A slice of a trailing picture (TRAIL_R) that refers to the picture before: 0 is B, 1 P.
+    private func slice(type: Int, order: Int) -> [UInt8] {
+        var writer = BitWriter()
+        writer.u(8, 1)  // the header's second byte
+        writer.flag(true)  // first_slice_segment_in_pic_flag
+        for value in [0, type] { writer.ue(value) }
+        writer.u(8, order)
+        writer.flag(false)  // short_term_ref_pic_set_sps_flag
+        for value in [1, 0, 0] { writer.ue(value) }  // one picture, the one before
+        writer.flag(true)
+        writer.u(9, 0x155)
+        return writer.nalUnit(header: 0x02)
+    }
+
+    private func summary(_ units: [[UInt8]]) -> StreamSummary {
+        var inspector = StreamInspector(codec: .hevc)
+        inspector.inspect(annexB(Self.sets + [Self.idr] + units))
+        return inspector.summary
+    }
+
+    @Test func theFormatHasATier() throws {
+        let summary = summary([slice(type: 1, order: 1)])
+        let format = try #require(summary.format)
+        #expect((format.profile, format.level, format.tier) == ("Main", "2", "Main"))
+        #expect((format.width, format.height) == (320, 240))
+        #expect(summary.framesPerSecond == 25.0)
+        #expect(summary.kindCounts[.predicted] == 1)
+        #expect(summary.parameterSetCounts.map(\.kind) == ["VPS", "SPS", "PPS"])
+        #expect(summary.problems.isEmpty)
+    }
+
+    @Test func bPicturesInOrderAreGeneralisedP() {
+        let summary = summary((1...5).map { slice(type: 0, order: $0) })
+        #expect(summary.kindCounts[.bidirectional] == 5)
+        #expect(summary.outputOrder == .decoding)
+        #expect(summary.hasGeneralizedP)
+    }
+
+    @Test func bPicturesOutOfOrderAreReordered() {
+        let summary = summary([slice(type: 1, order: 2), slice(type: 0, order: 1)])
+        #expect(summary.outputOrder == .reordered)
+        #expect(!summary.hasGeneralizedP)
+    }
+}
+
 extension StreamInspector {
     /// Takes a whole Annex B stream.
     mutating func inspect(_ stream: [UInt8], _ body: (NALUnitRecord) -> Void = { _ in }) {
