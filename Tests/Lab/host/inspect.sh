@@ -70,7 +70,7 @@ check "inspect: colour in words" says_of 'full range.*BT\.2020' colored.h264
 check "inspect: depth and sampling" says_of '4:2:2, 10 bit' cropped.h265
 check "inspect: interlaced" says_of '4:2:0, 8 bit, interlaced' interlaced.h264
 check "inspect: the encoder's words" says_of 'user_data_unregistered, "x265' bframes.h265
-check "inspect: start codes of both lengths" finds bframes.h264 'hasattr(startCodes, "3")' 'hasattr(startCodes, "4")' 2>/dev/null
+check "inspect: start codes of both lengths" finds bframes.h264 'hasattr(startCodes, "3")' 'hasattr(startCodes, "4")'
 check "inspect: a line a unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
 check "inspect: a line a unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
 check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
@@ -155,7 +155,7 @@ refuses "avcc: the input itself" 73 'own\.h264 is the input' inspect --annexb ow
 : >empty.h264
 echo "no video in here" >text.h264
 ffmpeg -nostdin -v error -y -i bframes.h264 -c copy container.mp4
-ffmpeg -nostdin -v error -y -i bframes.h264 -c copy container.mkv
+ffmpeg -nostdin -v error -y -i container.mp4 -c copy container.mkv
 head -c 100000 container.mp4 | tail -c 50000 | tr '\0' '\1' >noise.h264
 refuses "bad input: an empty file" 65 'offset 0: .*empty' inspect empty.h264
 refuses "bad input: text" 65 'offset 0: no H\.264 or H\.265' inspect text.h264

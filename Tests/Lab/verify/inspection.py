@@ -20,8 +20,8 @@ KINDS = {
 ELEMENT = re.compile(r"\[trace_headers @ \w+\] \d+\s+(\S+)\s+[01]*\s*= (-?\d+)$")
 HEADING = re.compile(r"\[trace_headers @ \w+\] ([A-Z][\w ]+)$")
 TRAILING = {"rbsp_stop_one_bit", "rbsp_alignment_zero_bit", "cabac_zero_word"}
-# Where libavcodec's name is not the standard's.
-NAMES = {"gaps_in_frame_num_allowed_flag": "gaps_in_frame_num_value_allowed_flag"}
+# Where libavcodec's name is not that of the standard, which is matrix_coeffs in H.265.
+NAMES = {"gaps_in_frame_num_allowed_flag": "gaps_in_frame_num_value_allowed_flag", "matrix_coeffs": "matrix_coefficients"}
 
 
 def plain(name):
