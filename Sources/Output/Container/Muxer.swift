@@ -87,8 +87,11 @@ final class Muxer {
     }
 
     /// Gives the muxer the next access unit in decoding order.
-    func write(_ unit: AccessUnit) throws(OutputError) {
-        let times = clock.times(of: unit)
+    /// - Parameters:
+    ///   - number: its place in presentation order.
+    ///   - timestamp: when it was captured, in nanoseconds on any clock.
+    func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
+        let times = clock.times(number: number, timestamp: timestamp)
         packet.pointee.pts = times.presentation
         packet.pointee.dts = times.decoding
         packet.pointee.duration = clock.frameTicks
