@@ -7,6 +7,7 @@ struct InspectionRun {
     private let options: InspectReportOptions
     private let name: String
     private var files: ConversionFiles
+    private let framing: NALUnitSource.Framing
     private var source: NALUnitSource
     private var inspector: StreamInspector
     private var shape: StreamShapeInspector?
@@ -22,6 +23,7 @@ struct InspectionRun {
         self.options = options
         self.name = name
         self.files = files
+        framing = form.framing
         source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
         inspector = StreamInspector(codec: form.codec)
         shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
@@ -112,7 +114,8 @@ struct InspectionRun {
         guard shape == nil else { return }
         if failure != nil { inspector.finish(byteCount: byteCount) }
         let inspection = Inspection(
-            name: name, summary: inspector.summary, pictures: inspector.pictures, failure: failure)
+            name: name, framing: framing, summary: inspector.summary, pictures: inspector.pictures,
+            failure: failure)
         if !files.usesStandardOutput { try say(inspection) }
         try files.finish(inspection)
     }
