@@ -61,21 +61,53 @@ enum StartCodeSearch {
         guard let base = bytes.baseAddress else { return bytes.count }
         let count = bytes.count
         var position = offset
-        // A block tests the start codes that begin in 32 bytes, reading two bytes further: hence the 34.
-        while position + 34 <= count {
+        // The test of a group reads two bytes further than the positions that it is about.
+        while position + groupByteCount + 2 <= count {
             let pointer = base + position
-            if mayHoldStartCode(at: pointer) || mayHoldStartCode(at: pointer + 16) {
-                for candidate in position..<position + 32 where isStartCode(base + candidate) {
-                    return candidate
-                }
+            if mayHoldZeros(at: pointer), let found = startCode(inGroupAt: pointer) {
+                return position + found
             }
-            position += 32
+            position += groupByteCount
         }
         while position + 3 <= count {
             if isStartCode(base + position) { return position }
             position += 1
         }
         return count
+    }
+
+    /// Positions that are tested together.
+    private static let groupByteCount = 64
+
+    /// Whether a pair of zeros may begin at one of the positions of a group: one of the two lies at an odd
+    /// position. Reads 64 bytes; true for one group in eight of random bytes.
+    @inline(__always)
+    private static func mayHoldZeros(at pointer: UnsafeRawPointer) -> Bool {
+        let first = minimum(
+            pointer.loadUnaligned(as: Block.self), (pointer + 16).loadUnaligned(as: Block.self))
+        let second = minimum(
+            (pointer + 32).loadUnaligned(as: Block.self), (pointer + 48).loadUnaligned(as: Block.self))
+        // Zero in exactly those pairs of bytes where an odd one is zero in one of the blocks.
+        let oddBytes =
+            unsafeBitCast(minimum(first, second), to: SIMD2<UInt64>.self)
+            & SIMD2(repeating: UInt64(littleEndian: 0xFF00_FF00_FF00_FF00))
+        let zeroPairs =
+            (oddBytes &- SIMD2(repeating: 0x0001_0001_0001_0001)) & ~oddBytes
+            & SIMD2(repeating: 0x8000_8000_8000_8000)
+        return zeroPairs[0] | zeroPairs[1] != 0
+    }
+
+    @inline(__always)
+    private static func minimum(_ a: Block, _ b: Block) -> Block { a.replacing(with: b, where: b .< a) }
+
+    /// The first position of a group, counted from its start, at which a start code begins.
+    @inline(__always)
+    private static func startCode(inGroupAt pointer: UnsafeRawPointer) -> Int? {
+        for block in stride(from: 0, to: groupByteCount, by: Block.scalarCount)
+        where mayHoldStartCode(at: pointer + block) {
+            return (block..<block + Block.scalarCount).first { isStartCode(pointer + $0) }
+        }
+        return nil
     }
 
     /// Whether one of the 16 positions from `pointer` on holds `00 00 01`. Reads 18 bytes.
