@@ -13,6 +13,7 @@ public struct Inspection: Sendable {
     /// Why the stream could not be read to its end, as one line; nil where it could.
     public let failure: String?
 
+    /// What was found out of the stream of that name.
     public init(
         name: String, framing: NALUnitSource.Framing = .annexB, summary: StreamSummary,
         pictures: [PictureRecord], failure: String? = nil
@@ -27,6 +28,8 @@ public struct Inspection: Sendable {
 
 /// One row of the summary: what, and what of it.
 public struct InspectionFact: Equatable, Sendable {
+    /// What the row is about, such as `bit rate`.
     public let label: String
+    /// What there is to say of it.
     public let value: String
 }

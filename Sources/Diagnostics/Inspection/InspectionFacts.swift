@@ -77,7 +77,7 @@ extension Inspection {
             ("transfer", "transfer_characteristics"),
         ].compactMap { label, element in summary.meaning(of: element).map { "\(label) \($0)" } }
         let range = "\(format.isFullRange ? "full" : "limited") range"
-        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: ", ")
+        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: "; ")
     }
 
     private var rateText: String {

@@ -12,7 +12,6 @@ struct InspectionRun {
     private var inspector: StreamInspector
     private var shape: StreamShapeInspector?
     private var output = StandardOutput()
-    private var listsUnits: Bool
     private var unitCount = 0
     private var byteCount = 0
 
@@ -27,7 +26,6 @@ struct InspectionRun {
         source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
         inspector = StreamInspector(codec: form.codec)
         shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
-        listsUnits = options.nal
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
     }
 
@@ -43,6 +41,11 @@ struct InspectionRun {
             throw .badInput("\(name): \(message)")
         }
         try output.flush()
+    }
+
+    /// Says what is known of a stream that can't be read on.
+    mutating func breakOff(_ reason: String) throws(InspectSession.Failure) {
+        try conclude(failure: "offset \(byteCount): \(reason)")
     }
 
     /// Ends the stream.
@@ -77,7 +80,7 @@ struct InspectionRun {
         }
         let record = inspector.inspect(nalUnit, at: piece.place)
         if shape != nil { try check(piece, nalUnit, beginsAccessUnit: record.beginsAccessUnit) }
-        if listsUnits { list(record) }
+        if options.nal { list(record) }
         try files.append(nalUnit, at: piece.place)
     }
 
