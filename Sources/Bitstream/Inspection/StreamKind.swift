@@ -131,7 +131,7 @@ private struct CodecEvidence {
         }
         let isPlausible =
             !header.forbidden_zero_bit && header.isReferenceIndicationValid
-            && (1...12).contains(header.nal_unit_type.rawValue)
+            && [1, 5, 6, 7, 8, 9, 10, 11, 12].contains(header.nal_unit_type.rawValue)
         count(isPlausible, .h264)
     }
 
@@ -156,7 +156,7 @@ private struct CodecEvidence {
     }
 }
 
-/// The first bytes of files that hold video, or pass for it, in other forms.
+/// The first bytes of files that hold video in other forms.
 private enum ContainerSignature {
     static func name(of head: RawSpan) -> String? {
         head.withUnsafeBytes { bytes in
@@ -164,14 +164,11 @@ private enum ContainerSignature {
                 return "an MP4 file"
             }
             if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return "a Matroska file" }
-            if bytes.has("RIFF", at: 0) { return "a RIFF file" }
+            if bytes.has("RIFF", at: 0) { return "a RIFF file, such as AVI" }
             if bytes.has("FLV", at: 0) { return "an FLV file" }
             if bytes.has("OggS", at: 0) { return "an Ogg file" }
             if bytes.has("DKIF", at: 0) { return "an IVF file" }
             if bytes.has("YUV4MPEG2", at: 0) { return "a YUV4MPEG2 file" }
-            if bytes.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
-            if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "a JPEG file" }
-            if bytes.has("\u{7F}ELF", at: 0) { return "a program" }
             let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
             if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) {
                 return "an MPEG transport stream"

@@ -148,7 +148,8 @@ extension Inspection {
         guard !summary.parameterSetCounts.isEmpty else { return "none" }
         let counts = summary.parameterSetCounts.map { set in
             "\(set.count) \(set.kind) (\(set.distinct) distinct"
-                + (set.changes > 0 ? ", changing \(set.changes == 1 ? "once" : "\(set.changes) times"))" : ")")
+                + (set.changes > 0
+                    ? ", changing \(set.changes == 1 ? "once" : "\(set.changes) times"))" : ")")
         }
         let changes = summary.parameterSetCounts.contains { $0.changes > 0 }
         return counts.joined(separator: ", ") + (changes ? "" : "; they never change")

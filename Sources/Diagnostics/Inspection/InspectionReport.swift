@@ -59,7 +59,8 @@ public struct InspectionReport: Encodable, Sendable {
             format.map {
                 Color(
                     range: $0.isFullRange ? "full" : "limited",
-                    matrix: summary.meaning(of: "matrix_coefficients") ?? summary.meaning(of: "matrix_coeffs"),
+                    matrix: summary.meaning(of: "matrix_coefficients")
+                        ?? summary.meaning(of: "matrix_coeffs"),
                     primaries: summary.meaning(of: "colour_primaries"),
                     transfer: summary.meaning(of: "transfer_characteristics"))
             }, forKey: .color)

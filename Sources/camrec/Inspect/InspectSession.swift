@@ -19,6 +19,8 @@ struct InspectSession {
         case output(OutputError)
         /// The stream is not one, or breaks off.
         case badInput(String)
+        /// The stream cannot be written in the form that was asked for: nothing is left of the files.
+        case unconvertible(String)
         /// `--check` found something.
         case offence(StreamShapeViolation)
         /// Whoever reads standard output has seen enough.
@@ -35,6 +37,7 @@ struct InspectSession {
             case .input(let failure): return fail(failure.message, failure.status)
             case .output(let failure):
                 return fail(failure.description, failure.isCreation ? .cannotCreate : .inputOutput)
+            case .unconvertible(let message): return fail("\(command.input): \(message)", .badInput)
             case .badInput(let message): return fail(message, .badInput)
             case .offence(let violation): return fail("\(command.input): \(violation)", .offence)
             }
