@@ -64,7 +64,7 @@ enum StartCodeSearch {
         // The test of a group reads two bytes further than the positions that it is about.
         while position + groupByteCount + 2 <= count {
             let pointer = base + position
-            if mayHoldZeros(at: pointer), let found = startCode(inGroupAt: pointer) {
+            if holdsZeros(at: pointer), let found = startCode(inGroupAt: pointer) {
                 return position + found
             }
             position += groupByteCount
@@ -79,22 +79,18 @@ enum StartCodeSearch {
     /// Positions that are tested together.
     private static let groupByteCount = 64
 
-    /// Whether a pair of zeros may begin at one of the positions of a group: one of the two lies at an odd
-    /// position. Reads 64 bytes; true for one group in eight of random bytes.
+    /// Whether a pair of zeros begins at one of the positions of a group. Reads 65 bytes.
     @inline(__always)
-    private static func mayHoldZeros(at pointer: UnsafeRawPointer) -> Bool {
-        let first = minimum(
-            pointer.loadUnaligned(as: Block.self), (pointer + 16).loadUnaligned(as: Block.self))
-        let second = minimum(
-            (pointer + 32).loadUnaligned(as: Block.self), (pointer + 48).loadUnaligned(as: Block.self))
-        // Zero in exactly those pairs of bytes where an odd one is zero in one of the blocks.
-        let oddBytes =
-            unsafeBitCast(minimum(first, second), to: SIMD2<UInt64>.self)
-            & SIMD2(repeating: UInt64(littleEndian: 0xFF00_FF00_FF00_FF00))
-        let zeroPairs =
-            (oddBytes &- SIMD2(repeating: 0x0001_0001_0001_0001)) & ~oddBytes
-            & SIMD2(repeating: 0x8000_8000_8000_8000)
-        return zeroPairs[0] | zeroPairs[1] != 0
+    private static func holdsZeros(at pointer: UnsafeRawPointer) -> Bool {
+        let first = minimum(zeroPairs(at: pointer), zeroPairs(at: pointer + 16))
+        let second = minimum(zeroPairs(at: pointer + 32), zeroPairs(at: pointer + 48))
+        return hasZero(minimum(first, second))
+    }
+
+    /// Zero in exactly those lanes where a pair of zeros begins. Reads 17 bytes.
+    @inline(__always)
+    private static func zeroPairs(at pointer: UnsafeRawPointer) -> Block {
+        pointer.loadUnaligned(as: Block.self) | (pointer + 1).loadUnaligned(as: Block.self)
     }
 
     @inline(__always)
@@ -104,7 +100,7 @@ enum StartCodeSearch {
     @inline(__always)
     private static func startCode(inGroupAt pointer: UnsafeRawPointer) -> Int? {
         for block in stride(from: 0, to: groupByteCount, by: Block.scalarCount)
-        where mayHoldStartCode(at: pointer + block) {
+        where holdsStartCode(at: pointer + block) {
             return (block..<block + Block.scalarCount).first { isStartCode(pointer + $0) }
         }
         return nil
@@ -112,13 +108,15 @@ enum StartCodeSearch {
 
     /// Whether one of the 16 positions from `pointer` on holds `00 00 01`. Reads 18 bytes.
     @inline(__always)
-    private static func mayHoldStartCode(at pointer: UnsafeRawPointer) -> Bool {
-        let first = pointer.loadUnaligned(as: Block.self)
-        let second = (pointer + 1).loadUnaligned(as: Block.self)
+    private static func holdsStartCode(at pointer: UnsafeRawPointer) -> Bool {
         let third = (pointer + 2).loadUnaligned(as: Block.self)
-        // Zero in exactly those lanes where a start code begins.
-        let difference = first | second | (third ^ Block(repeating: 1))
-        let words = unsafeBitCast(difference, to: SIMD2<UInt64>.self)
+        return hasZero(zeroPairs(at: pointer) | (third ^ Block(repeating: 1)))
+    }
+
+    /// Whether one of the lanes is zero.
+    @inline(__always)
+    private static func hasZero(_ block: Block) -> Bool {
+        let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
         let zeroBytes =
             (words &- SIMD2(repeating: 0x0101_0101_0101_0101)) & ~words
             & SIMD2(repeating: 0x8080_8080_8080_8080)

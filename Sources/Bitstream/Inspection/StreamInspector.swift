@@ -71,7 +71,7 @@ public struct StreamInspector: Sendable {
     /// Ends the stream, which has this many bytes.
     public mutating func finish(byteCount: Int) {
         self.byteCount = byteCount
-        for problem in collector.end(at: byteCount) { problems.note(problem, at: byteCount) }
+        collector.end(at: byteCount)
     }
 
     /// What is known so far.
@@ -94,11 +94,19 @@ public struct StreamInspector: Sendable {
             peakBitRate: collector.peakBitRate, pictureByteCount: collector.byteCount,
             parameterSetCounts: catalogue.counts, parameterSets: catalogue.records,
             parameterSetsAreIncomplete: catalogue.isIncomplete, messages: messages.records,
-            problems: problems.problems, omittedProblemCount: problems.omittedCount)
+            problems: allProblems, omittedProblemCount: problems.omittedCount)
     }
 }
 
 extension StreamInspector {
+    /// The problems of single units, behind that of the whole.
+    private var allProblems: [StreamProblem] {
+        guard let offset = collector.unusableBeginning else { return problems.problems }
+        let beginning = StreamProblem(
+            message: "the stream does not begin with a keyframe", offset: offset, count: 1)
+        return [beginning] + problems.problems
+    }
+
     /// What is found out of the unit being read.
     private struct UnitReading {
         let place: NALUnitPlace
@@ -125,7 +133,7 @@ extension StreamInspector {
         case .continues: undecidedOffset = nil
         case .begins:
             unit.beginsAccessUnit = true
-            unit.problems += collector.begin(at: undecidedOffset ?? unit.place.offset)
+            collector.begin(at: undecidedOffset ?? unit.place.offset)
             undecidedOffset = nil
         }
     }

@@ -72,13 +72,10 @@ final class Muxer {
     }
 
     deinit {
-        if var io = context.pointee.pb {
-            av_free(io.pointee.buffer)
-            withUnsafeMutablePointer(to: &io) {
-                $0.withMemoryRebound(to: UnsafeMutablePointer<AVIOContext>?.self, capacity: 1) {
-                    library.free_io_context($0)
-                }
-            }
+        var io = context.pointee.pb
+        if io != nil {
+            av_free(io?.pointee.buffer)
+            library.free_io_context(&io)
             context.pointee.pb = nil
         }
         library.free_context(context)
