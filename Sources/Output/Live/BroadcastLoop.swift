@@ -14,7 +14,7 @@ final class BroadcastLoop {
     private let options: LiveOptions
     private let requestKeyframe: @Sendable () -> Void
     private let poller: Poller
-    private let start = MonotonicTime.now()
+    private let start: Int64
     private var events: EventThrottle
     private var keyframes: NewcomerKeyframes
     /// By the slot that is a receiver's token with the poller.
@@ -43,9 +43,10 @@ final class BroadcastLoop {
     init(
         source: any ReceiverSource, buffer: BroadcastBuffer, wakeUp: WakeUp, ledger: ReceiverLedger,
         options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (LiveEvent) -> Void
+        report: @escaping @Sendable (LiveEvent) -> Void, start: Int64 = MonotonicTime.now()
     ) throws(NetworkError) {
         self.source = source
+        self.start = start
         self.buffer = buffer
         self.wakeUp = wakeUp
         self.ledger = ledger
@@ -64,12 +65,15 @@ final class BroadcastLoop {
 
     /// Runs until the stream has ended and every receiver is gone.
     func run() {
-        repeat {
-            poller.wait(until: deadline) { token, readiness in note(token, readiness) }
-        } while goOn(at: MonotonicTime.now())
+        repeat { wait(until: deadline) } while goOn(at: MonotonicTime.now())
         poller.forget(source.descriptor)
         source.stop()
         events.flush()
+    }
+
+    /// Waits until something happens, and notes it for the next round.
+    func wait(until deadline: Int64?) {
+        poller.wait(until: deadline) { token, readiness in note(token, readiness) }
     }
 
     private func note(_ token: UInt64, _ readiness: Poller.Readiness) {
@@ -85,7 +89,7 @@ final class BroadcastLoop {
 
     /// One round.
     /// - Returns: false when everything is over.
-    private func goOn(at now: Int64) -> Bool {
+    func goOn(at now: Int64) -> Bool {
         // Before the units are looked at: a receiver that comes now gets none that were there before.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window

@@ -7,9 +7,9 @@ public struct LiveOptions: Sendable, Hashable {
     /// Seconds that a receiver may take nothing before it is closed; at least 1.
     public var timeout = 10
     /// Frames from one regular keyframe to the next, at least 1.
-    public var keyframeInterval = 1
+    var keyframeInterval = 1
     /// Nanoseconds from one frame to the next, nominally.
-    public var frameDuration: Int64 = 40_000_000
+    var frameDuration: Int64 = 40_000_000
 
     /// A bound on what waits to be sent.
     public enum Buffer: Sendable, Hashable {
@@ -19,4 +19,11 @@ public struct LiveOptions: Sendable, Hashable {
 
     /// Sixteen receivers, two seconds of buffer, ten of patience.
     public init() {}
+
+    /// Takes over when a stream's keyframes come.
+    /// - Parameter keyframeInterval: frames from one regular keyframe to the next, at least 1.
+    public mutating func follow(_ stream: StreamDescription, keyframeInterval: Int) {
+        frameDuration = stream.frameDuration
+        self.keyframeInterval = keyframeInterval
+    }
 }
