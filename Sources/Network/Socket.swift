@@ -8,7 +8,13 @@ public struct Socket: ~Copyable, Sendable {
     /// For whoever polls; the owner closes it.
     public let descriptor: Int32
 
-    /// Takes over a descriptor.
+    /// Takes over a connected descriptor, which the socket closes.
+    public init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// Takes over a descriptor that does not block.
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }

@@ -23,6 +23,20 @@ import Testing
         try request.resolve(supported: supported, pixelsPerSecond: pixels, encoder: "the encoder")
     }
 
+    @Test("another average rate takes the place of a constant quantiser or quality, and of a lower maximum")
+    func changedRate() {
+        var request = RateControlRequest()
+        request.mode = .cqp
+        request.quantizer = 24
+        request.maximumBitRate = 3_000_000
+        let lower = request.changed(toBitRate: 2_000_000)
+        #expect(lower.wantedMode == .vbr)
+        #expect((lower.bitRate, lower.maximumBitRate) == (2_000_000, 3_000_000))
+        #expect(request.changed(toBitRate: 4_000_000).maximumBitRate == nil)
+        request.mode = .cbr
+        #expect(request.changed(toBitRate: 1_000_000).wantedMode == .cbr)
+    }
+
     @Test("a mode that the encoder has is taken, without a word", arguments: Mode.allCases)
     func supported(mode: Mode) throws {
         for supported in Self.supports where supported.contains(mode) {

@@ -19,6 +19,9 @@ import Testing
         var keyframeInterval = 5
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
+        var canChangeRate = true
+        /// The bit rates that encoders were to be opened with.
+        private(set) var rates: [Int] = []
         let control = RecordingControl()
         /// Once there are no more encoders.
         var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
@@ -43,7 +46,8 @@ import Testing
                         throw EncoderError(self.openFailure)
                     }
                     return self.encoders[next - 1]
-                }, keyframeInterval: keyframeInterval, outputs: [output], pauses: pauses)
+                }, setBitRate: canChangeRate ? { self.rates.append($0) } : nil,
+                keyframeInterval: keyframeInterval, outputs: [output], pauses: pauses)
             self.track = track
             var stage = EncodeStage(
                 tracks: [track], limits: limits, frames: frames, counters: captureCounters,
@@ -88,6 +92,43 @@ import Testing
         let (units, error) = bench.run(12)
         #expect(error == nil)
         #expect(idrPositions(units) == [0, 5, 7, 10])
+    }
+
+    @Test(
+        "a change of the bit rate loses no frame, opens an encoder, begins with a keyframe, and is no restart",
+        arguments: [0, 2])
+    func bitRate(delay: Int) throws {
+        let bench = try Bench()
+        bench.encoders.append(ScriptedEncoder())
+        for encoder in bench.encoders { encoder.delay = delay }
+        bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 2_000_000) } }
+        let (units, error) = bench.run(12)
+        #expect(error == nil)
+        #expect(units.map(\.frameNumber) == Array(0..<12))
+        #expect(idrPositions(units) == [0, 5, 7, 10])
+        #expect(bench.rates == [2_000_000])
+        #expect(bench.counters[.restarts] == 0)
+        #expect(bench.addsUp)
+    }
+
+    @Test("a bit rate that no encoder can be opened with is a failure like others: another is tried")
+    func badBitRate() throws {
+        let bench = try Bench()
+        bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 1) } }
+        let (units, error) = bench.run(12)
+        #expect(units.count == 7)
+        #expect(error == .encoder(EncoderError(bench.openFailure)))
+        #expect(bench.addsUp)
+    }
+
+    @Test("where there is no rate to choose, nothing happens")
+    func fixedBitRate() throws {
+        let bench = try Bench()
+        bench.canChangeRate = false
+        bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 2_000_000) } }
+        let (units, error) = bench.run(12)
+        #expect(error == nil)
+        #expect(idrPositions(units) == [0, 5, 10])
     }
 
     @Test("when every encoder has failed on its first picture, the failure itself is told, at once")
@@ -312,8 +353,8 @@ struct CountedFrames {
 
     /// Every frame that was captured came to one end.
     var addUp: Bool {
-        self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.droppedByEncoder] + self[.encoded]
-            + self[.unused]
+        self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.paused] + self[.droppedByEncoder]
+            + self[.encoded] + self[.unused]
     }
 }
 

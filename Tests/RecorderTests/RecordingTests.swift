@@ -45,6 +45,29 @@ import Testing
         #expect(outcome.outputs[0].latency == nil)
     }
 
+    @Test("a pause gives up pictures, counts them, and ends with a keyframe; the grid counts what is encoded")
+    func pause() throws {
+        let (isPaused, isOver) = (Gate(), Gate())
+        let stream = try ScriptedStream(
+            [.pictures(7), .wait(isPaused), .pictures(10), .wait(isOver), .pictures(6)], isLive: false)
+        let (sink, control) = (ScriptedSink(), RecordingControl())
+        let recording = try Recording(
+            from: stream, tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)], control: control,
+            limits: RecordingLimits())
+        while recording.counted[.encoded] < 7 { sched_yield() }
+        control.pause()
+        isPaused.open()
+        while recording.counted[.paused] < 10 { sched_yield() }
+        control.resume()
+        isOver.open()
+        let outcome = recording.finish()
+        #expect(outcome.error == nil)
+        #expect(sink.sequences == (0..<7).map(UInt32.init) + (17..<23).map(UInt32.init))
+        #expect(sink.units.map(\.frameNumber) == Array(0..<13))
+        #expect(sink.idrPositions == [0, 5, 7, 10])
+        #expect(recording.counted.addUp)
+    }
+
     @Test("a live source's latency is told")
     func latency() throws {
         let outcome = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink()).finish()

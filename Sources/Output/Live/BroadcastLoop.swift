@@ -178,7 +178,7 @@ extension BroadcastLoop {
             let departure = receiver.socket.takeError().map(ReceiverStatistics.Departure.broken) ?? .closed
             return dismiss(slot, receiver, departure, window, at: now)
         }
-        if receiver.dropIfOverflowed(window) {
+        if receiver.dropIfOverflowed(window, at: now) {
             events.tell(.overflowed(peer: receiver.statistics.peer), at: now)
         }
         if let code = receiver.send(from: buffer, at: now) {

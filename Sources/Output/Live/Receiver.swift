@@ -45,8 +45,9 @@ final class Receiver {
 
     /// Gives up what waits, if some of it is not in the buffer any more.
     /// - Returns: whether that was so.
-    func dropIfOverflowed(_ window: BroadcastBuffer.Window) -> Bool {
+    func dropIfOverflowed(_ window: BroadcastBuffer.Window, at now: Int64) -> Bool {
         guard position < window.range.lowerBound else { return false }
+        noteLag(at: now)
         let isLate = gate.isOpen
         if isLate, current != nil, offset == 0 {
             current = nil
@@ -83,8 +84,14 @@ final class Receiver {
         offset += byteCount
         guard offset == entry.unit.count else { return }
         statistics.units += 1
-        statistics.longestLag = max(statistics.longestLag, now - entry.arrival)
+        noteLag(at: now)
         current = nil
+    }
+
+    /// Of the unit that is being sent.
+    private func noteLag(at now: Int64) {
+        guard let current else { return }
+        statistics.longestLag = max(statistics.longestLag, now - current.arrival)
     }
 
     /// Goes past what the gate does not let pass, also while the rest of a unit before that waits to be sent.
@@ -119,7 +126,7 @@ final class Receiver {
         _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Int64,
         now: Int64
     ) {
-        if let current { statistics.longestLag = max(statistics.longestLag, now - current.arrival) }
+        noteLag(at: now)
         if departure == .cutOff {
             drop(window.range.upperBound - position + (current == nil ? 0 : 1))
         }

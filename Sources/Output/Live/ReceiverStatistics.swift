@@ -14,7 +14,8 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var units = 0
     /// Access units left out because it was too slow.
     public internal(set) var dropped = 0
-    /// From when a unit was handed over to when the system had taken the last of it, at worst; nanoseconds.
+    /// From when a unit was handed over to when the system had taken the last of it, or it was given up, at
+    /// worst; nanoseconds.
     public internal(set) var longestLag: Int64 = 0
     /// Why it is gone; nil while it is there.
     public internal(set) var departure: Departure?

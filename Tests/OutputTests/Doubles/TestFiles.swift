@@ -83,13 +83,13 @@ final class SmallFileSystem {
 }
 
 /// An access unit of one NAL unit.
-func accessUnit(length: Int = 1000, isIDR: Bool = true) -> AccessUnit {
+func accessUnit(length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
     let bytes = (0..<max(1, length)).map {
         $0 == 0 ? (isIDR ? 0x65 : 0x41) : UInt8(truncatingIfNeeded: $0 | 1)
     }
     builder.append(bytes.span.bytes)
-    return builder.finish(isIDR: isIDR, frameNumber: 0, sequence: 0, timestamp: 0)
+    return builder.finish(isIDR: isIDR, frameNumber: frameNumber, sequence: 0, timestamp: 0)
 }
 
 extension AccessUnit {

@@ -1,0 +1,73 @@
+import Bitstream
+import Testing
+
+@testable import Output
+
+/// What a live output keeps of its stream.
+@Suite struct BroadcastBufferTests {
+    private let second: Int64 = 1_000_000_000
+
+    private func filled(_ buffer: BroadcastBuffer, _ count: Int, length: Int = 996, every time: Int64)
+        -> BroadcastBuffer
+    {
+        for number in 0..<count {
+            buffer.append(accessUnit(length: length, frameNumber: number), at: Int64(number) * time)
+        }
+        return buffer
+    }
+
+    @Test("units have numbers from 0, and are there until nobody wants them")
+    func numbers() {
+        let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 5, every: 1)
+        #expect(buffer.window.range == 0..<5)
+        #expect((0..<5).map { buffer[$0]?.unit.frameNumber } == [0, 1, 2, 3, 4])
+        #expect(buffer[5]?.arrival == nil)
+        buffer.trim(before: 3)
+        #expect(buffer.window.range == 3..<5)
+        #expect(buffer[2]?.arrival == nil)
+        #expect(buffer[3]?.arrival == 3)
+        buffer.trim(before: 99)
+        #expect(buffer.window.range == 5..<5)
+    }
+
+    @Test("older units than its time make way")
+    func time() {
+        let buffer = filled(BroadcastBuffer(limit: .seconds(2)), 10, every: second)
+        #expect(buffer.window.range == 7..<10)
+    }
+
+    @Test("more bytes than its limit make way, but for a single unit")
+    func bytes() {
+        #expect(filled(BroadcastBuffer(limit: .bytes(3500)), 10, every: 0).window.range == 7..<10)
+        #expect(filled(BroadcastBuffer(limit: .bytes(10)), 10, every: 0).window.range == 9..<10)
+    }
+
+    @Test("more units than there is room for make way")
+    func capacity() {
+        let buffer = filled(BroadcastBuffer(limit: .seconds(10), capacity: 4), 11, every: 1)
+        #expect(buffer.window.range == 7..<11)
+        #expect(buffer[10]?.unit.frameNumber == 10)
+    }
+
+    @Test("after its end it takes nothing more")
+    func end() {
+        let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 2, every: 1)
+        buffer.finish()
+        buffer.append(accessUnit(), at: 3)
+        #expect(buffer.window == BroadcastBuffer.Window(range: 0..<2, isFinished: true))
+    }
+}
+
+/// Which units a gate lets pass.
+@Suite struct SinkGateTests {
+    @Test("nothing passes before an IDR, everything after it, and nothing again once it was closed")
+    func gate() {
+        var gate = SinkGate()
+        let (idr, other) = (accessUnit(isIDR: true), accessUnit(isIDR: false))
+        func passes(_ units: [AccessUnit]) -> [Bool] { units.map { gate.admits($0) } }
+        #expect(passes([other, other, idr, other, idr]) == [false, false, true, true, true])
+        gate.close()
+        #expect(!gate.isOpen)
+        #expect(passes([other, idr]) == [false, true])
+    }
+}

@@ -1,0 +1,297 @@
+import Bitstream
+import CTestAllocations
+import Glibc
+import Testing
+
+@testable import Output
+
+/// What receivers of a live output get, and what becomes of them. Every round is the test's, and so is the clock.
+@Suite struct BroadcastLoopTests {
+    private func bytes(_ units: some Sequence<AccessUnit>) -> [UInt8] { units.flatMap(\.allBytes) }
+
+    /// A failed `==` would have all the bytes compared and shown.
+    private func same(_ one: [UInt8], _ other: [UInt8]) -> Bool { one == other }
+
+    // MARK: Joining
+
+    @Test("a receiver's first unit is an IDR, and from there on it gets all of them")
+    func joining() throws {
+        let bench = try LiveBench()
+        _ = bench.frames(3)
+        let peer = try bench.connect()
+        let units = bench.frames(20)
+        #expect(same(peer.read(), bytes(units[7...])))
+        #expect(bench.receivers[0].units == 13)
+        #expect(bench.receivers[0].bytes == bytes(units[7...]).count)
+        #expect(bench.receivers[0].dropped == 0)
+        #expect(bench.events == [.joined(peer: "peer")])
+    }
+
+    @Test("receivers that come at different times each begin at an IDR")
+    func several() throws {
+        let bench = try LiveBench()
+        var peers: [(Peer, first: Int)] = []
+        var units: [AccessUnit] = []
+        for number in 0..<35 {
+            if number % 4 == 1 { peers.append((try bench.connect(), (number + 9) / 10 * 10)) }
+            units.append(bench.frame())
+        }
+        for (peer, first) in peers { #expect(same(peer.read(), bytes(units[min(first, 35)...]))) }
+    }
+
+    @Test("more receivers than may be are turned away, and the others notice nothing")
+    func limit() throws {
+        let bench = try LiveBench(mostReceivers: 2)
+        let peers = try [bench.connect(), bench.connect()]
+        let third = try bench.connect()
+        let units = bench.frames(5)
+        for peer in peers { #expect(same(peer.read(), bytes(units))) }
+        #expect(third.hasEnded)
+        #expect(bench.events.contains(.refused(peer: "peer", limit: 2)))
+        #expect(bench.ledger.content.count == 2)
+    }
+
+    @Test("without descriptors a receiver waits a second, and then gets in")
+    func exhausted() throws {
+        let bench = try LiveBench()
+        bench.source.exhaustion = EMFILE
+        let peer = try bench.connect()
+        _ = bench.frames(29)
+        #expect(peer.read().isEmpty)
+        #expect(bench.events == [.exhausted(errno: EMFILE)])
+        let units = bench.frames(12)
+        #expect(same(peer.read(), bytes(units[11...])))
+    }
+
+    @Test("whatever a receiver says is ignored")
+    func chatty() throws {
+        let bench = try LiveBench()
+        let peer = try bench.connect()
+        peer.say("GET / HTTP/1.1\r\n\r\n")
+        let units = bench.frames(3)
+        #expect(same(peer.read(), bytes(units)))
+        #expect(bench.receivers[0].departure == nil)
+    }
+
+    // MARK: Forced keyframes
+
+    @Test("a newcomer far from the next regular keyframe has one forced, and many newcomers one a second")
+    func forced() throws {
+        let bench = try LiveBench(keyframeInterval: 300)
+        _ = bench.frames(10)
+        #expect(bench.keyframeRequests == 0)
+        let peers = try (0..<10).map { _ in try bench.connect() }
+        bench.frame()
+        #expect(bench.keyframeRequests == 1)
+        let late = try bench.connect()
+        let idr = bench.frame(isIDR: true)
+        for peer in peers + [late] { #expect(same(peer.read(), idr.allBytes)) }
+        // Half a second later the next one has to wait for the other half.
+        _ = bench.frames(14)
+        let next = try bench.connect()
+        bench.frame()
+        #expect(bench.keyframeRequests == 1)
+        _ = bench.frames(16)
+        #expect(bench.keyframeRequests == 2)
+        next.leave()
+    }
+
+    @Test("a second or less before a regular keyframe none is forced")
+    func notForced() throws {
+        let bench = try LiveBench(keyframeInterval: 300)
+        _ = bench.frames(271)
+        let peer = try bench.connect()
+        let units = bench.frames(40)
+        #expect(bench.keyframeRequests == 0)
+        #expect(same(peer.read(), bytes(units[29...])))
+    }
+
+    // MARK: Slow receivers
+
+    @Test("one that does not read loses units up to an IDR, whole ones, and nobody else loses anything")
+    func slow() throws {
+        let bench = try LiveBench()
+        let (slow, quick) = (try bench.connect(), try bench.connect())
+        var units: [AccessUnit] = []
+        var received: [UInt8] = []
+        // Long enough for the system's buffer to be full, and for two seconds to go by.
+        for _ in 0..<150 {
+            units.append(bench.frame(length: 20_000))
+            received += quick.read()
+        }
+        #expect(same(received, bytes(units)))
+        let statistics = bench.receivers[0]
+        #expect(statistics.units > 0)
+        #expect(statistics.dropped > 0)
+        #expect(bench.events.contains(.overflowed(peer: "peer")))
+        #expect(bench.keyframeRequests == 0)
+        // It reads again: what it had begun to get, and then on from an IDR.
+        var late = slow.read()
+        for _ in 0..<30 {
+            units.append(bench.frame(length: 20_000))
+            late += slow.read()
+        }
+        let sent = bench.receivers[0].units
+        #expect(sent + bench.receivers[0].dropped == units.count)
+        #expect(same(late, bytes(taken(late, from: units))))
+        #expect(bench.receivers[0].longestLag > LiveBench.second)
+    }
+
+    /// The units that the bytes consist of, by their frame numbers, which must grow.
+    private func taken(_ bytes: [UInt8], from units: [AccessUnit]) -> [AccessUnit] {
+        var (rest, taken) = (bytes[...], [AccessUnit]())
+        var expectsIDR = true
+        for unit in units {
+            let content = unit.allBytes
+            guard rest.starts(with: content), !expectsIDR || unit.isIDR else {
+                expectsIDR = true
+                continue
+            }
+            expectsIDR = false
+            taken.append(unit)
+            rest = rest.dropFirst(content.count)
+        }
+        return taken
+    }
+
+    @Test("one that takes nothing for the time-out is closed, and no earlier")
+    func silent() throws {
+        let bench = try LiveBench()
+        _ = try bench.connect()
+        let peer = try bench.connect()
+        while bench.receivers.last?.dropped == 0 { bench.frame(length: 20_000) }
+        let start = bench.now
+        while bench.receivers.last?.departure == nil, bench.now < start + 20 * LiveBench.second {
+            bench.frame(length: 20_000)
+        }
+        #expect(bench.receivers.last?.departure == .silent(seconds: 10))
+        let left = try #require(bench.receivers.last?.left)
+        // It was stuck for two seconds before it overflowed.
+        #expect(((start + 7 * LiveBench.second)...(start + 10 * LiveBench.second)).contains(left))
+        #expect(!peer.read().isEmpty)
+        #expect(peer.hasEnded)
+    }
+
+    @Test("one that has nothing to take is not silent", arguments: [true, false])
+    func paused(hasUnits: Bool) throws {
+        let bench = try LiveBench()
+        let peer = try bench.connect()
+        if hasUnits { _ = bench.frames(5) }
+        bench.now += 100 * LiveBench.second
+        bench.round()
+        #expect(bench.receivers[0].departure == nil)
+        _ = peer.read()
+    }
+
+    @Test("however slow the receivers, the buffer holds what its limit says", arguments: [4, 16])
+    func bounded(receivers: Int) throws {
+        let bench = try LiveBench(buffer: .bytes(100_000))
+        let peers = try (0..<receivers).map { _ in try bench.connect() }
+        for _ in 0..<200 {
+            bench.frame(length: 9_000)
+            let range = bench.buffer.window.range
+            #expect(range.count <= 11)
+        }
+        #expect(bench.receivers.allSatisfy { $0.dropped > 0 })
+        withExtendedLifetime(peers) {}
+    }
+
+    @Test("what everybody has is not kept")
+    func trimmed() throws {
+        let bench = try LiveBench()
+        let peer = try bench.connect()
+        _ = bench.frames(5)
+        #expect(bench.buffer.window.range == 5..<5)
+        _ = peer.read()
+    }
+
+    // MARK: Leaving
+
+    @Test("one that leaves is seen off, and the others notice nothing")
+    func leaving() throws {
+        let bench = try LiveBench()
+        let (first, second) = (try bench.connect(), try bench.connect())
+        var units = bench.frames(5)
+        first.leave()
+        units += bench.frames(5)
+        #expect(same(second.read(), bytes(units)))
+        #expect(bench.receivers[0].departure != nil)
+        #expect(bench.receivers[0].left != nil)
+        #expect(bench.receivers[1].departure == nil)
+        #expect(bench.source.departures == 1)
+    }
+
+    @Test("hundreds that come and go leave nothing behind but the latest, and few lines")
+    func manyComeAndGo() throws {
+        let bench = try LiveBench(mostDeparted: 50)
+        let steady = try bench.connect()
+        var units: [AccessUnit] = []
+        var received: [UInt8] = []
+        for _ in 0..<200 {
+            let peer = try bench.connect()
+            units.append(bench.frame())
+            received += steady.read()
+            peer.leave()
+            bench.round()
+        }
+        #expect(same(received, bytes(units)))
+        #expect(bench.ledger.content.count == 201)
+        #expect(bench.receivers.count == 51)
+        #expect(bench.receivers[0].departure == nil)
+        #expect(bench.events.count < 60)
+        #expect(bench.events.contains { if case .suppressed = $0 { true } else { false } })
+    }
+
+    // MARK: The end
+
+    @Test("at the end receivers get all that is left, and a clean close")
+    func end() throws {
+        let bench = try LiveBench()
+        let (quick, never) = (try bench.connect(), try bench.connect())
+        let units = bench.frames(12, length: 20_000)
+        var received = quick.read()
+        bench.buffer.finish()
+        while bench.round(), bench.receivers[0].departure == nil { received += quick.read() }
+        received += quick.read()
+        #expect(same(received, bytes(units)))
+        #expect(quick.hasEnded)
+        #expect(bench.receivers[0].departure == .ended)
+        // The other does not read: it has three seconds.
+        #expect(bench.receivers[1].departure == nil)
+        bench.now += 3 * LiveBench.second
+        #expect(!bench.round())
+        #expect(bench.receivers[1].departure == .cutOff)
+        #expect(bench.receivers[1].units + bench.receivers[1].dropped == 12)
+        _ = never.read()
+        #expect(never.hasEnded)
+    }
+
+    @Test("the end comes at once where nobody is")
+    func emptyEnd() throws {
+        let bench = try LiveBench()
+        _ = bench.frames(3)
+        bench.buffer.finish()
+        #expect(!bench.round())
+    }
+
+    // MARK: Costs
+
+    @Test(
+        "nothing is allocated for a unit or a receiver",
+        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+    func allocations() throws {
+        let bench = try LiveBench()
+        let peers = try (0..<16).map { _ in try bench.connect() }
+        let units = (0..<150).map { accessUnit(length: 100, isIDR: $0 % 10 == 0, frameNumber: $0) }
+        var room = [UInt8](repeating: 0, count: 4096)
+        for (number, unit) in units.enumerated() {
+            if number == 50 { allocations_begin() }
+            bench.now += LiveBench.frameDuration
+            bench.buffer.append(unit, at: bench.now)
+            bench.round()
+            for peer in peers { recv(peer.descriptor, &room, room.count, Int32(MSG_DONTWAIT)) }
+        }
+        #expect(allocations_end() == 0)
+        #expect(bench.receivers.allSatisfy { $0.units == 150 })
+    }
+}

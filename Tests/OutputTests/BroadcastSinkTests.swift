@@ -1,0 +1,109 @@
+import Bitstream
+import Glibc
+import Network
+import Testing
+import Threading
+
+@testable import Output
+
+/// Whole live outputs, on this machine's loopback.
+@Suite(.timeLimit(.minutes(1))) struct BroadcastSinkTests {
+    private let log = EventLog()
+
+    private func listen(_ address: SocketAddress = SocketAddress(port: 0)) throws(OutputError)
+        -> BroadcastSink
+    {
+        try BroadcastSink(
+            listeningOn: address, options: LiveOptions(), requestKeyframe: {},
+            report: { [log] in log.append($0) })
+    }
+
+    private func address(of sink: BroadcastSink) throws -> SocketAddress {
+        try #require(SocketAddress(sink.name))
+    }
+
+    /// Reads until the stream ends.
+    private func readAll(_ socket: borrowing Socket) -> [UInt8] {
+        var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while socket.waitUntilReadable() {
+            guard case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) }) else {
+                break
+            }
+            bytes += room[..<count]
+        }
+        return bytes
+    }
+
+    /// Writes IDRs until the condition holds: receivers come on the sink's own thread.
+    private func write(to sink: BroadcastSink, until condition: () -> Bool) throws {
+        repeat {
+            try sink.write(accessUnit(length: 100))
+            sched_yield()
+        } while !condition()
+    }
+
+    @Test("a receiver gets the stream over TCP, to its end")
+    func listening() throws {
+        let sink = try listen()
+        #expect(!sink.isOpenToNetwork)
+        #expect(sink.identity == nil)
+        let socket = try Socket.connect(to: address(of: sink), timeout: 5_000_000_000)
+        try write(to: sink) { sink.receivers.known.first.map { $0.units > 0 } ?? false }
+        let last = accessUnit(length: 5000)
+        try sink.write(last)
+        try sink.finish()
+        #expect(readAll(socket).suffix(last.count) == last.allBytes[...])
+        let receiver = try #require(sink.receivers.known.first)
+        #expect(receiver.departure == .ended)
+        #expect(log.events.last == .left(receiver))
+    }
+
+    @Test("a port that is taken is a clear error")
+    func taken() throws {
+        let sink = try listen()
+        let address = try address(of: sink)
+        do {
+            _ = try listen(address)
+            Issue.record("it listens, too")
+        } catch {
+            #expect(error.isCreation)
+            #expect(error.description.contains("another program uses this port"))
+        }
+    }
+
+    @Test("all addresses are open to the network", arguments: ["0.0.0.0", "::"])
+    func open(host: String) throws {
+        #expect(try listen(SocketAddress(host: host, port: 0)).isOpenToNetwork)
+    }
+
+    @Test("an output that connects out tries until somebody listens, and again after a break")
+    func connecting() throws {
+        // A port that was free a moment ago.
+        let free = try address(of: listen())
+        let sink = try BroadcastSink(
+            connectingTo: free, options: LiveOptions(), requestKeyframe: {},
+            report: { [log] in log.append($0) })
+        try write(to: sink) { log.events.contains { if case .unreachable = $0 { true } else { false } } }
+        let listener = try Listener(free)
+        for round in 1...2 {
+            try write(to: sink) { sink.receivers.count == round }
+            guard case .connection(let socket, _) = listener.accept() else {
+                Issue.record("nobody connected")
+                return
+            }
+            try write(to: sink) { sink.receivers.known.last.map { $0.units > 0 } ?? false }
+            _ = consume socket
+            try write(to: sink) { sink.receivers.known.last?.departure != nil }
+        }
+        try sink.finish()
+    }
+
+    @Test("an output that connects out and finds nobody says so in the end")
+    func nobody() throws {
+        let free = try address(of: listen())
+        let sink = try BroadcastSink(
+            connectingTo: free, options: LiveOptions(), requestKeyframe: {}, report: { _ in })
+        try sink.write(accessUnit())
+        #expect(throws: OutputError(.notTaken, output: "tcp://\(free)")) { try sink.finish() }
+    }
+}

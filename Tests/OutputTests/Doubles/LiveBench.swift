@@ -1,0 +1,158 @@
+import Bitstream
+import Glibc
+import Network
+import Synchronization
+import Threading
+
+@testable import Output
+
+/// A live output's loop, driven round by round by the test, with receivers over socket pairs and a clock of the
+/// test's own.
+final class LiveBench {
+    let buffer: BroadcastBuffer
+    let ledger: ReceiverLedger
+    let source: ScriptedSource
+    let loop: BroadcastLoop
+    let log = EventLog()
+    /// Nanoseconds.
+    var now: Int64 = 0
+    private(set) var frameNumber = 0
+    private let keyframeInterval: Int
+    private var isForced = false
+
+    /// Frames come 30 a second.
+    static let frameDuration: Int64 = 33_333_333
+    static let second: Int64 = 1_000_000_000
+
+    init(
+        buffer limit: LiveOptions.Buffer = .seconds(2), mostReceivers: Int = 16, keyframeInterval: Int = 10,
+        mostDeparted: Int = 256
+    ) throws {
+        var options = LiveOptions()
+        options.buffer = limit
+        options.mostReceivers = mostReceivers
+        options.keyframeInterval = keyframeInterval
+        options.frameDuration = Self.frameDuration
+        self.keyframeInterval = keyframeInterval
+        buffer = BroadcastBuffer(limit: limit)
+        ledger = ReceiverLedger(mostDeparted: mostDeparted)
+        source = try ScriptedSource()
+        let log = log
+        loop = try BroadcastLoop(
+            source: source, buffer: buffer, wakeUp: WakeUp(), ledger: ledger, options: options,
+            requestKeyframe: { log.keyframeRequests.wrappingAdd(1, ordering: .relaxed) },
+            report: { log.append($0) }, start: 0)
+    }
+
+    /// Lets a receiver connect, in a round of its own.
+    func connect() throws -> Peer {
+        let (near, peer) = try Peer.pair()
+        source.arrivals.append(near)
+        source.wakeUp.wake()
+        round()
+        return peer
+    }
+
+    /// A frame passes, and a round of the loop.
+    /// - Parameter isIDR: nil for what the regular keyframes say.
+    @discardableResult func frame(length: Int = 1000, isIDR: Bool? = nil) -> AccessUnit {
+        let unit = accessUnit(
+            length: length, isIDR: isIDR ?? frameNumber.isMultiple(of: keyframeInterval),
+            frameNumber: frameNumber)
+        frameNumber += 1
+        now += Self.frameDuration
+        buffer.append(unit, at: now)
+        round()
+        return unit
+    }
+
+    func frames(_ count: Int, length: Int = 1000) -> [AccessUnit] {
+        (0..<count).map { _ in frame(length: length) }
+    }
+
+    /// What has happened until now is noted, and dealt with.
+    @discardableResult func round() -> Bool {
+        loop.wait(until: 0)
+        return loop.goOn(at: now)
+    }
+
+    var receivers: [ReceiverStatistics] { ledger.content.receivers }
+    var events: [LiveEvent] { log.events }
+    var keyframeRequests: Int { log.keyframeRequests.load(ordering: .relaxed) }
+}
+
+/// Receivers as a test lets them come.
+final class ScriptedSource: ReceiverSource {
+    let wakeUp: WakeUp
+    var arrivals: [Int32] = []
+    /// Told in place of the next arrivals.
+    var exhaustion: Int32?
+    private(set) var departures = 0
+    private(set) var isStopped = false
+
+    init() throws(NetworkError) { wakeUp = try WakeUp() }
+
+    var descriptor: Int32 { wakeUp.descriptor }
+
+    func next() -> Arrival {
+        wakeUp.sleep()
+        if let code = exhaustion.take() { return .exhausted(errno: code) }
+        guard !arrivals.isEmpty else { return .nobody }
+        return .receiver(Socket(adopting: arrivals.removeFirst()), peer: "peer")
+    }
+
+    func receiverLeft() { departures += 1 }
+    func stop() { isStopped = true }
+}
+
+/// The other end of a receiver's connection.
+final class Peer {
+    private(set) var descriptor: Int32
+
+    /// A descriptor for the sender, and its peer.
+    static func pair() throws -> (Int32, Peer) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+            throw NetworkError(.noResources(errno: errno), address: "pair")
+        }
+        return (ends[0], Peer(ends[1]))
+    }
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { leave() }
+
+    /// Everything that has come.
+    func read() -> [UInt8] {
+        var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count = recv(descriptor, &room, room.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else { return bytes }
+            bytes += room[..<count]
+        }
+    }
+
+    /// Whether the stream has ended and everything was read.
+    var hasEnded: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+    }
+
+    func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+
+    func leave() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+}
+
+/// What a live output told.
+final class EventLog: @unchecked Sendable {
+    // Safe to share: the list is touched with the lock held.
+    private let monitor = Monitor()
+    private var told: [LiveEvent] = []
+    let keyframeRequests = Atomic<Int>(0)
+
+    func append(_ event: LiveEvent) { monitor.withLock { told.append(event) } }
+    var events: [LiveEvent] { monitor.withLock { told } }
+}

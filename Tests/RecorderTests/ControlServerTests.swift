@@ -1,0 +1,95 @@
+import Glibc
+import Network
+import Testing
+import Threading
+
+@testable import Recorder
+
+/// Commands through a socket, and whatever else somebody may send.
+@Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
+    private let folder: String
+    private var path: String { "\(folder)/socket" }
+
+    init() {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func serve() throws -> ControlServer {
+        try ControlServer(PathListener(path: path)) { line in "<\(line)>" }
+    }
+
+    /// Sends bytes, and reads so many lines or to the end.
+    private func ask(_ bytes: [UInt8], lines: Int = .max) throws -> String {
+        let socket = try Socket.connect(path: path)
+        _ = bytes.withUnsafeBytes { socket.send($0) }
+        if lines == .max { socket.shutDownWriting() }
+        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while answer.count(where: { $0 == 10 }) < lines, socket.waitUntilReadable() {
+            guard case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) }) else {
+                break
+            }
+            answer += room[..<count]
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    @Test("a line is a command, and one line answers it")
+    func lines() throws {
+        defer { rmdir(folder) }
+        let server = try serve()
+        #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
+        #expect(try ask(Array("a\r\n\nb c\n".utf8)) == "<a>\n<>\n<b c>\n")
+        #expect(try ask(Array("no end".utf8)) == "")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("a line that is too long, or no text, does no harm")
+    func hostile() throws {
+        defer { rmdir(folder) }
+        let server = try serve()
+        #expect(try ask(Array(repeating: 0x41, count: 5000)) == "")
+        #expect(try ask([0xff, 0xfe, 0, 10]).hasPrefix("<"))
+        #expect(try ask([]) == "")
+        #expect(try ask(Array("still there\n".utf8)) == "<still there>\n")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("connections that say nothing make way for those that do")
+    func manyConnections() throws {
+        defer { rmdir(folder) }
+        let server = try serve()
+        let idle = (0..<20).compactMap { _ in try? IdleConnection(path) }
+        #expect(idle.count == 20)
+        #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
+        withExtendedLifetime((server, idle)) {}
+    }
+
+    @Test("one that reads no answers is cut off")
+    func deafConnection() throws {
+        defer { rmdir(folder) }
+        let server = try serve()
+        let socket = try Socket.connect(path: path)
+        let line = Array((String(repeating: "x", count: 1000) + "\n").utf8)
+        // Its socket is full, then the server's, and then the connection is over.
+        var isOver = false
+        while !isOver {
+            if case .broken = line.withUnsafeBytes({ socket.send($0) }) { isOver = true }
+        }
+        #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("the socket is gone with the server")
+    func end() throws {
+        do { _ = try serve() }
+        #expect(access(path, F_OK) != 0)
+        #expect(rmdir(folder) == 0)
+    }
+}
+
+private final class IdleConnection {
+    private let socket: Socket
+    init(_ path: String) throws { socket = try Socket.connect(path: path) }
+}
