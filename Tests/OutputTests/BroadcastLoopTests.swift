@@ -51,6 +51,21 @@ import Testing
         #expect(bench.ledger.content.count == 2)
     }
 
+    @Test("those that have left make room at once, also for many that come in the same moment")
+    func room() throws {
+        let bench = try LiveBench(mostReceivers: 2)
+        var peers: [Peer] = []
+        for _ in 0..<10 {
+            peers.append(try bench.announce())
+            peers.last?.leave()
+        }
+        let last = try bench.connect()
+        #expect(bench.ledger.content.count == 11)
+        let unit = bench.frame()
+        #expect(same(last.read(), unit.allBytes))
+        #expect(!bench.events.contains { if case .refused = $0 { true } else { false } })
+    }
+
     @Test("without descriptors a receiver waits a second, and then gets in")
     func exhausted() throws {
         let bench = try LiveBench()

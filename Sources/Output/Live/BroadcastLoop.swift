@@ -148,7 +148,7 @@ extension BroadcastLoop {
     }
 
     private func welcome(_ socket: consuming Socket, peer: String, at now: Int64) {
-        guard let slot = receivers.firstIndex(where: { $0 == nil }) else {
+        guard let slot = freeSlot(at: now) else {
             events.tell(.refused(peer: peer, limit: receivers.count), at: now)
             return
         }
@@ -167,17 +167,23 @@ extension BroadcastLoop {
             return
         }
     }
+
+    private func freeSlot(at now: Int64) -> Int? {
+        if let slot = receivers.firstIndex(where: { $0 == nil }) { return slot }
+        // Some may have left since the last look.
+        wait(until: 0)
+        let window = buffer.window
+        for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
+        return receivers.firstIndex { $0 == nil }
+    }
 }
 
 // MARK: Serving and leaving
 
 extension BroadcastLoop {
     private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
+        seeOffIfHungUp(slot, window, at: now)
         guard let receiver = receivers[slot] else { return }
-        if hungUp[slot] {
-            let departure = receiver.socket.takeError().map(ReceiverStatistics.Departure.broken) ?? .closed
-            return dismiss(slot, receiver, departure, window, at: now)
-        }
         if receiver.dropIfOverflowed(window, at: now) {
             events.tell(.overflowed(peer: receiver.statistics.peer), at: now)
         }
@@ -188,6 +194,12 @@ extension BroadcastLoop {
             return dismiss(slot, receiver, departure, window, at: now)
         }
         ledger.update(receiver.id, receiver.statistics)
+    }
+
+    private func seeOffIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
+        guard hungUp[slot], let receiver = receivers[slot] else { return }
+        let departure = receiver.socket.takeError().map(ReceiverStatistics.Departure.broken) ?? .closed
+        dismiss(slot, receiver, departure, window, at: now)
     }
 
     private func departure(

@@ -2,8 +2,8 @@ import Glibc
 import Network
 import Threading
 
-/// The one receiver that an output connects out to, again and again: after failures with pauses that grow from
-/// a quarter of a second to eight seconds, and at once after a connection that has lasted.
+/// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
+/// second to eight seconds until a connection has lasted for longer than the pause before it.
 ///
 /// Names are looked up and connections awaited on a thread of its own, so that neither holds up anybody.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
@@ -74,10 +74,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
                 guard deliver(socket) else { return }
                 // Whoever takes connections and ends them at once is not called without a pause either.
                 guard waitUntilWanted() else { return }
-                if MonotonicTime.now() - start >= Self.longestPause {
-                    pause = Self.shortestPause
-                    continue
-                }
+                if MonotonicTime.now() - start >= pause { pause = Self.shortestPause }
             } catch {
                 report(error)
             }

@@ -46,10 +46,16 @@ final class LiveBench {
 
     /// Lets a receiver connect, in a round of its own.
     func connect() throws -> Peer {
+        let peer = try announce()
+        round()
+        return peer
+    }
+
+    /// Lets a receiver connect with the next round.
+    func announce() throws -> Peer {
         let (near, peer) = try Peer.pair()
         source.arrivals.append(near)
         source.wakeUp.wake()
-        round()
         return peer
     }
 

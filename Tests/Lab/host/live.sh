@@ -1,0 +1,141 @@
+#!/bin/bash
+# Receivers over TCP while a file is written: many, late, slow, vanishing ones; and a recording that takes orders.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+
+receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
+# Noise, which no encoder makes small: what a receiver does not take soon fills its buffer.
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 480 -pix_fmt yuv420p noise.y4m
+source=(--device noise.y4m --pace --encoder software)
+
+starts() { # ARGUMENTS...: a recording in the background, as $recorder, that listens on $port
+    rm -f log
+    timeout --kill-after=5 60 "$CAMREC" "${source[@]}" --verbose "$@" 2>log &
+    recorder=$!
+    for _ in $(seq 100); do
+        port=$(sed -nE 's/^listening on .*:([0-9]+)$/\1/p' log)
+        [ -z "$port" ] || return 0
+        kill -0 $recorder 2>/dev/null || break
+        sleep 0.05
+    done
+    echo "it does not listen: $(cat log)"
+    return 1
+}
+ends() { # NAME: the recording ends by itself, with exit code 0
+    local status=0
+    wait $recorder || status=$?
+    if [ $status = 0 ]; then pass "$1"; else fail "$1" "exit code $status: $(tail -n 3 log)"; fi
+}
+
+# A crowd
+starts --listen 0 --qp 10 --client-timeout 5s --max-clients 32 --report crowd.json crowd.h264
+mkdir crowd
+receivers crowd "$port" crowd &
+crowd=$!
+ffmpeg -nostdin -v warning -f h264 -i "tcp://127.0.0.1:$port" -c copy -f h264 crowd/ffmpeg.h264 2>ffmpeg.log &
+client=$!
+ends "crowd: the recording ends in time"
+wait $crowd || fail "crowd: the receivers" "they failed"
+wait $client || fail "crowd: ffmpeg's own client" "exit code $?"
+check "crowd: ffmpeg's own client has nothing to say" test ! -s ffmpeg.log
+check "crowd: the file is complete" is_sound crowd.h264
+check "crowd: no frame is lost" report crowd.json 'frames.droppedByUs == 0' 'frames.written == frames.encoded' 'outputs[1].lost == 0'
+check "crowd: sixteen receivers have everything from an IDR on" receivers tail crowd.h264 crowd/good-*.h264
+for number in 0 7 15; do check "crowd: receiver $number decodes from its first byte" decodes_silently crowd/good-$number.h264; done
+check "crowd: what ffmpeg received decodes" decodes_silently crowd/ffmpeg.h264
+misses_some() { # a receiver that did not read for some seconds
+    local missing
+    missing=$(receivers part crowd.h264 "$1") || { echo "$missing"; return 1; }
+    [ "$missing" -gt 0 ] || { echo "nothing is missing"; return 1; }
+    report crowd.json "len([r for r in receivers if r.dropped == $missing]) >= 1"
+}
+check "crowd: one that stopped reading goes on at an IDR, and the report has its losses" misses_some crowd/slow.h264
+check "crowd: what that one received decodes" decodes_silently crowd/slow.h264
+check "crowd: the report tells of everybody" report crowd.json 'len(receivers) >= 219' 'len([r for r in receivers if r.dropped == 0 and r.units > 300]) >= 16'
+check "crowd: one that takes nothing is closed" report crowd.json 'len([r for r in receivers if hasattr(r, "left") and r.left == "it took nothing for 5 s"]) >= 1'
+says_joined() { grep -q ' joined$' log && grep -q ' left after ' log && grep -q 'too slow' log && [ "$(wc -l <log)" -lt 150 ]; }
+check "crowd: joins, leaves and drops are told, and not without bound" says_joined
+
+# Orders
+source=(--device test --size 640x360 --encoder software)
+starts --listen 0 --duration 60s --keyframe-interval 300 --control-socket ctl --report orders.json orders.h264
+told() { # PATTERN COMMAND...: an order, and the answer to it
+    local answer pattern=$1
+    shift
+    answer=$("$CAMREC" ctl ctl "$@") || { echo "status $?: $answer"; return 1; }
+    grep -qE -- "$pattern" <<<"$answer" || { echo "no '$pattern' in $answer"; return 1; }
+}
+soon() { # PATTERN: statistics have it before long
+    for _ in $(seq 100); do
+        ! told "$1" stats >/dev/null || return 0
+        sleep 0.05
+    done
+    told "$1" stats
+}
+check "orders: the socket is the owner's alone" test "$(stat -c %a ctl)" = 600
+check "orders: statistics" soon '"ok":true.*"keyframes":1,.*"state":"recording"'
+check "orders: a keyframe" told '^{"ok":true}$' keyframe
+check "orders: it comes" soon '"keyframes":2,'
+kill -USR1 "$(pgrep -P $recorder)"
+check "orders: SIGUSR1 asks for one, too" soon '"keyframes":3,'
+sleep 1
+ffmpeg -nostdin -v warning -f h264 -i "tcp://127.0.0.1:$port" -frames:v 5 -c copy -f h264 joined.h264 2>joined.log
+check "orders: a receiver far from the next keyframe has one forced" soon '"keyframes":4,'
+check "orders: and decodes" decodes_silently joined.h264
+check "orders: a bit rate" told '^{"ok":true}$' bitrate 300k
+check "orders: it begins with a keyframe" soon '"keyframes":5,'
+check "orders: a pause" told '^{"ok":true}$' pause
+check "orders: it is counted" soon '"paused":[1-9].*"state":"paused"'
+check "orders: its end" told '^{"ok":true}$' resume
+check "orders: it ends with a keyframe" soon '"keyframes":6,.*"state":"recording"'
+refuses "orders: another recording cannot take the socket" 73 'listens there already' "${source[@]}" --frames 1 --control-socket ctl other.h264
+refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264
+check "orders: neither leaves a file" test ! -e other.h264
+refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
+nonsense() { # lines that are no commands, binary and endless ones, and then it still answers
+    head -c 100000 /dev/urandom | timeout 5 "$PYTHON" -c '
+import socket, sys
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect("ctl")
+    try: s.sendall(sys.stdin.buffer.read())
+    except ConnectionError: pass' && told '"state"' stats
+}
+check "orders: nonsense does no harm" nonsense
+check "orders: stop" told '^{"ok":true}$' stop
+ends "orders: it ends"
+check "orders: the socket is gone" test ! -e ctl
+check "orders: the file is sound" is_sound orders.h264
+check "orders: the report" report orders.json 'frames.paused > 0' 'encoder.bitRate == 300000' 'encoder.restarts == 0' \
+    'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.paused + frames.droppedByEncoder + frames.unused'
+refuses "orders: nobody there" 69 'ctl' ctl ctl stats
+touch plain
+refuses "orders: no socket in a file's place" 73 'no socket' "${source[@]}" --frames 1 --control-socket plain other.h264
+
+# Out to a receiver that is late, and breaks the connection once
+starts --listen 0 --frames 1
+free=$port
+wait $recorder || true
+mkdir out
+timeout 60 "$CAMREC" "${source[@]}" --qp 20 --duration 6s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
+recorder=$!
+sleep 1
+receivers listen "$free" out || fail "out: the receiver" "it failed"
+ends "out: the recording ends"
+check "out: the file is complete" is_sound out.h264
+check "out: what came before the break is the stream" test -s out/first.h264
+check "out: what came after it begins with an IDR and is the rest" receivers tail out.h264 out/second.h264
+check "out: it decodes" decodes_silently out/second.h264
+check "out: both connections are told" report out.json 'len(receivers) == 2' 'receivers[0].units > 0' 'receivers[1].units > 0'
+refuses "out: nobody ever there" 74 "tcp://127.0.0.1:$free: nobody took the stream" "${source[@]}" --frames 30 "tcp://127.0.0.1:$free"
+
+# Addresses
+refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
+refuses "address: no port" 64 'listen' "${source[@]}" --frames 1 --listen 1:2:3
+refuses "address: no address" 64 'tcp://HOST:PORT' "${source[@]}" --frames 1 tcp://
+refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1
+records "address: loopback is not warned of" "${source[@]}" --frames 3 --listen 0 && check "address: not a word" test ! -s stderr
+records "address: the network is" "${source[@]}" --frames 3 --listen 0.0.0.0:0 && says "address: in one line" 'warning: 0\.0\.0\.0:[0-9]+ is open to the network' &&
+    check "address: and no other" test "$(wc -l <stderr)" = 1
+finish
