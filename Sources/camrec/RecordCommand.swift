@@ -28,7 +28,7 @@ struct RecordCommand: ParsableCommand {
               camrec --device test --frames 100 - | ffplay -f h264 -
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
-            69 no usable encoder; 73 cannot create the output; 74 read or write failed; 75 device busy; \
+            69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; \
             77 no permission; 130, 143: stopped by a signal before recording began, or by a second one.
 
             Several outputs share one capture, and those of one codec share one encoder. One that fails does \

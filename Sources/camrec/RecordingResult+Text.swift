@@ -59,6 +59,7 @@ extension RecordingResult.Output {
     /// What is in it now.
     fileprivate var kept: String {
         if format == "timestamps" { return "\(output): \(count(written, "time"))" }
+        if let receivers { return "\(output): \(count(receivers, "receiver"))" }
         return written == 0
             ? "\(output): nothing"
             : "\(output): \(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"

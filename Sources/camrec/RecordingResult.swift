@@ -70,7 +70,7 @@ struct RecordingResult: Encodable {
 
     struct Output: Encodable {
         let output: String
-        /// `annexb`, `mkv`, `mp4`, `ts` or `timestamps`.
+        /// `annexb`, `mkv`, `mp4`, `ts`, `timestamps` or `live`.
         let format: String
         let codec: String
         let written: Int
@@ -78,6 +78,8 @@ struct RecordingResult: Encodable {
         let lost: Int
         let bytes: Int
         let latency: Latency?
+        /// How many took a live output's stream in all.
+        let receivers: Int?
         let error: String?
     }
 
@@ -117,8 +119,8 @@ struct RecordingResult: Encodable {
         let encoders = supplies.indices.map {
             Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }
-        let outputs = zip(recording.outputs, zip(choices, outcome.outputs)).map { output, rest in
-            Output(output, rest.0, rest.1)
+        let outputs = recording.outputs.indices.map {
+            Output(recording.outputs[$0], choices[$0], outcome.outputs[$0], sinks[$0])
         }
         let (first, track) = (outputs[0], recording.outputs[0].track)
         (self.encoders, self.outputs, encoder) = (encoders, outputs, encoders[track])
@@ -157,7 +159,10 @@ extension RecordingResult.Encoder {
 }
 
 extension RecordingResult.Output {
-    fileprivate init(_ output: RecordingOutput, _ choice: OutputChoice, _ outcome: RecordingOutcome.Output) {
+    fileprivate init(
+        _ output: RecordingOutput, _ choice: OutputChoice, _ outcome: RecordingOutcome.Output,
+        _ sink: any PacketSink
+    ) {
         self.output = output.name
         format = choice.form.name
         codec = choice.codec.rawValue
@@ -166,6 +171,7 @@ extension RecordingResult.Output {
         lost = output.counters[.lost]
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
+        receivers = (sink as? BroadcastSink)?.receivers.count
         error = outcome.error?.description
     }
 }
