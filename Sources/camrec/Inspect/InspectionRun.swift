@@ -23,7 +23,8 @@ struct InspectionRun {
         self.name = name
         self.files = files
         source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
-        inspector = StreamInspector(codec: form.codec)
+        inspector = StreamInspector(
+            codec: form.codec, readsElements: options.json && options.nal && options.headers)
         shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
         listsUnits = options.nal
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
