@@ -67,7 +67,7 @@ h264_streams() {
     picture=testsrc2=s=16x16:r=25 x 16x16.h264 yuv420p keyint=6
     picture=testsrc2=s=4096x64:r=25 frames=2 x 4096x64.h264 yuv420p keyint=6
     picture=testsrc2=s=32x32:r=25 frames=70 x frame-num-wraps.h264 yuv420p bframes=0:keyint=250:ref=1:scenecut=0
-    edited plain.h264 vui-edited.h264 sample_aspect_ratio=16/11:video_format=2:colour_primaries=9:transfer_characteristics=18:matrix_coefficients=9:video_full_range_flag=1:chroma_sample_loc_type=3:tick_rate=60:fixed_frame_rate_flag=1:level=5.2
+    edited plain.h264 vui-edited.h264 sample_aspect_ratio=16/11:video_format=2:colour_primaries=9:transfer_characteristics=18:matrix_coefficients=9:video_full_range_flag=1:chroma_sample_loc_type=3:tick_rate=60:level=5.2
     edited plain.h264 rate-unknown.h264 tick_rate=0
     edited plain.h264 recropped.h264 crop_left=2:crop_right=4:crop_top=6:crop_bottom=8
     edited delimiters.h264 user-data.h264 aud=remove:sei_user_data=086f3693-b7b3-4f2c-9653-21492feee5b8+hello
@@ -79,8 +79,8 @@ h265_streams() {
     x b-pyramid.h265 yuv420p bframes=4:b-pyramid=1:b-adapt=0:ref=4
     x low-delay.h265 yuv420p bframes=0:keyint=6
     x weighted.h265 yuv420p weightp=1:weightb=1:bframes=2 -vf fade=in:0:12
-    x slices.h265 yuv420p slices=3:wpp=1:keyint=6 -s 96x200
-    x no-wavefront.h265 yuv420p wpp=0:keyint=6
+    picture=testsrc2=s=96x256:r=25 x slices.h265 yuv420p slices=3:ctu=32:keyint=6
+    x wavefront.h265 yuv420p wpp=1:ctu=16:keyint=6
     x hrd.h265 yuv420p hrd=1:vbv-maxrate=400:vbv-bufsize=400:aud=1:keyint=6
     x hrd-cbr.h265 yuv420p hrd=1:bitrate=300:vbv-maxrate=300:vbv-bufsize=300:strict-cbr=1
     x delimiters.h265 yuv420p aud=1:keyint=5
@@ -103,7 +103,7 @@ h265_streams() {
     x 444-12bit.h265 yuv444p12 keyint=6
     x intra.h265 yuv420p keyint=1
     x high-tier.h265 yuv420p level-idc=5.1:high-tier=1
-    x sar.h265 yuv420p sar=40/33:overscan=show:videoformat=pal:range=full:colorprim=bt709:transfer=smpte2084:colormatrix=bt2020nc:chromaloc=2:display-window=2,4,6,8
+    x sar.h265 yuv420p overscan=show:videoformat=pal:range=full:colorprim=bt709:transfer=smpte2084:colormatrix=bt2020nc:chromaloc=2:display-window=2,4,6,8 -vf setsar=40/33
     x mastering.h265 yuv420p10 hdr10=1:repeat-headers=1:max-cll=1000,400:master-display='G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)'
     x 29.97.h265 yuv420p keyint=6 -r 30000/1001
     picture=testsrc2=s=95x79:r=25 x odd-444.h265 yuv444p keyint=6
@@ -139,7 +139,7 @@ odd_streams() {
 recorded() { # NAME OPTIONS...: camrec's own, of both codecs from one capture
     local name=$1
     shift
-    records "reference: $name" --device test --size 160x120 --fps 25 --frames 12 --keyframe-interval 5 --no-pace --overwrite "$@" "$name.h264" "$name.h265" || true
+    records "reference: $name" --device test --size 192x136 --fps 25 --frames 12 --keyframe-interval 5 --no-pace --overwrite "$@" "$name.h264" "$name.h265" || true
 }
 recorded_streams() {
     local driver said
