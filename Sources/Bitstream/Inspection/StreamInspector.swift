@@ -188,7 +188,7 @@ extension StreamInspector {
         if self.format == nil {
             self.format = format
             collector.meter = format.frameRate.flatMap {
-                BitRateMeter(framesPerSecond: $0.framesPerSecond)
+                BitRateMeter(framesPerSecond: $0.framesPerSecond * (format.isFieldSequence ? 2 : 1))
             }
         }
         latestFormat = format

@@ -77,14 +77,14 @@ def slice_of(kind, number, order=(), idr=None, fields=None, macroblocks=1, redun
 
 
 def fields():
-    """Frames of 16x32: pairs of fields, the first an IDR picture with a P field, and a frame between them; an unpaired field at the end."""
+    """Frames of 16x32: pairs of fields, the first an IDR picture with a P field, and a frame between them, and a field without a second one."""
     units = [sps(frame_mbs_only=0), pps()]
     units += [slice_of("I", 0, [("u", 6, 0)], idr=0, fields=(1, 0)), slice_of("P", 0, [("u", 6, 1)], fields=(1, 1))]
     units += [slice_of("P", 1, [("u", 6, 2)], fields=(1, 0)), slice_of("P", 1, [("u", 6, 3)], fields=(1, 1))]
     units += [slice_of("P", 2, [("u", 6, 4)], fields=(0, 0), macroblocks=2)]
     units += [slice_of("I", 3, [("u", 6, 7)], fields=(1, 1)), slice_of("I", 3, [("u", 6, 6)], fields=(1, 0))]
-    units += [slice_of("I", 0, [("u", 6, 0)], idr=1, fields=(1, 0)), slice_of("I", 0, [("u", 6, 1)], fields=(1, 1))]
-    return units + [slice_of("P", 1, [("u", 6, 2)], fields=(1, 0))]
+    units += [slice_of("P", 4, [("u", 6, 8)], fields=(1, 0))]
+    return units + [slice_of("I", 0, [("u", 6, 0)], idr=1, fields=(1, 0)), slice_of("I", 0, [("u", 6, 1)], fields=(1, 1))]
 
 
 def order_type_1():

@@ -91,6 +91,34 @@ EXEMPT = {
 }
 
 
+# All of these, for people: what, what camrec says, what libavcodec says, why.
+DIFFERENCES = (
+    *((f"`{theirs}`", f"`{ours}`", f"`{theirs}`", f"the standard's name, {clause}")
+      for names in NAMES.values() for theirs, (ours, clause) in names.items()),
+    ("`sub_layer_reserved_zero_35bits`", "that name", "`…_43bits`", "the standard's name for the 35 bits of profile 2 (H.265, 7.3.3)"),
+    ("reserved elements of 33 to 43 bits", "one element", "two of the same name", "libavcodec reads 32 bits at most"),
+    ("subscripts of `reserved_zero_2bits` and the reserved bits of sub-layers", "the standard's", "none, or from 0 on", "H.265, 7.3.3"),
+    ("trailing bits, the bits that fill a payload's last byte, filler bytes", "left out", "elements", "they say nothing"),
+    ("slice headers", "the start", "all", "what follows does not tell pictures apart"),
+    ("payloads of SEI types other than 0, 1, 4, 5 and 6", "type and size", "elements", "camrec has no use for them"),
+    ("slices ahead of their parameter sets", "read as far as their id", "read whole where the sets come later, else not at all",
+     "ffmpeg collects the sets of the stream's first access unit that has some beforehand"),
+    ("the first of an H.265 start code's 4 bytes", "the unit's behind it", "the access unit's before it", "`zero_byte`, B.1.1 and B.2.1"),
+    ("H.265's end of sequence and of bitstream", "in the access unit that ends", "in the next one", "7.4.2.4.4"),
+    ("zero bytes ahead of the stream's first start code", "in no access unit", "in the first one", "`leading_zero_8bits`, B.1.1"),
+    ("keyframes in H.264", "IDR pictures, and intra pictures with a recovery point", "also other pictures with a recovery point",
+     "D.2.8: at other pictures decoding begins, but good pictures come later"),
+    ("a field without a second one", "a picture", "no frame", "libavcodec puts out whole frames"),
+    ("the rate where a stream announces none", "none", "25/1", "ffmpeg's assumption for raw streams"),
+    ("the rate of H.265's fields", "frames", "fields", "`field_seq_flag`, E.3.1"),
+    ("level 1b of Baseline, Main and Extended", "1b", "1.1", "A.3.1: `level_idc` 11 with `constraint_set3_flag`"),
+    ("the profiles of H.265's range extensions", "each by its name", "Rext", "A.3.5: one `profile_idc`"),
+    ("Constrained High", "that name", "High", "A.2.4.2: constraint flags"),
+    ("monochrome H.264", "monochrome", "yuv420p", "libavcodec decodes to that, with neutral chroma"),
+    ("the colour range where a stream says none", "limited", "none", "inferred, E.2.1 and E.3.1"),
+)
+
+
 class Different(Exception):
     """The two readings differ."""
 
@@ -277,10 +305,18 @@ def compare_picture_types(stream):
     expect("pictures' types", [picture["type"] for picture in stream.ours["frames"]], ["?" if skip else kind for kind, skip in zip(types, unread)])
 
 
+def units_of(stream, picture):
+    end = picture["offset"] + picture["size"]
+    return [unit for unit in stream.ours["units"] if picture["offset"] <= unit["offset"] < end]
+
+
 def without_sets(stream, picture):
     """Whether one of the picture's slices refers to parameter sets that have not come."""
-    end = picture["offset"] + picture["size"]
-    return any(picture["offset"] <= unit["offset"] < end and "sliceType" in unit and ends_early(unit) for unit in stream.ours["units"])
+    return any("sliceType" in unit and ends_early(unit) for unit in units_of(stream, picture))
+
+
+def has_element(stream, picture, element):
+    return any(element in unit["elements"] for unit in units_of(stream, picture))
 
 
 def messages_of(elements):
@@ -311,21 +347,16 @@ def compare_messages(stream):
             continue
         header = 3 if stream.codec == "h264" else 4
         expect("header", [tuple(e) for e in ours["elements"][:header]], theirs.elements[:header])
-        ends = {name for name in TRAILING | PAYLOAD_END}
         mine = messages_of(ours["elements"][header:])
-        other = messages_of([e for e in theirs.elements[header:] if e[0] not in ends])
+        other = messages_of([e for e in theirs.elements[header:] if e[0] not in TRAILING | PAYLOAD_END])
         expect(f"messages at offset {ours['offset']}", [m[:2] for m in mine], [m[:2] for m in other])
         for (kind, _, elements), (_, _, others) in zip(mine, other):
             counts[kind] = counts.get(kind, 0) + 1
             stream.counts["messages"] += 1
             if kind in READ_PAYLOADS:
-                expect(f"message of type {kind} at offset {ours['offset']}", elements_only(elements), others)
+                expect(f"message of type {kind} at offset {ours['offset']}", [tuple(element) for element in elements], others)
                 stream.counts["elements"] += len(elements) + 2
     expect("messages by type", {m["payloadType"]: m["count"] for m in stream.ours["sei"]}, counts)
-
-
-def elements_only(elements):
-    return [tuple(element) for element in elements]
 
 
 def packet_starts(stream):
@@ -382,11 +413,15 @@ def compare_keyframes(stream):
 
 
 def compare_decoded(stream):
-    """A pair of fields is one frame to the decoder, of the first one's type, at the second one's place."""
-    frames, starts = [], {}
+    """A pair of fields is one frame to the decoder, of the first one's type, at the second one's place; a field alone is none."""
+    frames, starts, lone = [], {}, set()
     for start, picture in zip(packet_starts(stream), stream.ours["frames"]):
-        if not picture.get("secondField"):
+        if picture.get("secondField"):
+            lone.discard(frames[-1]["offset"])
+        else:
             frames.append(picture)
+            if has_element(stream, picture, ["field_pic_flag", 1]):
+                lone.add(picture["offset"])
         starts[str(start)] = frames[-1]
     decoded = set()
     for frame in stream.frames:
@@ -397,7 +432,7 @@ def compare_decoded(stream):
             expect(f"type of the frame at offset {picture['offset']}", picture["type"], frame["pict_type"])
         decoded.add(picture["offset"])
     missing = [picture for picture in frames if picture["offset"] not in decoded]
-    expect("frames that can't be decoded", [p for p in missing if without_sets(stream, p)], missing)
+    expect("frames that can't be decoded", [p for p in missing if p["offset"] in lone or without_sets(stream, p)], missing)
 
 
 def compare_format(stream):
@@ -453,15 +488,57 @@ class Result:
             failed = kind in self.failures
             yield f"{'fail' if failed else 'pass'}\treference: {self.name}: {kind}\t{self.failures.get(kind, '')}"
 
-    COLUMNS = ("stream", "profile", "units", "parameter sets", "elements", "slices", "SEI messages", "access units", "verdict")
+    COLUMNS = ("stream", "codec", "profile", "units", "parameter sets", "elements", "slices", "SEI messages", "access units", "verdict")
 
     def row(self):
         if not self.stream:
-            return (self.name, *[""] * 7, "not read")
+            return (self.name, *[""] * 8, "not read")
         ours, counts = self.stream.ours, self.stream.counts
         sets = sum(entry["distinct"] for entry in ours["parameterSets"])
-        verdict = "the same" if not self.failures else "differs in " + ", ".join(self.failures)
-        return (self.name, ours["profile"] or "", len(ours["units"]), sets, counts["elements"], counts["slices"], counts["messages"], ours["accessUnits"], verdict)
+        exempt = [kind for kind in KINDS if (self.name, kind) in EXEMPT]
+        failures = [kind for kind in self.failures if kind not in exempt]
+        verdict = "differs in " + ", ".join(failures) if failures else "the same" + (f" but for {exempt[0]}" if exempt else "")
+        return (self.name.rsplit(".", 1)[0], ours["codec"], ours["profile"] or "", len(ours["units"]), sets, counts["elements"], counts["slices"], counts["messages"], ours["accessUnits"], verdict)
+
+
+TEXT = """\
+# Held to libavcodec
+
+What `camrec inspect` reads of streams, compared with libavcodec's `trace_headers` and with ffprobe, value by value. Made by
+`Tests/Lab/host/reference.sh --table docs/reference.md`; `scripts/test` makes the same comparisons.
+
+{checks} comparisons of {streams} streams, {failures} of which differ: {elements} syntax elements, {slices} slices, {messages} messages,
+{pictures} access units. libavcodec is ffmpeg {version}'s.
+
+{table}
+
+"The same" means: every syntax element of every parameter set, the start of every slice header and every message that camrec
+reads have the same name, order and value; pictures begin and end at the same byte, are of the same type, and decoding can begin
+at the same ones; profile, level, size, samples, rate and colour agree. The differences that are allowed, of all streams:
+
+{differences}
+
+And of one stream:
+
+{exempt}
+"""
+
+
+def markdown(rows):
+    lines = [" | ".join(map(str, row)) for row in rows]
+    return "\n".join(f"| {line} |" for line in (lines[0], " | ".join("---" for _ in rows[0]), *lines[1:]))
+
+
+def text_of(results):
+    version = subprocess.run(["ffmpeg", "-version"], capture_output=True, text=True, check=True).stdout.split()[2].split("-")[0]
+    tally = [line for result in results for line in result.tally()]
+    counts = {name: sum(result.stream.counts[name] for result in results if result.stream) for name in ("elements", "slices", "messages")}
+    pictures = sum(result.stream.ours["accessUnits"] for result in results if result.stream)
+    return TEXT.format(
+        checks=len(tally), streams=len(results), failures=sum(line.startswith("fail") for line in tally), pictures=pictures, version=version,
+        table=markdown([Result.COLUMNS, *(result.row() for result in results)]), **counts,
+        differences=markdown([("what", "camrec", "libavcodec", "why"), *DIFFERENCES]),
+        exempt=markdown([("stream", "comparison", "why"), *((*key, why) for key, why in EXEMPT.items())]))
 
 
 def main():
@@ -480,7 +557,10 @@ def main():
     if options.tally:
         with open(options.tally, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for result in results for line in result.tally())
-    sys.exit(any(result.failures for result in results))
+    if options.table:
+        with open(options.table, "w", encoding="utf-8") as file:
+            file.write(text_of(results))
+    sys.exit(any(line.startswith("fail") for result in results for line in result.tally()))
 
 
 if __name__ == "__main__":
