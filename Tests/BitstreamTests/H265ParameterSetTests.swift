@@ -461,4 +461,41 @@ extension BitWriter {
         #expect((range.cb_qp_offset_list, range.cr_qp_offset_list) == ([5, 6], [-5, -6]))
         #expect((range.log2_sao_offset_scale_luma, range.log2_sao_offset_scale_chroma) == (3, 4))
     }
+
+    @Test func screenContent() throws {
+        var writer = BitWriter()
+        writer.screenContentPictureParameterSet()
+        writer.flags(true, true, false)
+        for value in [-7, 17, 15] { writer.se(value) }
+        writer.flag(true)
+        writer.ue(2)
+        writer.flag(false)
+        for value in [0, 2] { writer.ue(value) }
+        for value in [255, 1] { writer.u(8, value) }
+        for value in [1023, 2, 3, 4] { writer.u(10, value) }
+        let pps = try H265.PictureParameterSet(writer.h265NALUnit(type: 34))
+        let extended = try #require(pps.extensions?.screenContent)
+        #expect(extended.pps_curr_pic_ref_enabled_flag)
+        let transform = try #require(extended.colourTransform)
+        #expect((transform.pps_act_y_qp_offset_plus5, transform.pps_act_cr_qp_offset_plus3) == (-7, 15))
+        #expect(extended.pps_palette_predictor_initializer == [[255, 1], [1023, 2], [3, 4]])
+    }
+}
+
+extension BitWriter {
+    /// The shortest picture parameter set with an extension, as far as the extension.
+    fileprivate mutating func screenContentPictureParameterSet() {
+        for value in [0, 0] { ue(value) }
+        flags(false, false)
+        u(3, 0)
+        flags(false, false)
+        for value in [0, 0] { ue(value) }
+        se(0)
+        flags(false, false, false)
+        for value in [0, 0] { se(value) }
+        flags(false, false, false, false, false, false, false, false, false, false)
+        ue(0)
+        flags(false, true)
+        u(8, 0b0001_0000)
+    }
 }

@@ -129,6 +129,7 @@ odd_streams() {
         odd short "short-start-codes.$suffix" "plain.$suffix"
         odd late "late-sets.$suffix" "plain.$suffix"
         odd partly "one-set-late.$suffix" "plain.$suffix"
+        odd cut "begins-with-open-gop.$suffix" "open-gop.$suffix"
         odd joined "changing-sets.$suffix" "plain.$suffix" "cropped.$suffix" "plain.$suffix"
         odd ended "sequence-ends.$suffix" "plain.$suffix" "plain.$suffix"
         odd filled "filler.$suffix" "plain.$suffix"

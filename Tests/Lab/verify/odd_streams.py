@@ -5,7 +5,8 @@ usage: odd_streams.py KIND OUT [STREAM...]     (.h265 is H.265, all else H.264)
 
 By hand (H.264): fields, order-type-1, redundant, colour-planes. Of one STREAM: sets (parameter sets with all the syntax between
 the pictures), zeros (bytes ahead of start codes and behind units), short (start codes of 3 bytes alone), late (the first group
-of pictures lacks its parameter sets), partly (… its picture parameter sets), filled (filler data). Of several: joined, ended
+of pictures lacks its parameter sets), partly (… its picture parameter sets), cut (the first group of pictures is gone), filled
+(filler data). Of several: joined, ended
 (an end of sequence between them, an end of stream behind the last).
 """
 import random
@@ -154,10 +155,15 @@ def sets(stream):
     return units
 
 
+def second_group(stream):
+    """Where the parameter sets stand for the second time."""
+    firsts = [i for i, unit in enumerate(stream.units) if stream.type(unit) == (32 if stream.is_h265 else 7)]
+    return firsts[1]
+
+
 def without_first(stream, *types):
-    """Without units of these types ahead of the second set of parameter sets."""
-    firsts = [i for i, unit in enumerate(stream.units) if stream.type(unit) == (33 if stream.is_h265 else 7)]
-    head = firsts[1] - (1 if stream.is_h265 else 0)
+    """Without units of these types in the first group of pictures."""
+    head = second_group(stream)
     return [u for u in stream.units[:head] if stream.type(u) not in types] + stream.units[head:]
 
 
@@ -194,6 +200,7 @@ def main():
             "sets": sets,
             "late": lambda stream: without_first(stream, 7, 8, 32, 33, 34),
             "partly": lambda stream: without_first(stream, 8, 34),
+            "cut": lambda stream: stream.units[second_group(stream):],
             "filled": filled,
             "joined": lambda *streams: [unit for stream in streams for unit in stream.units],
             "ended": ended,

@@ -396,13 +396,31 @@ def h265_sps(r, number, sub_layers):
     if x.flag(0.8):
         h265_vui(x, sub_layers)
     if x.flag():
-        # The range extension alone: libavcodec 59 gives up at the others.
+        # Neither side reads those for several layers and for depth.
         has_range = x.flag()
-        x.bits.u(7, 0)
+        x.bits.u(2, 0)
+        has_screen_content = x.flag()
+        x.bits.u(4, 0)
         if has_range:
             for _ in range(9):
                 x.flag()
+        if has_screen_content:
+            h265_sps_screen_content(x, chroma, depth)
     return x.bits.unit(h265_header(33)), (number, width >> largest, height >> largest, chroma, depth)
+
+
+def h265_sps_screen_content(x, chroma, depth):
+    """sps_scc_extension() (7.3.2.2.3)."""
+    x.flag()
+    if x.flag():
+        size = x.ue(1, 64)
+        x.ue(0, 64)
+        if x.flag():
+            count = x.ue(0, size - 1) + 1
+            for component in range(3 if chroma else 1):
+                for _ in range(count):
+                    x.u(depth[component > 0] + 8)
+    x.u(2, 0, 2), x.flag()
 
 
 def h265_tiles(x, columns, rows):
@@ -442,9 +460,13 @@ def h265_pps(r, number, sps):
     x.flag(), x.ue(0, 2), x.flag()
     if x.flag():
         has_range = x.flag()
-        x.bits.u(7, 0)
+        x.bits.u(2, 0)
+        has_screen_content = x.flag()
+        x.bits.u(4, 0)
         if has_range:
             h265_pps_range(x, skip, chroma, depth)
+        if has_screen_content:
+            h265_pps_screen_content(x, chroma, depth)
     return x.bits.unit(h265_header(34))
 
 
@@ -458,6 +480,22 @@ def h265_pps_range(x, skip, chroma, depth):
         for _ in range(x.ue(0, 5) + 1):
             x.se(-12, 12), x.se(-12, 12)
     x.ue(0, max(0, depth[0] - 2)), x.ue(0, max(0, depth[1] - 2))
+
+
+def h265_pps_screen_content(x, chroma, depth):
+    """pps_scc_extension() (7.3.2.3.3)."""
+    x.flag()
+    if x.flag():
+        x.flag(), x.se(-7, 17), x.se(-7, 17), x.se(-9, 15)
+    if x.flag():
+        count = x.ue(0, 64)
+        if count:
+            x.bits.u(1, int(chroma == 0)), x.bits.ue(depth[0])
+            if chroma:
+                x.bits.ue(depth[1])
+            for component in range(3 if chroma else 1):
+                for _ in range(count):
+                    x.u(depth[component > 0] + 8)
 
 
 def h265_sets(r, count):
