@@ -46,6 +46,8 @@ let package = Package(
         .executableTarget(
             name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
             path: "Tests/Benchmark/Conversion"),
+        .executableTarget(
+            name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Tests/Benchmark/Parser"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(

@@ -61,15 +61,13 @@ enum StartCodeSearch {
         guard let base = bytes.baseAddress else { return bytes.count }
         let count = bytes.count
         var position = offset
-        // A block tests the start codes that begin in 32 bytes, reading two bytes further: hence the 34.
-        while position + 34 <= count {
+        // The test of a group reads two bytes further than the positions that it is about.
+        while position + groupByteCount + 2 <= count {
             let pointer = base + position
-            if mayHoldStartCode(at: pointer) || mayHoldStartCode(at: pointer + 16) {
-                for candidate in position..<position + 32 where isStartCode(base + candidate) {
-                    return candidate
-                }
+            if holdsZeros(at: pointer), let found = startCode(inGroupAt: pointer) {
+                return position + found
             }
-            position += 32
+            position += groupByteCount
         }
         while position + 3 <= count {
             if isStartCode(base + position) { return position }
@@ -78,15 +76,47 @@ enum StartCodeSearch {
         return count
     }
 
+    /// Positions that are tested together.
+    private static let groupByteCount = 64
+
+    /// Whether a pair of zeros begins at one of the positions of a group. Reads 65 bytes.
+    @inline(__always)
+    private static func holdsZeros(at pointer: UnsafeRawPointer) -> Bool {
+        let first = minimum(zeroPairs(at: pointer), zeroPairs(at: pointer + 16))
+        let second = minimum(zeroPairs(at: pointer + 32), zeroPairs(at: pointer + 48))
+        return hasZero(minimum(first, second))
+    }
+
+    /// Zero in exactly those lanes where a pair of zeros begins. Reads 17 bytes.
+    @inline(__always)
+    private static func zeroPairs(at pointer: UnsafeRawPointer) -> Block {
+        pointer.loadUnaligned(as: Block.self) | (pointer + 1).loadUnaligned(as: Block.self)
+    }
+
+    @inline(__always)
+    private static func minimum(_ a: Block, _ b: Block) -> Block { a.replacing(with: b, where: b .< a) }
+
+    /// The first position of a group, counted from its start, at which a start code begins.
+    @inline(__always)
+    private static func startCode(inGroupAt pointer: UnsafeRawPointer) -> Int? {
+        for block in stride(from: 0, to: groupByteCount, by: Block.scalarCount)
+        where holdsStartCode(at: pointer + block) {
+            return (block..<block + Block.scalarCount).first { isStartCode(pointer + $0) }
+        }
+        return nil
+    }
+
     /// Whether one of the 16 positions from `pointer` on holds `00 00 01`. Reads 18 bytes.
     @inline(__always)
-    private static func mayHoldStartCode(at pointer: UnsafeRawPointer) -> Bool {
-        let first = pointer.loadUnaligned(as: Block.self)
-        let second = (pointer + 1).loadUnaligned(as: Block.self)
+    private static func holdsStartCode(at pointer: UnsafeRawPointer) -> Bool {
         let third = (pointer + 2).loadUnaligned(as: Block.self)
-        // Zero in exactly those lanes where a start code begins.
-        let difference = first | second | (third ^ Block(repeating: 1))
-        let words = unsafeBitCast(difference, to: SIMD2<UInt64>.self)
+        return hasZero(zeroPairs(at: pointer) | (third ^ Block(repeating: 1)))
+    }
+
+    /// Whether one of the lanes is zero.
+    @inline(__always)
+    private static func hasZero(_ block: Block) -> Bool {
+        let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
         let zeroBytes =
             (words &- SIMD2(repeating: 0x0101_0101_0101_0101)) & ~words
             & SIMD2(repeating: 0x8080_8080_8080_8080)

@@ -224,7 +224,7 @@ extension StreamShapeChecker {
     private func rule(
         brokenBySlice nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) throws(SyntaxError) -> StreamShapeViolation.Rule? {
-        let slice = try SliceStart(nalUnit, header)
+        let slice = try SliceStart(nalUnit, codec: codec)
         if let firstSlice = picture.firstSlice {
             guard header.canShareAPicture(with: firstSlice) else { return .mixedSlices }
         } else {

@@ -58,7 +58,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noReader:
             "\(output): nobody reads this pipe; start its reader first"
         case .diskFull:
-            "\(output): the disk is full; free some space and record again"
+            "\(output): the disk is full; free some space and try again"
         case .closedPipe:
             "\(output): the reader closed the pipe; the recording ends there"
         case .stalled(let seconds):

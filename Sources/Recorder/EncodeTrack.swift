@@ -15,6 +15,8 @@ final class EncodeTrack {
     private(set) var isOver = false
     /// From the earliest to the latest moment of capture among the access units, in nanoseconds.
     private(set) var span: ClosedRange<Int64>?
+    /// What the first access unit's VUI says.
+    private(set) var statedRate: Double?
 
     private let outputs: [RecordingOutput]
     private let makeEncoder: EncoderFactory
@@ -112,6 +114,7 @@ final class EncodeTrack {
         while let unit = try encoder?.nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
+            if span == nil { statedRate = unit.statedFrameRate?.framesPerSecond }
             span =
                 min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
             var isWanted = false

@@ -136,6 +136,7 @@ extension RecordingOutcome.Track {
     fileprivate init(_ track: EncodeTrack) {
         error = track.error
         let count = track.counters[.encoded]
+        statedRate = track.statedRate
         measuredRate = track.span.flatMap { span in
             let duration = Double(span.upperBound - span.lowerBound) / 1e9
             return count > 1 && duration > 0 ? Double(count - 1) / duration : nil

@@ -16,6 +16,8 @@ public struct RecordingOutcome: Sendable {
         public let error: EncoderError?
         /// Frames a second by the source's clock, lost ones missing; nil for less than two.
         public let measuredRate: Double?
+        /// Frames a second by the stream's VUI; nil where it does not say.
+        public let statedRate: Double?
     }
 
     /// What came of one output.

@@ -1,5 +1,6 @@
 import Capture
 import Encoder
+import Glibc
 import Output
 import Recorder
 
@@ -23,6 +24,21 @@ enum ExitStatus: Int32, Error {
         case .encoder(let error): self.init(error)
         case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
         case .noResources: self = .inputOutput
+        }
+    }
+
+    init(_ error: RemuxError) {
+        switch error {
+        case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
+        case .input(let error):
+            self =
+                switch error.kind {
+                case .notOpened(EACCES): .noPermission
+                case .notOpened, .notAFile, .malformed: .badInput
+                case .readFailed: .inputOutput
+                }
+        case .noFrameRate, .tooFewTimestamps: self = .badInput
+        case .interrupted: self = .inputOutput
         }
     }
 

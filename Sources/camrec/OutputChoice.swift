@@ -47,7 +47,7 @@ struct OutputChoice {
     /// Opens it for a stream.
     func open(
         _ stream: StreamDescription, overwrite: Bool, interruption: Interruption
-    ) throws(OutputError) -> any IdentifiableSink {
+    ) throws(OutputError) -> any PacketSink {
         switch form {
         case .annexB:
             try FileSink(path: path, overwrite: overwrite, interruption: interruption)
@@ -69,13 +69,3 @@ struct OutputChoice {
         }
     }
 }
-
-/// A sink that can tell which file it writes.
-protocol IdentifiableSink: PacketSink {
-    /// Nil where it cannot be told.
-    var identity: FileIdentity? { get }
-}
-
-extension FileSink: IdentifiableSink {}
-extension ContainerSink: IdentifiableSink {}
-extension TimestampFileSink: IdentifiableSink {}

@@ -39,18 +39,18 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// A raw stream knows no time but the constant rate in its VUI, unless its timestamps are kept beside it.
+    /// A raw stream knows no time but the constant rate in its VUI.
     private var rateWarnings: [String] {
         guard outputs.contains(where: { $0.format == "annexb" && $0.written > 0 }),
-            !outputs.contains(where: { $0.format == "timestamps" }),
-            let encoder = encoders.first(where: { $0.isOffRate(from: format.framesPerSecond) }),
+            let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
             let measured = encoder.measuredFramesPerSecond
         else { return [] }
-        let stated = format.framesPerSecond
+        let remedy =
+            outputs.contains { $0.format == "timestamps" }
+            ? "'camrec remux' with the timestamps mends that" : "use .mkv or .mp4, or keep --timestamps"
         return [
             "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
-                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); use .mkv or .mp4, "
-                + "or keep --timestamps"
+                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
         ]
     }
 }
@@ -78,10 +78,10 @@ extension RecordingResult.Encoder {
         return warnings
     }
 
-    /// Whether frames came at a rate that differs from `stated` by more than 2 %, in a recording long enough
-    /// for jitter not to matter.
-    fileprivate func isOffRate(from stated: Double) -> Bool {
-        guard let measured = measuredFramesPerSecond, stated > 0 else { return false }
+    /// Whether frames came at a rate that differs by more than 2 % from what the stream says, in a recording
+    /// long enough for jitter not to matter.
+    fileprivate var isOffRate: Bool {
+        guard let measured = measuredFramesPerSecond, let stated = statedFramesPerSecond else { return false }
         return frames.encoded >= Self.fewestForRate && abs(measured / stated - 1) > 0.02
     }
 

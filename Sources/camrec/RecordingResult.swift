@@ -52,6 +52,8 @@ struct RecordingResult: Encodable {
         let restarts: Int
         /// Pictures a second that came out, by the source's clock.
         let measuredFramesPerSecond: Double?
+        /// By the stream's VUI.
+        let statedFramesPerSecond: Double?
         let frames: EncoderFrames
         let error: String?
     }
@@ -141,6 +143,7 @@ extension RecordingResult.Encoder {
         notes = choice?.notes.map(\.description) ?? []
         restarts = counters[.restarts]
         measuredFramesPerSecond = outcome.measuredRate
+        statedFramesPerSecond = outcome.statedRate
         frames = RecordingResult.EncoderFrames(
             droppedByEncoder: counters[.droppedByEncoder], unused: counters[.unused],
             encoded: counters[.encoded])

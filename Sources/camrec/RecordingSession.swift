@@ -83,8 +83,8 @@ struct RecordingSession {
     private func openOutputs(
         _ choices: [OutputChoice], _ supplies: [EncoderSupply], _ report: ReportFile?,
         interruption: Interruption
-    ) throws(RecordingError) -> [any IdentifiableSink] {
-        var sinks: [any IdentifiableSink] = []
+    ) throws(RecordingError) -> [any PacketSink] {
+        var sinks: [any PacketSink] = []
         for choice in choices {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
@@ -110,7 +110,7 @@ struct RecordingSession {
     }
 
     private func refuseSharing(
-        _ sink: any IdentifiableSink, _ others: [any IdentifiableSink], _ report: ReportFile?
+        _ sink: any PacketSink, _ others: [any PacketSink], _ report: ReportFile?
     ) throws(OutputError) {
         // Whatever is written to /dev/null does not mix.
         guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }

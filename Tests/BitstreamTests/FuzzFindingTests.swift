@@ -18,4 +18,22 @@ import Testing
         #expect(isTaken == (structure.error == nil))
         #expect(structure.elements.count > 4)
     }
+
+    /// The words for a picture parameter set with a map of 100,000 slice group ids took minutes: for each
+    /// element the whole set was searched.
+    @Test func aSetOfManyElementsIsPutIntoWordsAtOnce() {
+        var bits = BitWriter()
+        for _ in 0..<2 { bits.ue(0) }  // pic_parameter_set_id, seq_parameter_set_id
+        for _ in 0..<2 { bits.flag(false) }  // entropy_coding_mode_flag, order of bottom fields
+        bits.ue(1)  // num_slice_groups_minus1
+        bits.ue(6)  // slice_group_map_type
+        bits.ue(99_999)  // pic_size_in_map_units_minus1
+        for _ in 0..<100_000 { bits.flag(true) }
+        let unit = bits.nalUnit(header: 0x68)
+        let structure = SyntaxStructure(
+            nalUnit: unit.span.bytes, codec: .h264, parameterSets: StreamParameterSets(codec: .h264))
+        #expect(structure.elements.count > 100_000)
+        let words = structure.elements.compactMap { $0.meaning(in: structure) }
+        #expect(words.count < structure.elements.count)
+    }
 }

@@ -209,6 +209,12 @@ extension SupplementalEnhancementInformation {
         #expect(information.error?.element == "sei_message")
     }
 
+    @Test func aRunOfOnesIsCutShort() throws {
+        let nalUnit = [6] + [UInt8](repeating: 255, count: 100_000)
+        #expect(try SupplementalEnhancementInformation(nalUnit).error?.element == "last_payload_type_byte")
+        #expect(try SyntaxStructure(nalUnit).elements.count < 300)
+    }
+
     @Test func namesOfTheTypes() {
         #expect(SEIMessage.name(ofPayloadType: 15, codec: .h264) == "full_frame_snapshot")
         #expect(SEIMessage.name(ofPayloadType: 15, codec: .hevc) == "picture_snapshot")

@@ -81,6 +81,13 @@ import Testing
         #expect(full["general_profile_idc"] == "Main 4:4:4 12 profile")
     }
 
+    @Test func extensionsThatAreNotReadAreSaidToBe() throws {
+        var vps = H265Sample.fieldsVPS
+        vps[vps.count - 1] |= 0x10
+        let meaning = try meanings(vps, .hevc)
+        #expect(meaning["vps_extension_flag"] == "an extension that is not read")
+    }
+
     @Test func slicesAndMessagesOfH265() throws {
         let sets = [H265Sample.fieldsVPS, H265Sample.fieldsSPS, H265Sample.fieldsPPS]
         let slice = try meanings(hex("2801af0821546c18fb5b034565af"), .hevc, parameterSets: sets)

@@ -44,6 +44,16 @@ def units(annex_b):
     return [unit.rstrip(b"\0") for unit in START_CODE.split(annex_b) if unit]
 
 
+def slice_group_map():
+    """A picture parameter set that is nearly as large as one may be: a map of 100,000 slice group ids."""
+    def ue(value):
+        return "0" * ((value + 1).bit_length() - 1) + f"{value + 1:b}"
+
+    bits = ue(0) + ue(0) + "00" + ue(1) + ue(6) + ue(99_999) + "1" * 100_000 + "11" + "000" + "111" + "000" + "1"
+    bits += "0" * (-len(bits) % 8)
+    return b"\0\0\1\x68" + int(bits, 2).to_bytes(len(bits) // 8, "big")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
 
@@ -52,6 +62,7 @@ def main():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
+    seed("H264SyntaxFuzz", "H264-map", slice_group_map())
     # The bytes ahead of the content steer the target: see what it takes by `choice` and `chunks`.
     with tempfile.TemporaryDirectory() as scratch:
         for number, (codec, encoder, streams) in enumerate((("H264", "libx264", H264), ("H265", "libx265", H265))):
@@ -72,6 +83,7 @@ def main():
                 for target in ("AccessUnitDetectorFuzz", "StreamShaperFuzz"):
                     seed(target, name, bytes([number]) + stream)
                 seed("StreamShapeCheckerFuzz", name, bytes([number, 200]) + stream)
+                seed("StreamInspectorFuzz", name, bytes([number, 1, 200]) + stream)
                 seed("EmulationPreventionFuzz", name, parts[-1])
 
 

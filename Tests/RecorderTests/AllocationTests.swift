@@ -264,6 +264,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
 private final class CountingSink: PacketSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "counted"
+    let identity: FileIdentity? = nil
     private let file: FileSink
     private let device: FileSink
     private let progress: Progress

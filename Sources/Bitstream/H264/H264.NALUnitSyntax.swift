@@ -22,6 +22,8 @@ extension H264 {
         case .sequenceParameterSetExtension: _ = try SequenceParameterSetExtension(&reader)
         case .accessUnitDelimiter: _ = try reader.u(3, "primary_pic_type")
         case .sliceDataPartitionB, .sliceDataPartitionC: _ = try reader.ue("slice_id")
+        case .prefix, .sliceExtension, .depthSliceExtension:
+            try readNALUnitHeaderExtension(&reader, type)
         default: break
         }
     }

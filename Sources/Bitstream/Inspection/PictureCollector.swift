@@ -10,6 +10,8 @@ struct PictureCollector: Sendable {
     private(set) var intraIDRCount = 0
     private(set) var keyframeCount = 0
     private(set) var byteCount = 0
+    /// Where the first picture stands, if decoding can't begin with it.
+    private(set) var unusableBeginning: Int?
     /// By the raw value of their kind.
     private(set) var kindCounts = [Int](repeating: 0, count: PictureKind.allCases.count)
     private(set) var groups = GroupLengths()
@@ -40,12 +42,9 @@ struct PictureCollector: Sendable {
     var isOpen: Bool { current != nil }
 
     /// Ends the access unit before, if any, and begins the next.
-    ///
-    /// - Returns: what is odd about the one that ends.
-    mutating func begin(at offset: Int) -> [String] {
-        let notes = end(at: offset)
+    mutating func begin(at offset: Int) {
+        end(at: offset)
         current = OpenPicture(offset: offset)
-        return notes
     }
 
     /// The access unit being read has a recovery point message.
@@ -73,10 +72,8 @@ struct PictureCollector: Sendable {
     }
 
     /// Ends the access unit being read, if any, at this position in the stream.
-    ///
-    /// - Returns: what is odd about it.
-    mutating func end(at end: Int) -> [String] {
-        guard let picture = current, picture.sliceCount > 0 else { return [] }
+    mutating func end(at end: Int) {
+        guard let picture = current, picture.sliceCount > 0 else { return }
         current = nil
         let record = PictureRecord(
             offset: picture.offset, byteCount: end - picture.offset, kind: picture.kind, isIDR: picture.isIDR,
@@ -92,7 +89,7 @@ struct PictureCollector: Sendable {
         groups.add(isKeyframe: record.isKeyframe, isSecondField: record.isSecondField)
         meter?.add(byteCount: end - picture.offset, isSecondField: record.isSecondField)
         if pictures.count < limit { pictures.append(record) }
-        return count == 1 && !record.isKeyframe ? ["the stream does not begin with a keyframe"] : []
+        if count == 1, !record.isKeyframe { unusableBeginning = record.offset }
     }
 
     private mutating func hasGap(ahead slice: SliceFacts) -> Bool {

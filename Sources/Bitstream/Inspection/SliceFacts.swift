@@ -53,7 +53,8 @@ extension SliceFacts {
         allowsFrameNumberGaps = parameters.gaps_in_frame_num_value_allowed_flag
         if parameters.pic_order_cnt_type == 2 {
             order = .decoding
-        } else if let low = picture.pic_order_cnt_lsb, let bits = parameters.log2_max_pic_order_cnt_lsb_minus4 {
+        } else if let low = picture.pic_order_cnt_lsb, let bits = parameters.log2_max_pic_order_cnt_lsb_minus4
+        {
             order = .count(low: low, bitCount: bits + 4, startsSequence: isIDR, isAnchor: isReference)
         }
     }

@@ -74,7 +74,7 @@ public struct StreamInspector: Sendable {
     /// Ends the stream, which has this many bytes.
     public mutating func finish(byteCount: Int) {
         self.byteCount = byteCount
-        for problem in collector.end(at: byteCount) { problems.note(problem, at: byteCount) }
+        collector.end(at: byteCount)
     }
 
     /// What is known so far.
@@ -87,7 +87,8 @@ public struct StreamInspector: Sendable {
                 ($0.offset, NALUnitHeader.shortName(ofType: $0.offset, codec: codec), $0.element)
             },
             accessUnitCount: collector.count, secondFieldCount: collector.secondFieldCount,
-            idrCount: collector.idrCount, intraIDRCount: collector.intraIDRCount, keyframeCount: collector.keyframeCount,
+            idrCount: collector.idrCount, intraIDRCount: collector.intraIDRCount,
+            keyframeCount: collector.keyframeCount,
             kindCounts: Dictionary(
                 uniqueKeysWithValues: PictureKind.allCases.map {
                     ($0, collector.kindCounts[Int($0.rawValue)])
@@ -96,11 +97,19 @@ public struct StreamInspector: Sendable {
             peakBitRate: collector.peakBitRate, pictureByteCount: collector.byteCount,
             parameterSetCounts: catalogue.counts, parameterSets: catalogue.records,
             parameterSetsAreIncomplete: catalogue.isIncomplete, messages: messages.records,
-            problems: problems.problems, omittedProblemCount: problems.omittedCount)
+            problems: allProblems, omittedProblemCount: problems.omittedCount)
     }
 }
 
 extension StreamInspector {
+    /// The problems of single units, behind that of the whole.
+    private var allProblems: [StreamProblem] {
+        guard let offset = collector.unusableBeginning else { return problems.problems }
+        let beginning = StreamProblem(
+            message: "the stream does not begin with a keyframe", offset: offset, count: 1)
+        return [beginning] + problems.problems
+    }
+
     /// What is found out of the unit being read.
     private struct UnitReading {
         let place: NALUnitPlace
@@ -131,7 +140,7 @@ extension StreamInspector {
         case .continues: undecidedOffset = nil
         case .begins:
             unit.beginsAccessUnit = true
-            unit.problems += collector.begin(at: undecidedOffset ?? unit.place.offset)
+            collector.begin(at: undecidedOffset ?? unit.place.offset)
             undecidedOffset = nil
         }
     }
@@ -183,7 +192,8 @@ extension StreamInspector {
     private mutating func adopt(_ format: StreamFormat, _ unit: inout UnitReading) {
         guard format != latestFormat else { return }
         if let latestFormat, !latestFormat.isCompatible(with: format) {
-            unit.problems.append("the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
+            unit.problems.append(
+                "the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
         }
         if self.format == nil {
             self.format = format

@@ -56,7 +56,7 @@ extension StreamKind {
 private struct CodecEvidence {
     private(set) var unitCount = 0
     /// Units that the codec has a use for, and units that it has none for.
-    private var slices: [Codec: (plausible: Int, implausible: Int)] = [:]
+    private var units: [Codec: (plausible: Int, implausible: Int)] = [:]
     /// Sequence parameter sets that can be read.
     private var sets: [Codec: Int] = [:]
 
@@ -66,7 +66,7 @@ private struct CodecEvidence {
         if readable.count == 1 { return readable[0] }
         guard isFinal else { return nil }
         let score = { (codec: Codec) -> Int in
-            let found = slices[codec] ?? (0, 0)
+            let found = units[codec] ?? (0, 0)
             return found.plausible - 4 * found.implausible
         }
         let best = score(.h264) >= score(.hevc) ? Codec.h264 : .hevc
@@ -80,7 +80,7 @@ private struct CodecEvidence {
             addAnnexBUnits(of: head, isWhole: isWhole)
             return unitCount > 0
         case .lengthPrefixed(let size):
-            return addLengthPrefixedUnits(of: head, size.rawValue, isWhole: isWhole)
+            return addLengthPrefixedUnits(of: head, size.rawValue)
         }
     }
 
@@ -94,9 +94,7 @@ private struct CodecEvidence {
     }
 
     /// - Returns: whether the lengths fit together.
-    private mutating func addLengthPrefixedUnits(
-        of head: RawSpan, _ lengthSize: Int, isWhole: Bool
-    ) -> Bool {
+    private mutating func addLengthPrefixedUnits(of head: RawSpan, _ lengthSize: Int) -> Bool {
         var position = 0
         while position + lengthSize <= head.byteCount {
             var length = 0
@@ -131,7 +129,7 @@ private struct CodecEvidence {
         }
         let isPlausible =
             !header.forbidden_zero_bit && header.isReferenceIndicationValid
-            && (1...12).contains(header.nal_unit_type.rawValue)
+            && [1, 5, 6, 7, 8, 9, 10, 11, 12].contains(header.nal_unit_type.rawValue)
         count(isPlausible, .h264)
     }
 
@@ -149,14 +147,14 @@ private struct CodecEvidence {
 
     private mutating func count(_ isPlausible: Bool, _ codec: Codec) {
         if isPlausible {
-            slices[codec, default: (0, 0)].plausible += 1
+            units[codec, default: (0, 0)].plausible += 1
         } else {
-            slices[codec, default: (0, 0)].implausible += 1
+            units[codec, default: (0, 0)].implausible += 1
         }
     }
 }
 
-/// The first bytes of files that hold video, or pass for it, in other forms.
+/// The first bytes of files that hold video in other forms.
 private enum ContainerSignature {
     static func name(of head: RawSpan) -> String? {
         head.withUnsafeBytes { bytes in
@@ -164,14 +162,11 @@ private enum ContainerSignature {
                 return "an MP4 file"
             }
             if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return "a Matroska file" }
-            if bytes.has("RIFF", at: 0) { return "a RIFF file" }
+            if bytes.has("RIFF", at: 0) { return "a RIFF file, such as AVI" }
             if bytes.has("FLV", at: 0) { return "an FLV file" }
             if bytes.has("OggS", at: 0) { return "an Ogg file" }
             if bytes.has("DKIF", at: 0) { return "an IVF file" }
             if bytes.has("YUV4MPEG2", at: 0) { return "a YUV4MPEG2 file" }
-            if bytes.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
-            if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "a JPEG file" }
-            if bytes.has("\u{7F}ELF", at: 0) { return "a program" }
             let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
             if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) {
                 return "an MPEG transport stream"

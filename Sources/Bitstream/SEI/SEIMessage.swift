@@ -34,8 +34,9 @@ extension SEIMessage {
     /// sei_message() (H.264: 7.3.2.3.1, H.265: 7.3.5).
     init(_ reader: inout RBSPReader, _ parameterSets: StreamParameterSets) throws(SyntaxError) {
         codec = parameterSets.codec
-        payloadType = try Self.sum(&reader, last: "last_payload_type_byte")
-        payloadSize = try Self.sum(&reader, last: "last_payload_size_byte")
+        // Both limits keep a run of bytes of 255 short.
+        payloadType = try Self.sum(&reader, last: "last_payload_type_byte", limit: 0xFFFF)
+        payloadSize = try Self.sum(&reader, last: "last_payload_size_byte", limit: reader.byteCount)
         var payload = try reader.split(byteCount: payloadSize, "sei_payload")
         do throws(SyntaxError) {
             content = try Self.content(&payload, type: payloadType, parameterSets)
@@ -45,9 +46,14 @@ extension SEIMessage {
     }
 
     /// A number as the sum of its bytes, all of which but the last are 255.
-    private static func sum(_ reader: inout RBSPReader, last: String) throws(SyntaxError) -> Int {
+    private static func sum(
+        _ reader: inout RBSPReader, last: String, limit: Int
+    ) throws(SyntaxError) -> Int {
         var sum = 0
-        while reader.isNextByteAllOnes { sum += try reader.u(8, "ff_byte") }
+        while reader.isNextByteAllOnes, sum <= limit { sum += try reader.u(8, "ff_byte") }
+        guard sum <= limit else {
+            throw reader.error(last, .outOfRange(value: sum, allowed: 0...limit))
+        }
         return sum + (try reader.u(8, last))
     }
 

@@ -20,7 +20,8 @@ extension SyntaxElement {
 
     private func h264ProfileMeaning(_ structure: SyntaxStructure) -> String? {
         func isSet(_ flag: Int) -> Bool { structure["constraint_set\(flag)_flag"] == 1 }
-        let profile = structure["profile_idc"] ?? 0
+        // Looked up where needed alone: a lookup for each element of a large set would take minutes.
+        var profile: Int { structure["profile_idc"] ?? 0 }
         switch name {
         case "profile_idc":
             return H264.profileName(
@@ -41,7 +42,7 @@ extension SyntaxElement {
     }
 
     private func h264SequenceMeaning(_ structure: SyntaxStructure) -> String? {
-        let fields = structure["frame_mbs_only_flag"] == 0 ? 2 : 1
+        var fields: Int { structure["frame_mbs_only_flag"] == 0 ? 2 : 1 }
         switch name {
         case "log2_max_frame_num_minus4": return "modulo \(1 << (value + 4))"
         case "pic_order_cnt_type":

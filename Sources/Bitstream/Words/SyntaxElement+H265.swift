@@ -95,6 +95,10 @@ extension SyntaxElement {
         case "num_tile_rows_minus1": count(value + 1, "row")
         case "column_width_minus1", "row_height_minus1": count(value + 1, "coding tree block")
         case "entropy_coding_sync_enabled_flag" where value == 1: "wavefronts"
+        case "vps_extension_flag", "sps_multilayer_extension_flag", "sps_3d_extension_flag",
+            "sps_scc_extension_flag", "sps_extension_4bits", "pps_multilayer_extension_flag",
+            "pps_3d_extension_flag", "pps_scc_extension_flag", "pps_extension_4bits":
+            value == 0 ? nil : "an extension that is not read"
         default: nil
         }
     }

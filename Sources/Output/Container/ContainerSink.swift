@@ -50,9 +50,14 @@ public final class ContainerSink: PacketSink {
 
     /// Gives an access unit to the container; the first one is an IDR picture behind its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
+        try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
+    }
+
+    /// Gives an access unit to the container under another number, in presentation order, and at another time.
+    func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
         do throws(OutputError) {
             if muxer == nil { muxer = try begin(with: unit) }
-            try muxer?.write(unit)
+            try muxer?.write(unit, number: number, timestamp: timestamp)
             try keep()
         } catch {
             file.abandon()

@@ -72,13 +72,10 @@ final class Muxer {
     }
 
     deinit {
-        if var io = context.pointee.pb {
-            av_free(io.pointee.buffer)
-            withUnsafeMutablePointer(to: &io) {
-                $0.withMemoryRebound(to: UnsafeMutablePointer<AVIOContext>?.self, capacity: 1) {
-                    library.free_io_context($0)
-                }
-            }
+        var io = context.pointee.pb
+        if io != nil {
+            av_free(io?.pointee.buffer)
+            library.free_io_context(&io)
             context.pointee.pb = nil
         }
         library.free_context(context)
@@ -87,8 +84,11 @@ final class Muxer {
     }
 
     /// Gives the muxer the next access unit in decoding order.
-    func write(_ unit: AccessUnit) throws(OutputError) {
-        let times = clock.times(of: unit)
+    /// - Parameters:
+    ///   - number: its place in presentation order.
+    ///   - timestamp: when it was captured, in nanoseconds on any clock.
+    func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
+        let times = clock.times(number: number, timestamp: timestamp)
         packet.pointee.pts = times.presentation
         packet.pointee.dts = times.decoding
         packet.pointee.duration = clock.frameTicks

@@ -1,5 +1,3 @@
-import Bitstream
-
 /// The two times that a container wants of a picture: when it is presented and when it is decoded.
 ///
 /// Decoding times rise strictly and none is later than its picture's presentation. In a stream with
@@ -29,9 +27,12 @@ struct PacketClock {
     /// The nominal duration of a picture in ticks.
     var frameTicks: Int64 { presentation.frameTicks }
 
-    /// The times of the next access unit in decoding order.
-    mutating func times(of unit: AccessUnit) -> Times {
-        let time = presentation.time(number: unit.frameNumber, timestamp: unit.timestamp)
+    /// The times of the next picture in decoding order.
+    /// - Parameters:
+    ///   - number: its place in presentation order.
+    ///   - timestamp: when it was captured, in nanoseconds on any clock.
+    mutating func times(number: Int, timestamp: Int64) -> Times {
+        let time = presentation.time(number: number, timestamp: timestamp)
         var decoding = min(order.insert(time) ?? 0, time)
         if leading > 0 {
             decoding = Int64(-leading) * frameTicks

@@ -25,6 +25,8 @@ public final class TimestampFile {
 
     /// The file's name.
     public var path: String { file.path }
+    /// Which file it is.
+    public var identity: FileIdentity? { file.identity }
 
     /// The next picture's time in nanoseconds; nil at the end.
     /// - Throws: where a line is no time, or an earlier one than the last.

@@ -47,7 +47,7 @@ struct ConversionFiles {
             do throws(AVCC.Writer.Unrepresentable) {
                 try AVCC.Writer(lengthSize: lengthSize).append(nalUnit, to: &unit)
             } catch {
-                throw .badInput("offset \(place.offset): \(error)")
+                throw .unconvertible("offset \(place.offset): \(error)")
             }
             try Self.write(unit, to: avcc)
         }
@@ -55,7 +55,7 @@ struct ConversionFiles {
             do throws(AnnexBWriter.Unrepresentable) {
                 try AnnexBWriter().append(nalUnit, to: &unit)
             } catch {
-                throw .badInput("offset \(place.offset): \(error)")
+                throw .unconvertible("offset \(place.offset): \(error)")
             }
             try Self.write(unit, to: annexB)
         }
@@ -77,7 +77,8 @@ struct ConversionFiles {
     /// The content of the avcC or hvcC box for the stream.
     private func configurationRecord(_ summary: StreamSummary) throws(InspectSession.Failure) -> [UInt8] {
         if let change = summary.parameterSetCounts.first(where: { $0.changes > 0 }) {
-            throw .badInput("no decoder configuration record can be made: the stream changes its \(change.kind)")
+            throw .unconvertible(
+                "no decoder configuration record can be made: the stream changes its \(change.kind)")
         }
         func units(_ kind: String) -> [[UInt8]] {
             summary.parameterSets.filter { $0.kind == kind }.map(\.nalUnit)
@@ -96,7 +97,7 @@ struct ConversionFiles {
                 ).bytes
             }
         } catch {
-            throw .badInput("no decoder configuration record can be made: \(error)")
+            throw .unconvertible("no decoder configuration record can be made: \(error)")
         }
     }
 }

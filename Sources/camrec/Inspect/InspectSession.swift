@@ -19,6 +19,8 @@ struct InspectSession {
         case output(OutputError)
         /// The stream is not one, or breaks off.
         case badInput(String)
+        /// The stream cannot be written in the form that was asked for: nothing is left of the files.
+        case unconvertible(String)
         /// `--check` found something.
         case offence(StreamShapeViolation)
         /// Whoever reads standard output has seen enough.
@@ -35,6 +37,7 @@ struct InspectSession {
             case .input(let failure): return fail(failure.message, failure.status)
             case .output(let failure):
                 return fail(failure.description, failure.isCreation ? .cannotCreate : .inputOutput)
+            case .unconvertible(let message): return fail("\(command.input): \(message)", .badInput)
             case .badInput(let message): return fail(message, .badInput)
             case .offence(let violation): return fail("\(command.input): \(violation)", .offence)
             }
@@ -58,7 +61,7 @@ struct InspectSession {
             command.report, name: input.name, form: form, files: files, unitByteLimit: Self.unitByteLimit)
         try run.take(head.bytes.span.bytes)
         while !head.isWhole {
-            let count = try read(input, buffer)
+            let count = try read(input, buffer, for: &run)
             if count == 0 { break }
             try run.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
         }
@@ -76,8 +79,14 @@ struct InspectSession {
     }
 
     private func read(
-        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer, for run: inout InspectionRun
     ) throws(Failure) -> Int {
-        do throws(StreamInput.Failure) { return try input.read(into: buffer) } catch { throw .input(error) }
+        do throws(StreamInput.Failure) {
+            return try input.read(into: buffer)
+        } catch {
+            // What was understood comes first.
+            try run.breakOff(error.message)
+            throw .input(error)
+        }
     }
 }

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "Peers.h"
 
 #include <dlfcn.h>
@@ -102,4 +103,55 @@ int peer_libavcodec(
     }
     av_frame_unref(state->frame);
     return 0;
+}
+
+size_t peer_memchr_start_codes(const uint8_t *bytes, size_t count) {
+    const uint8_t *end = bytes + count, *at = bytes;
+    size_t found = 0;
+    while ((at = memchr(at, 1, end - at))) {
+        if (at - bytes >= 2 && at[-1] == 0 && at[-2] == 0) found++;
+        at++;
+    }
+    return found;
+}
+
+size_t peer_memmem_start_codes(const uint8_t *bytes, size_t count) {
+    const uint8_t *end = bytes + count, *at = bytes;
+    size_t found = 0;
+    while ((at = memmem(at, end - at, "\0\0\1", 3))) {
+        found++;
+        at += 3;
+    }
+    return found;
+}
+
+size_t peer_memchr_count(const uint8_t *bytes, size_t count, uint8_t value) {
+    const uint8_t *end = bytes + count, *at = bytes;
+    size_t found = 0;
+    while ((at = memchr(at, value, end - at))) {
+        found++;
+        at++;
+    }
+    return found;
+}
+
+size_t peer_libavcodec_access_units(const uint8_t *bytes, size_t count, size_t chunk) {
+    AVCodecParserContext *parser = av_parser_init(AV_CODEC_ID_H264);
+    AVCodecContext *context = avcodec_alloc_context3(NULL);
+    size_t found = 0, position = 0;
+    while (parser && context && position <= count) {
+        size_t rest = count - position;
+        int length = rest < chunk ? rest : chunk;
+        uint8_t *unit;
+        int unit_length;
+        // No bytes at all mean the end of the stream.
+        int used = av_parser_parse2(
+            parser, context, &unit, &unit_length, bytes + position, length, AV_NOPTS_VALUE, AV_NOPTS_VALUE, 0);
+        if (unit_length > 0) found++;
+        position += used;
+        if (length == 0) break;
+    }
+    if (parser) av_parser_close(parser);
+    avcodec_free_context(&context);
+    return found;
 }

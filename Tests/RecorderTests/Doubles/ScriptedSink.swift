@@ -5,6 +5,7 @@ import Output
 final class ScriptedSink: PacketSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "scripted"
+    let identity: FileIdentity? = nil
     private(set) var units: [AccessUnit] = []
     private(set) var isFinished = false
     /// What goes wrong with which access unit, counted from 0.

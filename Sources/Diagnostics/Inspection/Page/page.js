@@ -86,8 +86,8 @@
     if (minutes === 0) return `${trimmed(seconds)} s`;
     const rest = seconds - minutes * 60;
     const hours = Math.floor(minutes / 60);
-    if (hours === 0) return `${minutes}:${rest.toFixed(1).padStart(4, "0").replace(/\.0$/, "")}`;
-    return `${hours}:${String(minutes % 60).padStart(2, "0")}:${String(Math.floor(rest)).padStart(2, "0")}`;
+    const padded = rest.toFixed(2).padStart(5, "0").replace(/\.?0+$/, "").padStart(2, "0");
+    return hours === 0 ? `${minutes}:${padded}` : `${hours}:${String(minutes % 60).padStart(2, "0")}:${padded}`;
   }
 
   // The number of keyframes up to a frame, which is the number of its GOP, from 1.
@@ -395,15 +395,24 @@
     const { context, plot, width, height } = surface(overview);
     const columns = Math.floor(plot.width);
     const palette = classes.map(color);
+    const isDense = frames.count > columns;
     context.fillStyle = color("band");
     context.fillRect(plot.left, 0, columns, height);
+    let highestAverage = 1;
+    for (let column = 0; isDense && column < columns; column += 1) {
+      const from = Math.floor(column / columns * frames.count);
+      const to = Math.max(from + 1, Math.floor((column + 1) / columns * frames.count));
+      highestAverage = Math.max(highestAverage, (frames.ends[to] - frames.ends[from]) / (to - from));
+    }
     for (let column = 0; column < columns; column += 1) {
       const from = Math.floor(column / columns * frames.count);
       const to = Math.max(from + 1, Math.floor((column + 1) / columns * frames.count));
       let peak = from;
       for (let frame = from; frame < to; frame += 1) if (frames.sizes[frame] > frames.sizes[peak]) peak = frame;
-      const top = frames.sizes[peak] / Math.max(totalMax, 1) * (height - 4);
-      context.fillStyle = palette[frames.kinds[peak]];
+      // A frame each as far as that goes, then averages: a keyframe in every other column would hide the rest.
+      const average = (frames.ends[to] - frames.ends[from]) / (to - from);
+      const top = (isDense ? average / highestAverage * 0.8 : frames.sizes[peak] / Math.max(totalMax, 1)) * (height - 4);
+      context.fillStyle = isDense ? color("muted") : palette[frames.kinds[peak]];
       context.fillRect(plot.left + column, height - top, 1, top);
     }
     const left = plot.left + view.start / frames.count * columns;
@@ -440,7 +449,13 @@
     redraw();
   }
 
-  function zoom(factor, center = (view.start + view.end) / 2) {
+  // The place that stays where it is: the selected frame, if it is in view, else the middle.
+  function anchor() {
+    return selected !== null && selected >= view.start && selected < view.end
+      ? selected + 0.5 : (view.start + view.end) / 2;
+  }
+
+  function zoom(factor, center = anchor()) {
     const length = Math.max(shortestView, Math.min((view.end - view.start) * factor, frames.count));
     const fraction = (center - view.start) / (view.end - view.start);
     show(center - fraction * length, length);
@@ -524,9 +539,9 @@
       PageDown: () => show(view.start + length * 0.9, length),
       Home: () => select(0),
       End: () => select(frames.count - 1),
-      "+": () => zoom(0.5, selected ?? undefined),
-      "=": () => zoom(0.5, selected ?? undefined),
-      "-": () => zoom(2, selected ?? undefined),
+      "+": () => zoom(0.5),
+      "=": () => zoom(0.5),
+      "-": () => zoom(2),
       0: () => show(0, frames.count),
       k: () => select(frames.keyframes[keyframes] ?? current),
       K: () => select(frames.keyframes[keyframes - (frames.keyframes[keyframes - 1] === current ? 2 : 1)] ?? current),

@@ -20,4 +20,17 @@ typedef struct peer_ffmpeg peer_ffmpeg;
 int peer_libavcodec(
     peer_ffmpeg **state, const uint8_t *jpeg, size_t count, int width, int height, uint8_t *nv12);
 
+// The number of start codes (00 00 01), found by memchr for each 01.
+size_t peer_memchr_start_codes(const uint8_t *bytes, size_t count);
+
+// The same by memmem.
+size_t peer_memmem_start_codes(const uint8_t *bytes, size_t count);
+
+// The number of bytes of a value, by memchr.
+size_t peer_memchr_count(const uint8_t *bytes, size_t count, uint8_t value);
+
+// The number of access units that libavcodec's H.264 parser makes of a stream which it is given in chunks; 0 where
+// there is no such parser. The stream must be followed by 64 bytes that may be read.
+size_t peer_libavcodec_access_units(const uint8_t *bytes, size_t count, size_t chunk);
+
 #endif

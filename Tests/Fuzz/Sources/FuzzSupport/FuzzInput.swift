@@ -21,7 +21,7 @@ public struct FuzzInput {
     /// of its own, so that AddressSanitizer sees reads beyond its end.
     public mutating func chunks() -> [[UInt8]] {
         var state = UInt32(choice(0...255))
-        let largest = 1 + Int(state) % 40
+        let largest = 1 << (Int(state) % 10)
         var chunks: [[UInt8]] = []
         var position = 0
         while position < bytes.count {

@@ -15,12 +15,22 @@ public func readSyntax(of stream: [UInt8], _ codec: Codec) {
             _ = element.meaning(in: structure)
         }
         promise(end <= 8 * nalUnit.byteCount, "elements lie within the unit")
+        readMessages(of: nalUnit, sets)
         let inserted = Result { try sets.insert(nalUnit) }
         if case .success(true) = inserted {
             promise(structure.error == nil, "a set that is taken is read whole")
         }
     }
     describe(sets)
+}
+
+/// Reads a unit as supplemental enhancement information, whatever it is.
+private func readMessages(of nalUnit: RawSpan, _ sets: StreamParameterSets) {
+    for message in SupplementalEnhancementInformation(nalUnit, parameterSets: sets).messages {
+        promise(!message.name.isEmpty, "a message has a name")
+        if case .unregisteredUserData(let data) = message.content { _ = (data.uuidText, data.text) }
+        if case .registeredUserData(let data) = message.content { _ = data.kind }
+    }
 }
 
 /// Asks for all that is derived from parameter sets: none of it may trap.

@@ -1,0 +1,14 @@
+extension AccessUnit {
+    /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` where there is no set,
+    /// or none that says it. Reads the whole set and allocates: for once a stream, not once a picture.
+    public var statedFrameRate: NominalFrameRate? {
+        guard let set = units.first(where: { $0.header.parameterSetKind == .sequence }) else { return nil }
+        return withUnsafeBytes { buffer in
+            let nalUnit = buffer.bytes.extracting(set.bytes)
+            return switch codec {
+            case .h264: (try? H264.SequenceParameterSet(nalUnit))?.frameRate
+            case .hevc: (try? H265.SequenceParameterSet(nalUnit))?.frameRate
+            }
+        }
+    }
+}

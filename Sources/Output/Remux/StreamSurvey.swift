@@ -1,0 +1,40 @@
+import Bitstream
+
+/// What a raw stream turns out to be when it is read through.
+struct StreamSurvey {
+    /// Pictures from the first IDR picture on.
+    private(set) var pictureCount = 0
+    /// Pictures ahead of it.
+    private(set) var undecodableCount = 0
+    /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
+    let description: StreamDescription
+
+    init(of stream: RawStream) throws(RemuxError) {
+        var parameterSets = StreamParameterSets(codec: stream.codec)
+        var meter = ReorderingMeter()
+        var (pictureCount, undecodableCount) = (0, 0)
+        try stream.forEachPicture { (picture) throws(RemuxError) in
+            guard let picture else { return undecodableCount += 1 }
+            if pictureCount == 0 { parameterSets.insert(leadingSetsOf: picture.unit) }
+            pictureCount += 1
+            meter.append(picture.order)
+        }
+        guard let description = StreamDescription(parameterSets, reordering: meter.reordering) else {
+            throw .input(InputError(.malformed("there is no IDR picture to begin with"), input: stream.path))
+        }
+        (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
+        self.description = description
+    }
+}
+
+extension StreamParameterSets {
+    /// Takes over the sets of an IDR picture. Those that cannot be read are passed over: the shaper has read
+    /// as much of them as it takes to tell pictures apart.
+    fileprivate mutating func insert(leadingSetsOf unit: AccessUnit) {
+        unit.withUnsafeBytes { bytes in
+            for set in unit.units.prefix(while: { $0.header.isParameterSet }) {
+                _ = try? insert(bytes.bytes.extracting(set.bytes))
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Bitstream
+
+extension StreamDescription {
+    /// What parameter sets say of their stream; nil without a sequence parameter set.
+    /// - Parameter reordering: how far the stream does reorder, where that is known better.
+    public init?(_ parameterSets: StreamParameterSets, reordering: Int? = nil) {
+        switch parameterSets.codec {
+        case .h264:
+            guard let set = parameterSets.h264.latestSequence else { return nil }
+            self.init(
+                codec: .h264, width: set.width, height: set.height, frameRate: set.frameRate,
+                reordering: reordering ?? set.maxNumReorderFrames,
+                color: set.vui_parameters.flatMap(Color.init))
+        case .hevc:
+            guard let set = parameterSets.hevc.latestSequence else { return nil }
+            self.init(
+                codec: .hevc, width: set.width, height: set.height, frameRate: set.frameRate,
+                reordering: reordering ?? set.maxNumReorderPictures,
+                color: set.vui_parameters.flatMap(Color.init))
+        }
+    }
+}
+
+extension StreamDescription.Color {
+    /// Nil where nothing is said.
+    fileprivate init?(_ vui: H264.VUIParameters) {
+        guard vui.video_signal_type_present_flag else { return nil }
+        self.init(
+            primaries: UInt8(clamping: vui.colour_primaries),
+            transfer: UInt8(clamping: vui.transfer_characteristics),
+            matrix: UInt8(clamping: vui.matrix_coefficients), isFullRange: vui.video_full_range_flag)
+    }
+
+    /// Nil where nothing is said.
+    fileprivate init?(_ vui: H265.VUIParameters) {
+        guard vui.video_signal_type_present_flag else { return nil }
+        self.init(
+            primaries: UInt8(clamping: vui.colour_primaries),
+            transfer: UInt8(clamping: vui.transfer_characteristics),
+            matrix: UInt8(clamping: vui.matrix_coeffs), isFullRange: vui.video_full_range_flag)
+    }
+}

@@ -1,0 +1,135 @@
+import Bitstream
+import Testing
+
+@testable import Output
+
+/// Times of pictures that a container takes, made of times that a camera gives.
+@Suite struct PresentationClockTests {
+    private static let frame: Int64 = 40_000_000
+
+    private func clock(_ ticksPerSecond: Int64 = 1000) -> PresentationClock {
+        PresentationClock(ticksPerSecond: ticksPerSecond, frameDuration: Self.frame)
+    }
+
+    private func times(_ timestamps: [Int64], _ ticksPerSecond: Int64 = 1000) -> [Int64] {
+        var clock = clock(ticksPerSecond)
+        return timestamps.enumerated().map { clock.time(number: $0, timestamp: $1) }
+    }
+
+    @Test("the first picture is at 0, the others where they were captured")
+    func capture() {
+        #expect(times([7_000_000_000, 7_040_000_000, 7_120_400_000, 7_120_600_000]) == [0, 40, 120, 121])
+    }
+
+    @Test("ticks are rounded to the nearest and do not drift")
+    func rounding() {
+        let timestamps = (0..<1000).map { Int64($0) * 33_333_333 }
+        for (time, timestamp) in zip(times(timestamps, 90_000), timestamps) {
+            #expect(abs(Double(time) - Double(timestamp) * 90e-6) <= 0.5)
+        }
+    }
+
+    @Test("a clock that repeats or jitters back gives times that rise all the same")
+    func jitter() {
+        #expect(
+            times([0, 40_000_000, 40_000_000, 20_000_000, 41_000_000, 80_000_000]) == [0, 40, 41, 42, 43, 80])
+    }
+
+    @Test(
+        "a clock that was set goes on from the last picture",
+        arguments: [
+            0, -50_000_000_000, .min, 5_000_000_000_000_000, .max,
+        ] as [Int64])
+    func steps(to start: Int64) {
+        let before: [Int64] = [1_000_000_000_000, 1_000_040_000_000]
+        let after = [start, start &+ Self.frame]
+        #expect(times(before + after) == [0, 40, 80, 120])
+    }
+
+    @Test("a clock that goes back and forth between the ends of time does no harm")
+    func extremes() {
+        let all = times((0..<100).map { $0 % 2 == 0 ? .max : .min })
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test("a picture that comes ahead leaves room for those presented before it")
+    func reordered() {
+        var clock = clock()
+        // All of one time: a clock that stands still.
+        let numbers = [0, 4, 2, 1, 3, 8, 6, 5, 7]
+        let byNumber = numbers.map { ($0, clock.time(number: $0, timestamp: 5)) }.sorted { $0 < $1 }
+        #expect(zip(byNumber, byNumber.dropFirst()).allSatisfy { $0.1 < $1.1 })
+        #expect(byNumber[0].1 == 0)
+    }
+
+    @Test("reordered pictures are where they were captured")
+    func reorderedCapture() {
+        var clock = clock()
+        for number in [0, 4, 2, 1, 3, 8, 6, 5, 7] {
+            #expect(
+                clock.time(number: number, timestamp: 9 + Int64(number) * Self.frame) == Int64(number) * 40)
+        }
+    }
+
+    @Test("numbers far apart take no more room than pictures can need")
+    func gaps() {
+        var clock = clock()
+        _ = clock.time(number: 0, timestamp: 0)
+        #expect(clock.time(number: .max, timestamp: Self.frame) == 40)
+    }
+}
+
+/// When pictures are decoded.
+@Suite struct PacketClockTests {
+    private func clock(reordering: Int) -> PacketClock {
+        PacketClock(
+            ticksPerSecond: 1000,
+            stream: StreamDescription(
+                codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1),
+                reordering: reordering))
+    }
+
+    private func times(_ numbers: [Int], reordering: Int) -> [PacketClock.Times] {
+        var clock = clock(reordering: reordering)
+        return numbers.map { clock.times(number: $0, timestamp: Int64($0) * 40_000_000) }
+    }
+
+    private func isInOrder(_ times: [PacketClock.Times]) -> Bool {
+        times.allSatisfy { $0.decoding <= $0.presentation }
+            && zip(times, times.dropFirst()).allSatisfy { $0.decoding < $1.decoding }
+    }
+
+    @Test("without reordering a picture is decoded when it is presented")
+    func plain() {
+        #expect(times([0, 1, 2], reordering: 0).allSatisfy { $0.decoding == $0.presentation })
+    }
+
+    @Test("with reordering decoding begins so much earlier, and is never late")
+    func reordered() {
+        let times = times([0, 4, 2, 1, 3, 8, 6, 5, 7], reordering: 2)
+        #expect(times.map(\.decoding) == [-80, -40, 0, 40, 80, 120, 160, 200, 240])
+        #expect(times.map(\.presentation) == [0, 160, 80, 40, 120, 320, 240, 200, 280])
+    }
+
+    @Test("more reordering than there is does no harm", arguments: [3, 16, 1000, -1])
+    func tooMuch(reordering: Int) {
+        let times = times([0, 1, 2, 3, 4, 5], reordering: reordering)
+        #expect(isInOrder(times))
+        #expect(times.map(\.presentation) == [0, 40, 80, 120, 160, 200])
+    }
+
+    @Test("less than there is presents pictures late, in order of decoding all the same")
+    func tooLittle() { #expect(isInOrder(times([0, 4, 2, 1, 3, 8, 6, 5, 7], reordering: 0))) }
+
+    @Test("frame rates of no use are bounded", arguments: [1, 1_000_000_000])
+    func rates(denominator: Int) {
+        var clock = PacketClock(
+            ticksPerSecond: 90_000,
+            stream: StreamDescription(
+                codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(1, in: denominator),
+                reordering: 16))
+        // MP4 has 31 bits for a duration.
+        #expect((1...Int64(Int32.max)).contains(clock.frameTicks))
+        #expect(clock.times(number: 0, timestamp: 0).presentation == 0)
+    }
+}
