@@ -237,34 +237,26 @@ def h265_sub_layer_hrd(x, cpb_count, has_sub_pictures):
         x.flag()
 
 
-class H265HRD:
-    """hrd_parameters() (E.2.2), whose common part later ones of a video parameter set may inherit."""
-
-    def __init__(self):
-        self.common = (0, 0, 0)
-
-    def write(self, x, has_common, sub_layers):
-        if has_common:
-            nal, vcl, sub_pictures = x.flag(), x.flag(), 0
-            if nal or vcl:
-                sub_pictures = x.flag()
-                if sub_pictures:
-                    x.u(8), x.u(5), x.flag(), x.u(5)
-                x.u(4), x.u(4)
-                if sub_pictures:
-                    x.u(4)
-                x.u(5), x.u(5), x.u(5)
-            self.common = (nal, vcl, sub_pictures)
-        nal, vcl, sub_pictures = self.common
-        for _ in range(sub_layers + 1):
-            low_delay = 0
-            if x.flag() or x.flag():
-                x.ue(0, 2047)
-            else:
-                low_delay = x.flag()
-            count = 1 if low_delay else x.ue(0, 31) + 1
-            for _ in range(nal + vcl):
-                h265_sub_layer_hrd(x, count, sub_pictures)
+def h265_hrd(x, sub_layers):
+    """hrd_parameters() (E.2.2)."""
+    nal, vcl, sub_pictures = x.flag(), x.flag(), 0
+    if nal or vcl:
+        sub_pictures = x.flag()
+        if sub_pictures:
+            x.u(8), x.u(5), x.flag(), x.u(5)
+        x.u(4), x.u(4)
+        if sub_pictures:
+            x.u(4)
+        x.u(5), x.u(5), x.u(5)
+    for _ in range(sub_layers + 1):
+        low_delay = 0
+        if x.flag() or x.flag():
+            x.ue(0, 2047)
+        else:
+            low_delay = x.flag()
+        count = 1 if low_delay else x.ue(0, 31) + 1
+        for _ in range(nal + vcl):
+            h265_sub_layer_hrd(x, count, sub_pictures)
 
 
 def h265_vps(r, number, sub_layers):
@@ -284,10 +276,12 @@ def h265_vps(r, number, sub_layers):
         x.u(32, 1), x.u(32, 1)
         if x.flag():
             x.ue(0, 2 ** 32 - 2)
-        hrd = H265HRD()
         for i in range(x.ue(0, sets)):
             x.ue(0, sets - 1)
-            hrd.write(x, True if i == 0 else x.bits.u(1, 1), sub_layers)
+            if i:
+                # cprms_present_flag: without it the common part is the one before's (7.4.3.1), which libavcodec does not know.
+                x.bits.u(1, 1)
+            h265_hrd(x, sub_layers)
     x.bits.u(1, 0)
     return x.bits.unit(h265_header(32))
 
@@ -355,7 +349,7 @@ def h265_vui(x, sub_layers):
         if x.flag():
             x.ue(0, 2 ** 32 - 2)
         if x.flag():
-            H265HRD().write(x, True, sub_layers)
+            h265_hrd(x, sub_layers)
     if x.flag():
         x.flag(), x.flag(), x.flag(), x.ue(0, 4095), x.ue(0, 16), x.ue(0, 16), x.ue(0, 15), x.ue(0, 15)
 

@@ -66,8 +66,8 @@ BEHIND_SLICE_START = {
 }
 # The unit types that trace_headers reads; of the rest it prints nothing.
 TRACED = {"h264": {1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 19}, "hevc": {*range(10), *range(16, 22), 32, 33, 34, 35, 39, 40}}
-# Filler data's bytes, which trace_headers prints and camrec does not (H.264, 7.3.2.7).
-FILLER = {"h264": 12}
+# Filler data, whose bytes trace_headers prints and camrec does not (H.264: 7.3.2.7, H.265: 7.3.2.8). Older versions skip H.265's.
+FILLER = {"h264": 12, "hevc": 38}
 SETS = {"h264": {7: "SPS", 8: "PPS", 13: "SPS extension"}, "hevc": {32: "VPS", 33: "SPS", 34: "PPS"}}
 SLICES = {"h264": {1, 5, 19}, "hevc": {*range(10), *range(16, 22)}}
 # The payloads that camrec reads (Annex D); of others the type and the size are compared.
@@ -110,14 +110,15 @@ DIFFERENCES = (
     ("payloads of SEI types other than 0, 1, 4, 5 and 6", "type and size", "elements", "camrec has no use for them"),
     ("slices ahead of their parameter sets", "read as far as their id", "read whole where the sets come later, else not at all",
      "ffmpeg collects the sets of the stream's first access unit that has some beforehand"),
-    ("the first of an H.265 start code's 4 bytes", "the unit's behind it", "the access unit's before it", "`zero_byte`, B.1.1 and B.2.1"),
+    ("the first of an H.265 start code's 4 bytes", "the unit's behind it", "the access unit's before it", "`zero_byte`, B.1.1 and B.2.1; so in newer libavcodecs, too"),
     ("H.265's end of sequence and of bitstream", "in the access unit that ends", "in the next one", "7.4.2.4.4"),
     ("zero bytes ahead of the stream's first start code", "in no access unit", "in the first one", "`leading_zero_8bits`, B.1.1"),
     ("keyframes in H.264", "IDR pictures, and intra pictures with a recovery point", "also other pictures with a recovery point",
      "D.2.8: at other pictures decoding begins, but good pictures come later"),
     ("pictures ahead of a first keyframe that is not IDR, in output order", "pictures", "no frames", "they refer to what is not there (H.265, 8.1.3)"),
     ("a field without a second one", "a picture", "no frame", "libavcodec puts out whole frames"),
-    ("the rate where a stream announces none", "none", "25/1", "ffmpeg's assumption for raw streams"),
+    ("the rate where a stream announces none", "none", "25/1, in newer versions 1200000/1", "ffmpeg's assumption for raw streams"),
+    ("the rate of H.264", "frames", "frames, in newer versions ticks, of which a frame has two", "E.2.1"),
     ("the rate of H.265's fields", "frames", "fields", "`field_seq_flag`, E.3.1"),
     ("level 1b of Baseline, Main and Extended", "1b", "1.1", "A.3.1: `level_idc` 11 with `constraint_set3_flag`"),
     ("the profiles of H.265's range extensions", "each by its name", "Rext", "A.3.5: one `profile_idc`"),
@@ -220,7 +221,8 @@ class Stream:
 
     def pairs(self, kinds):
         """Our units of these types, each with libavcodec's."""
-        ours = [unit for unit in self.ours["units"] if unit["type"] in TRACED[self.codec]]
+        traced = TRACED[self.codec] | {unit["nal_unit_type"] for unit in self.trace.units} & {FILLER[self.codec]}
+        ours = [unit for unit in self.ours["units"] if unit["type"] in traced]
         if self.trace.errors:
             raise Different(f"trace_headers: {self.trace.errors[0]}")
         expect("types of the units", [unit["type"] for unit in ours], [unit["nal_unit_type"] for unit in self.trace.units])
@@ -267,10 +269,6 @@ def compare_parameter_sets(stream):
         theirs = sum(SETS[stream.codec].get(unit["nal_unit_type"]) == kind for unit in stream.trace.units)
         ours = sum(entry["count"] for entry in stream.ours["parameterSets"] if entry["kind"] == kind)
         expect(f"number of {kind}", ours, theirs)
-
-
-def set_number(unit, *names):
-    return next((value for name, value in unit["elements"] if name in names), None)
 
 
 def compare_slices(stream):
@@ -346,10 +344,10 @@ def messages_of(elements):
 
 def compare_messages(stream):
     counts = {}
-    for ours, theirs in stream.pairs(TRACED[stream.codec] - SLICES[stream.codec] - set(SETS[stream.codec])):
+    for ours, theirs in stream.pairs({*TRACED[stream.codec], FILLER[stream.codec]} - SLICES[stream.codec] - set(SETS[stream.codec])):
         if not any(name == "last_payload_size_byte" for name, _ in theirs.elements):
             rest = {name for name, _ in stream.compare_elements(ours, theirs)}
-            if ours["type"] == FILLER.get(stream.codec):
+            if ours["type"] == FILLER[stream.codec]:
                 rest -= {"ff_byte"}
             expect(f"behind the unit at offset {ours['offset']}", TRAILING & rest, rest)
             continue
@@ -367,30 +365,37 @@ def compare_messages(stream):
     expect("messages by type", {m["payloadType"]: m["count"] for m in stream.ours["sei"]}, counts)
 
 
-def packet_starts(stream):
-    """Where libavcodec's parsers begin a packet for each of our access units."""
+def packet_starts(stream, is_older):
+    """Where libavcodec's parsers begin a packet for each of our access units; an older H.265 parser begins them otherwise."""
     units = stream.ours["units"]
     firsts = [i for i, unit in enumerate(units) if unit["beginsAccessUnit"]]
     starts = []
     for i in firsts:
         unit = units[i]
-        start = unit["offset"]
         if stream.codec == "hevc":
             # The end of a sequence belongs to the access unit before (7.4.2.4.4); libavcodec has it begin one.
             while i and units[i - 1]["type"] in (36, 37):
                 i -= 1
             unit = units[i]
-            # zero_byte belongs to the unit behind it (B.2.1); libavcodec counts it to the packet before.
-            start = unit["offset"] + unit["startCode"] - 3
-        starts.append(start)
+        starts.append(start_of(unit, is_older))
     # leading_zero_8bits ahead of all (B.1.1) are part of the first packet.
     starts[0] = 0
     last = len(units)
     while stream.codec == "hevc" and units[last - 1]["type"] in (36, 37):
         last -= 1
     if last < len(units):
-        starts.append(units[last]["offset"] + units[last]["startCode"] - 3)
+        starts.append(start_of(units[last], is_older))
     return starts
+
+
+def start_of(unit, is_older):
+    """zero_byte belongs to the unit behind it (B.2.1); older libavcodecs count it to the packet before."""
+    return unit["offset"] + (unit["startCode"] - 3 if is_older else 0)
+
+
+def packet_sizes(stream, is_older):
+    ends = [*packet_starts(stream, is_older)[1:], stream.ours["bytes"]]
+    return [end - start for start, end in zip([0, *ends], ends)]
 
 
 def compare_pictures(stream):
@@ -398,12 +403,12 @@ def compare_pictures(stream):
     expect("accessUnits", stream.ours["accessUnits"], len(ours))
     expect("ends of access units", [p["offset"] + p["size"] for p in ours], [p["offset"] for p in ours[1:]] + [stream.ours["bytes"]])
     expect("beginnings of access units", [p["offset"] for p in ours], [u["offset"] for u in stream.ours["units"] if u["beginsAccessUnit"]])
-    ends = [*packet_starts(stream)[1:], stream.ours["bytes"]]
     sizes = [int(packet["size"]) for packet in stream.packets]
-    expect("sizes of packets", [end - start for start, end in zip([0, *ends], ends)], sizes)
+    is_older = stream.codec == "hevc" and sizes == packet_sizes(stream, True)
+    expect("sizes of packets", packet_sizes(stream, is_older), sizes)
     expect("idrs", stream.ours["idrs"], sum(picture["idr"] for picture in ours))
     compare_keyframes(stream)
-    compare_decoded(stream)
+    compare_decoded(stream, is_older)
 
 
 def compare_keyframes(stream):
@@ -420,10 +425,10 @@ def compare_keyframes(stream):
            [packet["flags"].startswith("K") for packet in stream.packets][:len(stream.ours["frames"])])
 
 
-def compare_decoded(stream):
+def compare_decoded(stream, is_older):
     """A pair of fields is one frame to the decoder, of the first one's type, at the second one's place; a field alone is none."""
     frames, starts, lone = [], {}, set()
-    for start, picture in zip(packet_starts(stream), stream.ours["frames"]):
+    for start, picture in zip(packet_starts(stream, is_older), stream.ours["frames"]):
         if picture.get("secondField"):
             lone.discard(frames[-1]["offset"])
         else:
@@ -473,13 +478,26 @@ def compare_format(stream):
     if samples == "gray" and stream.codec == "h264":
         samples = "yuv420p"  # libavcodec decodes it to this, with neutral chroma.
     expect("samples", samples, theirs["pix_fmt"].replace("yuvj", "yuv"))
-    rate = fractions.Fraction(25)  # what ffmpeg takes where a stream says nothing
-    if ours["frameRateNumerator"]:
-        # H.265's fields are pictures of their own (field_seq_flag, E.3.1), and libavcodec gives the rate of pictures.
-        fields = 2 if stream.codec == "hevc" and ours["interlaced"] else 1
-        rate = fractions.Fraction(ours["frameRateNumerator"], ours["frameRateDenominator"]) * fields
-    expect("rate", rate, fractions.Fraction(theirs["r_frame_rate"]))
+    compare_rate(stream, theirs["r_frame_rate"])
     compare_colour(ours["color"], theirs)
+
+
+def compare_rate(stream, theirs):
+    """The rate, by the first SPS that libavcodec read, and by ffprobe."""
+    ours = stream.ours
+    sps = next(unit for unit in stream.trace.units if SETS[stream.codec].get(unit["nal_unit_type"]) == "SPS")
+    prefix = "vui_" if stream.codec == "hevc" else ""
+    ticks, seconds = sps[prefix + "time_scale"], sps[prefix + "num_units_in_tick"]
+    pictures, rate, probed = None, None, {fractions.Fraction(25), fractions.Fraction(1200000)}
+    if ticks and seconds:
+        # A tick is a field in H.264 (E.2.1), a picture in H.265, where field_seq_flag says that pictures are fields (E.3.1).
+        pictures = fractions.Fraction(ticks, seconds)
+        rate = pictures / 2 if stream.codec == "h264" or sps["field_seq_flag"] else pictures
+        # ffprobe gives H.264's frames or, in newer versions, ticks; it knows nothing of H.265's fields.
+        probed = {pictures} if stream.codec == "hevc" else {rate, pictures}
+    expect("rate", fractions.Fraction(ours["frameRateNumerator"], ours["frameRateDenominator"]) if ours["frameRateNumerator"] else None, rate)
+    if fractions.Fraction(theirs) not in probed:
+        raise Different(f"rate: ffprobe has {theirs}, none of {', '.join(map(str, probed))}")
 
 
 def compare_colour(ours, theirs):
