@@ -482,7 +482,49 @@ extension BitWriter {
     }
 }
 
+@Suite struct H265VideoParameterSetBufferingTests {
+    /// `cprms_present_flag`, 7.4.3.1, which libavcodec does not know.
+    @Test func theCommonPartIsTheOneBefores() throws {
+        var writer = BitWriter()
+        writer.u(6, 3)
+        writer.u(9, 0)
+        writer.flag(true)
+        writer.u(16, 0xFFFF)
+        writer.mainProfile()
+        writer.flag(true)
+        for value in [0, 0, 0] { writer.ue(value) }
+        writer.u(6, 0)
+        writer.ue(1)
+        writer.flags(true, true)
+        for value in [1, 25] { writer.u(32, value) }
+        writer.flag(false)
+        for value in [2, 0] { writer.ue(value) }
+        writer.flags(true, false, false)
+        for value in [1, 2] { writer.u(4, value) }
+        for value in [23, 15, 5] { writer.u(5, value) }
+        writer.schedule(bitRate: 99)
+        writer.ue(1)
+        writer.flag(false)
+        writer.schedule(bitRate: 9)
+        writer.flag(false)
+        let vps = try H265.VideoParameterSet(writer.h265NALUnit(type: 32))
+        let parameters = vps.hrd_parameters.map(\.parameters)
+        #expect(parameters.map(\.common.bit_rate_scale) == [1, 1])
+        #expect(parameters[0].common == parameters[1].common)
+        let schedules = parameters.compactMap { $0.subLayers.first?.nal.first }
+        #expect(schedules.map(\.bit_rate_value_minus1) == [99, 9])
+        #expect(parameters[1].bitRate(of: schedules[1]) == 1280)
+    }
+}
+
 extension BitWriter {
+    /// One sub-layer of hrd_parameters() with one schedule.
+    fileprivate mutating func schedule(bitRate: Int) {
+        flag(true)
+        for value in [0, 0, bitRate, 199] { ue(value) }
+        flag(false)
+    }
+
     /// The shortest picture parameter set with an extension, as far as the extension.
     fileprivate mutating func screenContentPictureParameterSet() {
         for value in [0, 0] { ue(value) }
