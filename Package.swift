@@ -19,13 +19,18 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
+        .target(name: "Threading"),
+        .target(name: "CNetwork"),
+        .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
-        .target(name: "Capture", dependencies: ["CV4L2", "CYUV"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
-        .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
-        .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
+        .target(name: "Output", dependencies: ["Bitstream", "Network", "Threading", "CFFmpeg", "CFormat"]),
+        .target(
+            name: "Recorder",
+            dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
             name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
             resources: [
@@ -34,7 +39,8 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Network",
+                "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -59,11 +65,17 @@ let package = Package(
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream", "CTestFormat"]),
+        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading"]),
+        .testTarget(
+            name: "OutputTests",
+            dependencies: ["Output", "Bitstream", "Network", "Threading", "CTestFormat", "CTestAllocations"]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
-            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),
+            dependencies: [
+                "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading",
+                "CTestAllocations",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -10,7 +10,9 @@ public final class EncoderSupply {
     public private(set) var choice: Choice?
 
     private let request: EncoderRequest
-    private let configuration: EncoderConfiguration
+    private var configuration: EncoderConfiguration
+    /// What to go back to where no encoder can be opened with a changed one.
+    private var provenConfiguration: EncoderConfiguration?
     private let source: PictureFormat
     private let inputs: EncoderInputs
     /// The stream of the encoder in use; the source's own properties where the camera codes.
@@ -72,8 +74,25 @@ public final class EncoderSupply {
         public let bFrames: Int
     }
 
+    /// Opens encoders of another average rate, in bits a second, from now on. A constant quantiser or quality
+    /// makes way for it, and so does a lower maximum; where no encoder takes the rate, the old one stays.
+    public func setBitRate(_ rate: Int) {
+        provenConfiguration = provenConfiguration ?? configuration
+        configuration.rateControl = configuration.rateControl.changed(toBitRate: rate)
+        // It is closed because of the rate, whether it gave anything or not.
+        current = nil
+    }
+
     /// Opens an encoder; the one before it must be gone.
     public func open() throws(EncoderError) -> any PictureEncoder {
+        guard let proven = provenConfiguration.take() else { return try openOne() }
+        do throws(EncoderError) { return try openOne() } catch {
+            configuration = proven
+            return try openOne()
+        }
+    }
+
+    private func openOne() throws(EncoderError) -> any PictureEncoder {
         if source.pixelFormat == .h264 {
             guard codec == .h264 else {
                 throw EncoderError(

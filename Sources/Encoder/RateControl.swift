@@ -87,6 +87,16 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Asks for nothing in particular: so many bits a pixel as is usual for the codec.
     public init() {}
 
+    /// The same with another average rate.
+    func changed(toBitRate rate: Int) -> RateControlRequest {
+        var request = self
+        request.bitRate = rate
+        (request.quantizer, request.quality) = (nil, nil)
+        if mode == .cqp || mode == .icq || mode == .qvbr { request.mode = nil }
+        if let maximumBitRate, maximumBitRate < rate { request.maximumBitRate = nil }
+        return request
+    }
+
     /// The mode that the request means.
     var wantedMode: RateControl.Mode {
         if let mode { return mode }

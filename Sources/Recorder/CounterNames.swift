@@ -8,9 +8,11 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case corrupt
     /// Of the captured: given up, the oldest first, because the encoders were late.
     case droppedByUs
+    /// Of the captured: given up during a pause.
+    case paused
 }
 
-/// What is counted of an encoder. What the source delivered, without the corrupt and those dropped by us, is
+/// What is counted of an encoder. What the source delivered, without the corrupt, those dropped by us and those of a pause, is
 /// `droppedByEncoder` + `encoded` + `unused`.
 public enum EncoderCounter: Int, CaseIterable, Sendable {
     /// Frames given to the encoder and never seen again.

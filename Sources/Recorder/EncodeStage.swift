@@ -8,22 +8,23 @@ struct EncodeStage {
     let counters: Counters<CaptureCounter>
     let interrupter: CaptureInterrupter
     let limits: RecordingLimits
-    let keyframeRequest: KeyframeRequest
+    let control: RecordingControl
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
+    private var isPaused = false
     /// More than the keyframe interval of any camera that means to have one.
     private static let mostSkippedInARow = 900
 
     init(
         tracks: [EncodeTrack], limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
-        counters: Counters<CaptureCounter>, interrupter: CaptureInterrupter, keyframeRequest: KeyframeRequest
+        counters: Counters<CaptureCounter>, interrupter: CaptureInterrupter, control: RecordingControl
     ) {
         self.tracks = tracks
         self.limits = limits
         self.frames = frames
         self.counters = counters
         self.interrupter = interrupter
-        self.keyframeRequest = keyframeRequest
+        self.control = control
     }
 
     /// Runs until the source has ended and everything is encoded, or every encoder has failed for good.
@@ -32,6 +33,8 @@ struct EncodeStage {
             if isComplete(at: buffer.timestamp) {
                 interrupter.interrupt()
                 for track in tracks { track.endPicture(isLost: false) }
+            } else if control.isPaused {
+                pause(at: buffer.timestamp)
             } else {
                 encode(buffer)
             }
@@ -52,9 +55,19 @@ struct EncodeStage {
         track.isOver || limits.frames.map { track.frameNumber >= $0 } ?? false
     }
 
+    private mutating func pause(at timestamp: Int64) {
+        firstTimestamp = firstTimestamp ?? timestamp
+        isPaused = true
+        counters.add(to: .paused)
+    }
+
     private mutating func encode(_ buffer: consuming PixelBuffer) {
         firstTimestamp = firstTimestamp ?? buffer.timestamp
-        let wantsKeyframe = keyframeRequest.take()
+        if let rate = control.takeBitRate() {
+            for track in tracks { track.changeBitRate(to: rate) }
+        }
+        let wantsKeyframe = control.takeKeyframe() || isPaused
+        isPaused = false
         var (isTaken, damage) = (false, EncoderError?.none)
         for track in tracks where damage == nil && !isComplete(track) {
             if wantsKeyframe { track.requestKeyframe() }

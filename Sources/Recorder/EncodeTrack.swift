@@ -20,6 +20,7 @@ final class EncodeTrack {
 
     private let outputs: [RecordingOutput]
     private let makeEncoder: EncoderFactory
+    private let setBitRate: ((Int) -> Void)?
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
@@ -30,11 +31,13 @@ final class EncodeTrack {
     private var isPictureTaken = false
 
     init(
-        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int,
-        outputs: [RecordingOutput], pauses: any RestartPauses
+        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
+        setBitRate: ((Int) -> Void)? = nil,
+        keyframeInterval: Int, outputs: [RecordingOutput], pauses: any RestartPauses
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
+        self.setBitRate = setBitRate
         policy = KeyframePolicy(interval: keyframeInterval)
         self.outputs = outputs
         self.pauses = pauses
@@ -45,6 +48,22 @@ final class EncodeTrack {
 
     /// Makes the next frame a keyframe, in addition to the regular ones.
     func requestKeyframe() { policy.request() }
+
+    /// Codes at another rate from the next picture on, which is an IDR: in a session of its own, because few
+    /// encoders change the rate of one that is open. Between pictures only.
+    func changeBitRate(to rate: Int) {
+        guard !isOver, encoder != nil, let setBitRate else { return }
+        setBitRate(rate)
+        do throws(EncoderError) {
+            try drain()
+            // The new session may need what the old one holds.
+            encoder = nil
+            encoder = try makeEncoder()
+            policy.request()
+        } catch {
+            rebuild(after: error)
+        }
+    }
 
     /// What became of a picture.
     enum Verdict {

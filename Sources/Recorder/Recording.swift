@@ -3,6 +3,7 @@ import Capture
 import Encoder
 import Output
 import Synchronization
+import Threading
 
 /// One codec of a recording.
 public struct RecordingTrack {
@@ -10,15 +11,20 @@ public struct RecordingTrack {
     public var encoder: any PictureEncoder
     /// Opens another like it after a failure. Called on the encode thread.
     public var makeEncoder: EncoderFactory
+    /// Has `makeEncoder` open encoders of another average rate, in bits a second, from now on; nil where there
+    /// is none to choose. Called on the encode thread.
+    public var setBitRate: ((Int) -> Void)?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
 
     /// A track with its first encoder.
     public init(
-        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory, keyframeInterval: Int
+        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
+        setBitRate: ((Int) -> Void)? = nil, keyframeInterval: Int
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
+        self.setBitRate = setBitRate
         self.keyframeInterval = keyframeInterval
     }
 }
@@ -51,7 +57,7 @@ public final class Recording {
     ///   - outputs: each with the index of the track whose stream it takes.
     public init(
         from stream: any CaptureStream, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
-        keyframeRequest: KeyframeRequest = KeyframeRequest(), limits: RecordingLimits
+        control: RecordingControl = RecordingControl(), limits: RecordingLimits
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
@@ -63,7 +69,7 @@ public final class Recording {
         let stopWish = stopWish
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
-                encoder: track.encoder, makeEncoder: track.makeEncoder,
+                encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
                 keyframeInterval: track.keyframeInterval, outputs: outputs.filter { $0.track == index },
                 pauses: stopWish)
         }
@@ -75,7 +81,7 @@ public final class Recording {
         let encodeStage = Handover(
             EncodeStage(
                 tracks: self.tracks, limits: limits, frames: frames, counters: counters,
-                interrupter: interrupter, keyframeRequest: keyframeRequest))
+                interrupter: interrupter, control: control))
         try start(captureStage, encodeStage, frames)
     }
 

@@ -8,7 +8,9 @@ struct Camrec: ParsableCommand {
         commandName: "camrec",
         abstract: "Records a camera as H.264 and H.265, on the GPU where there is one.",
         version: "0.1.0",
-        subcommands: [RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self],
+        subcommands: [
+            RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,
+        ],
         defaultSubcommand: RecordCommand.self)
 
     /// `camrec --help`: recording is what the program is for, so its options are the help.

@@ -9,4 +9,12 @@ enum JSONText {
         guard let data = try? encoder.encode(value) else { return nil }
         return String(decoding: data, as: UTF8.self) + "\n"
     }
+
+    /// On one line; nil where a number is not finite.
+    static func line(of value: some Encodable) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
 }

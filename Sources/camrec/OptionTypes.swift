@@ -96,8 +96,10 @@ struct BitsPerSecond: ExpressibleByArgument {
 }
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
-struct TimeSpan: ExpressibleByArgument {
+struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Double
+
+    init(seconds: Double) { self.seconds = seconds }
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
@@ -111,6 +113,10 @@ struct TimeSpan: ExpressibleByArgument {
             }
         guard let number, let factor, number > 0, number * factor <= 1e8 else { return nil }
         seconds = number * factor
+    }
+
+    var description: String {
+        seconds == seconds.rounded() ? "\(Int(seconds))s" : "\(Int((seconds * 1000).rounded()))ms"
     }
 }
 
@@ -132,7 +138,7 @@ struct KeyframeDistance: ExpressibleByArgument {
 
 extension String {
     /// The number at the beginning, and what follows it.
-    fileprivate func splitUnit() -> (number: Double?, unit: String) {
+    func splitUnit() -> (number: Double?, unit: String) {
         let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         return (Double(digits), String(dropFirst(digits.count)))
     }

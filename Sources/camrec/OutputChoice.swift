@@ -1,5 +1,8 @@
 import Bitstream
+import Encoder
+import Network
 import Output
+import Threading
 
 /// What one OUTPUT argument, or `--timestamps`, means: where, in which form, and by which standard.
 struct OutputChoice {
@@ -10,6 +13,8 @@ struct OutputChoice {
         case container(ContainerFormat)
         /// The pictures' times alone.
         case timestamps
+        /// The byte stream of Annex B, to receivers.
+        case live(Live)
 
         /// The name in the report.
         var name: String {
@@ -17,11 +22,21 @@ struct OutputChoice {
             case .annexB: "annexb"
             case .container(let format): format.rawValue
             case .timestamps: "timestamps"
+            case .live: "live"
             }
         }
     }
 
-    /// A file, a named pipe, or `-`.
+    /// How receivers get the stream.
+    enum Live {
+        case listening(SocketAddress)
+        case connecting(SocketAddress)
+    }
+
+    /// The scheme of outputs that connect out.
+    static let scheme = "tcp"
+
+    /// A file, a named pipe, `-`, or an address.
     let path: String
     let form: Form
     let codec: Codec
@@ -31,11 +46,21 @@ struct OutputChoice {
     /// - Parameter codec: nil for what the name says; H.264 where it says nothing.
     init(path: String, codec: Codec?) {
         self.path = path
+        if let address = SocketAddress(url: path, scheme: Self.scheme) {
+            (form, self.codec, isMisnamed) = (.live(.connecting(address)), codec ?? .h264, false)
+            return
+        }
         form = ContainerFormat(path: path).map(Form.container) ?? .annexB
         let named = Self.codec(named: path)
         let chosen = codec ?? named ?? .h264
         self.codec = chosen
         isMisnamed = named.map { $0 != chosen } ?? false
+    }
+
+    /// A port that receivers connect to.
+    init(listeningOn address: SocketAddress, codec: Codec?) {
+        path = "\(address)"
+        (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
     }
 
     /// The times of another output's pictures.
@@ -44,11 +69,12 @@ struct OutputChoice {
         (form, codec, isMisnamed) = (.timestamps, other.codec, false)
     }
 
-    /// Opens it for a stream.
+    /// Opens it for an encoder's stream.
     func open(
-        _ stream: StreamDescription, overwrite: Bool, interruption: Interruption
+        _ supply: EncoderSupply, overwrite: Bool, interruption: Interruption, live: LiveOutput
     ) throws(OutputError) -> any PacketSink {
-        switch form {
+        let stream = StreamDescription(supply)
+        return switch form {
         case .annexB:
             try FileSink(path: path, overwrite: overwrite, interruption: interruption)
         case .container(let format):
@@ -57,6 +83,7 @@ struct OutputChoice {
         case .timestamps:
             try TimestampFileSink(
                 path: path, overwrite: overwrite, stream: stream, interruption: interruption)
+        case .live(let form): try live.open(form, supply)
         }
     }
 

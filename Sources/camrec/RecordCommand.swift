@@ -3,6 +3,7 @@ import Bitstream
 import Capture
 import Encoder
 import Glibc
+import Network
 import Output
 import Recorder
 
@@ -13,6 +14,7 @@ struct RecordCommand: ParsableCommand {
         abstract: "Records a camera, the test picture or a .y4m file as H.264 and H.265.",
         usage: """
             camrec [record] [<options>] <OUTPUT>...
+            camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
             camrec devices [--json]
             camrec inspect [<options>] <FILE|->
             """,
@@ -22,6 +24,7 @@ struct RecordCommand: ParsableCommand {
               camrec --device /dev/video0 --frames 200 out.h264 out.h265
               camrec --device /dev/video0 --duration 1h out.mkv
               camrec --duration 10m --bitrate 4M --size 1280x720 out.h264
+              camrec --device /dev/video0 --listen 9982 out.h264
               camrec --device test --frames 100 - | ffplay -f h264 -
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
@@ -36,19 +39,27 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers.",
+            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers; tcp://HOST:PORT connects to a receiver.",
             valueName: "OUTPUT"))
-    var outputs: [String]
+    var outputs: [String] = []
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Stream") var stream: StreamOptions
+    @OptionGroup(title: "Live") var live: LiveArguments
     @OptionGroup(title: "Output") var reporting: ReportingOptions
 
     func validate() throws {
         let toStandardOutput = outputs.count { $0 == FileSink.standardOutput }
+        if outputs.isEmpty, live.listen == nil {
+            throw ValidationError("no OUTPUT is given, and no --listen")
+        }
+        if let url = outputs.first(where: { $0.hasPrefix("\(OutputChoice.scheme)://") && !Self.isAddress($0) }
+        ) {
+            throw ValidationError("'\(url)' is no address: use \(OutputChoice.scheme)://HOST:PORT")
+        }
         if toStandardOutput > 0, reporting.report == FileSink.standardOutput {
             throw ValidationError("'-' and '--report -' both want standard output")
         }
@@ -65,11 +76,19 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
+    private static func isAddress(_ url: String) -> Bool {
+        SocketAddress(url: url, scheme: OutputChoice.scheme).map { $0.port != 0 } ?? false
+    }
+
     private static let mostOutputs = 32
 
-    /// What each OUTPUT means, in their order, and the timestamps of the first.
+    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first.
     var choices: [OutputChoice] {
-        let choices = outputs.map { OutputChoice(path: $0, codec: stream.codec) }
+        let choices =
+            outputs.map { OutputChoice(path: $0, codec: stream.codec) }
+            + [live.listen].compactMap { $0 }.map {
+                OutputChoice(listeningOn: $0, codec: stream.codec)
+            }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
         return choices + [OutputChoice(timestamps: path, of: first)]
     }

@@ -1,5 +1,6 @@
 import Capture
 import Encoder
+import Output
 import Recorder
 
 /// What a recording came to, for people and for programs.
@@ -18,6 +19,8 @@ struct RecordingResult: Encodable {
     let error: String?
     let encoders: [Encoder]
     let outputs: [Output]
+    /// Who took the live outputs: all that were there at the end, and the latest of those gone before.
+    let receivers: [Receiver]
 
     struct Device: Encodable {
         let path: String
@@ -78,13 +81,14 @@ struct RecordingResult: Encodable {
         let error: String?
     }
 
-    /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs +
+    /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs + paused +
     /// droppedByEncoder + encoded + unused.
     struct Frames: Encodable {
         let captured: Int
         let droppedByDriver: Int
         let corrupt: Int
         let droppedByUs: Int
+        let paused: Int
         let droppedByEncoder: Int
         let unused: Int
         let encoded: Int
@@ -101,7 +105,7 @@ struct RecordingResult: Encodable {
 
     init(
         stream: any CaptureStream, supplies: [EncoderSupply], recording: Recording,
-        outcome: RecordingOutcome, choices: [OutputChoice], elapsed: Int64
+        outcome: RecordingOutcome, sinks: [any PacketSink], choices: [OutputChoice], elapsed: Int64
     ) {
         let (identity, granted) = (stream.identity, stream.format)
         device = Device(
@@ -121,6 +125,7 @@ struct RecordingResult: Encodable {
         (output, bytes, latency) = (first.output, first.bytes, first.latency)
         frames = Frames(recording.counters, encoders[track].frames, first)
         seconds = Double(elapsed) / 1e9
+        receivers = Receiver.all(of: sinks)
         error = outcome.errors.first?.description
     }
 }
@@ -174,6 +179,7 @@ extension RecordingResult.Frames {
         droppedByDriver = counters[.droppedByDriver]
         corrupt = counters[.corrupt]
         droppedByUs = counters[.droppedByUs]
+        paused = counters[.paused]
         droppedByEncoder = encoder.droppedByEncoder
         unused = encoder.unused
         encoded = encoder.encoded

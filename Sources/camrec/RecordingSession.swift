@@ -2,8 +2,10 @@ import Bitstream
 import Capture
 import Encoder
 import Glibc
+import Network
 import Output
 import Recorder
+import Threading
 
 /// One run of the record command: opens everything, waits, tells.
 struct RecordingSession {
@@ -40,19 +42,26 @@ struct RecordingSession {
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.recordingBegins()
         let report = try ReportFile(command.reporting)
+        let controlSocket = try openControlSocket()
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
             from: stream, tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, keyframeRequest: signals.keyframeRequest,
-            limits: command.length.limits)
+            }, control: signals.control, limits: command.length.limits)
         let start = MonotonicTime.now()
+        let desk = ControlDesk(
+            control: signals.control, stop: signals.interruption, start: start, counters: recording.counters,
+            encoders: recording.encoderCounters, outputs: recording.outputs,
+            live: sinks.compactMap { $0 as? BroadcastSink }, isPassthrough: stream.format.pixelFormat == .h264
+        )
+        let controlServer = try serve(controlSocket, desk, recording)
+        defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, supplies: supplies, recording: recording, outcome: outcome,
+            stream: stream, supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.errors, report)
     }
@@ -69,6 +78,7 @@ struct RecordingSession {
             return RecordingTrack(
                 encoder: try supply.open(),
                 makeEncoder: { () throws(EncoderError) in try supply.open() },
+                setBitRate: supply.setBitRate,
                 keyframeInterval: supply.keyframeInterval)
         } catch { throw .encoder(error) }
     }
@@ -89,13 +99,33 @@ struct RecordingSession {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    StreamDescription(supply), overwrite: command.reporting.overwrite,
-                    interruption: interruption)
+                    supply, overwrite: command.reporting.overwrite, interruption: interruption,
+                    live: LiveOutput(arguments: command.live, console: console, control: signals.control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)
             } catch { throw .output(error) }
         }
         return sinks
+    }
+
+    private func openControlSocket() throws(RecordingError) -> PathListener? {
+        guard let path = command.live.controlSocket else { return nil }
+        do throws(NetworkError) { return try PathListener(path: path) } catch {
+            throw .output(OutputError(.network(error), output: path))
+        }
+    }
+
+    private func serve(
+        _ listener: consuming PathListener?, _ desk: ControlDesk, _ recording: Recording
+    ) throws(RecordingError) -> ControlServer? {
+        guard let listener else { return nil }
+        do throws(NetworkError) {
+            return try ControlServer(listener) { desk.answer($0) }
+        } catch {
+            recording.stop()
+            _ = recording.finish()
+            throw .noResources
+        }
     }
 
     private func refuseToOverwriteSource() throws(RecordingError) {

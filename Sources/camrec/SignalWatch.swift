@@ -2,6 +2,7 @@ import Glibc
 import Output
 import Recorder
 import Synchronization
+import Threading
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a keyframe.
 ///
@@ -13,8 +14,8 @@ final class SignalWatch: Sendable {
     /// Raised by the first signal of a recording.
     let interruption: Interruption
     private let phase = Atomic<Int>(Phase.opening)
-    /// Made by SIGUSR1.
-    let keyframeRequest = KeyframeRequest()
+    /// SIGUSR1 asks it for a keyframe.
+    let control = RecordingControl()
 
     private enum Phase {
         static let opening = 0
@@ -69,7 +70,7 @@ final class SignalWatch: Sendable {
             var number: Int32 = 0
             guard sigwait(&mask, &number) == 0 else { continue }
             if number == SIGUSR1 {
-                keyframeRequest.make()
+                control.requestKeyframe()
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
             } else if interruption.isRaised {

@@ -19,7 +19,7 @@ import Testing
         var keyframeInterval = 5
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
-        let keyframeRequest = KeyframeRequest()
+        let control = RecordingControl()
         /// Once there are no more encoders.
         var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
 
@@ -47,7 +47,7 @@ import Testing
             self.track = track
             var stage = EncodeStage(
                 tracks: [track], limits: limits, frames: frames, counters: captureCounters,
-                interrupter: CaptureInterrupter(pool: pictures.pool), keyframeRequest: keyframeRequest)
+                interrupter: CaptureInterrupter(pool: pictures.pool), control: control)
             stage.run()
             // Closures that hold the bench would keep it for ever.
             for encoder in encoders { encoder.onPicture = { _ in } }
@@ -84,7 +84,7 @@ import Testing
     @Test("a keyframe on request comes in addition, and does not move the grid")
     func requestedKeyframe() throws {
         let bench = try Bench()
-        bench.encoder.onPicture = { if $0 == 6 { bench.keyframeRequest.make() } }
+        bench.encoder.onPicture = { if $0 == 6 { bench.control.requestKeyframe() } }
         let (units, error) = bench.run(12)
         #expect(error == nil)
         #expect(idrPositions(units) == [0, 5, 7, 10])

@@ -1,0 +1,111 @@
+import Glibc
+import Network
+import Threading
+
+/// Takes commands from other programs through a socket: a line each, which one line answers.
+///
+/// A thread of its own serves a few connections at a time. What they send may be anything: a line that is too
+/// long, or an answer that nobody reads, ends the connection.
+public final class ControlServer {
+    private let interruption: Interruption
+    private var thread: WorkerThread?
+
+    /// Starts serving.
+    /// - Parameter answer: what a command, without its line's end, is answered with; called on the server's
+    ///   thread.
+    public init(
+        _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> String
+    ) throws(NetworkError) {
+        let path = listener.path
+        guard let interruption = Interruption() else {
+            throw NetworkError(.noResources(errno: EMFILE), address: path)
+        }
+        self.interruption = interruption
+        let loop = ControlLoop(listener, poller: try Poller(), interruption: interruption, answer: answer)
+        thread = WorkerThread { loop.run() }
+        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: path) }
+    }
+
+    deinit {
+        interruption.raise()
+        if let thread = thread.take() { thread.join() }
+    }
+}
+
+/// The server's thread's work.
+private final class ControlLoop: @unchecked Sendable {
+    // Safe to share: its maker hands it to the server's thread, and touches it no more.
+    private let listener: PathListener
+    private let poller: Poller
+    private let interruption: Interruption
+    private let answer: @Sendable (String) -> String
+    private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
+    private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
+    private var count = 0
+
+    private static let mostConversations = 8
+
+    private enum Token {
+        static let listener: UInt64 = 0
+        static let interruption: UInt64 = 1
+        static let firstConversation = 2
+    }
+
+    init(
+        _ listener: consuming PathListener, poller: consuming Poller, interruption: Interruption,
+        answer: @escaping @Sendable (String) -> String
+    ) {
+        self.listener = listener
+        self.poller = poller
+        self.interruption = interruption
+        self.answer = answer
+    }
+
+    func run() {
+        _ = poller.watch(listener.listener.descriptor, for: .readable, token: Token.listener)
+        _ = poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
+        while !interruption.isRaised {
+            poller.wait(until: mayHaveMore.contains(true) ? 0 : nil) { token, _ in
+                guard token >= UInt64(Token.firstConversation) else { return }
+                mayHaveMore[Int(token) - Token.firstConversation] = true
+            }
+            accept()
+            for slot in conversations.indices where mayHaveMore[slot] { serve(slot) }
+        }
+    }
+
+    private func accept() {
+        while case .connection(let socket, _) = listener.listener.accept() {
+            let slot = freeSlot()
+            count += 1
+            _ = poller.watch(
+                socket.descriptor, for: .readable, token: UInt64(slot + Token.firstConversation))
+            conversations[slot] = Conversation(socket, number: count)
+            mayHaveMore[slot] = true
+        }
+    }
+
+    /// That of the oldest conversation, where all are taken.
+    private func freeSlot() -> Int {
+        if let slot = conversations.firstIndex(where: { $0 == nil }) { return slot }
+        let oldest = conversations.indices.min {
+            (conversations[$0]?.number ?? 0) < (conversations[$1]?.number ?? 0)
+        }
+        let slot = oldest ?? 0
+        end(slot)
+        return slot
+    }
+
+    private func serve(_ slot: Int) {
+        switch conversations[slot]?.serve(answer) {
+        case .nothing?: mayHaveMore[slot] = false
+        case .more?: break
+        case .over?, nil: end(slot)
+        }
+    }
+
+    private func end(_ slot: Int) {
+        if let conversation = conversations[slot].take() { poller.forget(conversation.socket.descriptor) }
+        mayHaveMore[slot] = false
+    }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// What can be asked of a recording while it runs, from any thread. The encode thread carries it out with the
+/// next picture.
+public final class RecordingControl: Sendable {
+    private let wantsKeyframe = Atomic<Bool>(false)
+    private let isPausedNow = Atomic<Bool>(false)
+    /// 0 for none.
+    private let wantedBitRate = Atomic<Int>(0)
+
+    /// Nothing is asked for yet.
+    public init() {}
+
+    /// Makes the next frame a keyframe, in addition to the regular ones. Several wishes before a frame are one.
+    public func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
+
+    /// Gives up every picture before it is encoded, until `resume`. The recording's duration goes on.
+    public func pause() { isPausedNow.store(true, ordering: .relaxed) }
+
+    /// Ends a pause; the next frame is a keyframe.
+    public func resume() { isPausedNow.store(false, ordering: .relaxed) }
+
+    /// Whether pictures are given up.
+    public var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }
+
+    /// Codes at another average rate from the next frame on, which is a keyframe.
+    /// - Parameter bitRate: bits a second, at least 1.
+    public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
+
+    /// Whether a keyframe was asked for, which is then fulfilled.
+    func takeKeyframe() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }
+
+    /// The rate that was asked for since the last call.
+    func takeBitRate() -> Int? {
+        let rate = wantedBitRate.exchange(0, ordering: .relaxed)
+        return rate == 0 ? nil : rate
+    }
+}

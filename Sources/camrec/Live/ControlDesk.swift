@@ -1,0 +1,93 @@
+import Output
+import Recorder
+import Threading
+
+/// Carries out what comes through the control socket. Used on the socket's thread.
+struct ControlDesk: Sendable {
+    let control: RecordingControl
+    /// Raised to end the recording as by Ctrl-C.
+    let stop: Interruption
+    let start: Int64
+    let counters: Counters<CaptureCounter>
+    let encoders: [Counters<EncoderCounter>]
+    let outputs: [RecordingOutput]
+    let live: [BroadcastSink]
+    /// The camera codes the pictures itself.
+    let isPassthrough: Bool
+
+    /// The answer to a line, in JSON, on one line.
+    func answer(_ line: String) -> String {
+        JSONText.line(of: reply(to: ControlCommand(line)))
+            ?? #"{"error":"the answer is not finite","ok":false}"#
+    }
+
+    private func reply(to command: ControlCommand?) -> Reply {
+        switch command {
+        case .keyframe?: control.requestKeyframe()
+        case .pause?: control.pause()
+        case .resume?: control.resume()
+        case .stop?: stop.raise()
+        case .stats?: return Reply(stats: stats)
+        case .bitRate(let rate)?:
+            guard !isPassthrough else {
+                return Reply(error: "the camera's own H.264 has the camera's own rate; use another --format")
+            }
+            control.changeBitRate(to: rate)
+        case nil: return Reply(error: "no such command; there are \(ControlCommand.all)")
+        }
+        return Reply()
+    }
+
+    private var stats: Stats {
+        Stats(
+            state: control.isPaused ? "paused" : "recording",
+            seconds: Double(MonotonicTime.now() - start) / 1e9,
+            captured: counters[.captured], droppedByDriver: counters[.droppedByDriver],
+            corrupt: counters[.corrupt], droppedByUs: counters[.droppedByUs], paused: counters[.paused],
+            encoded: encoders.map { $0[.encoded] },
+            outputs: outputs.map {
+                Stats.Output(
+                    output: $0.name, written: $0.counters[.written], keyframes: $0.counters[.keyframes],
+                    bytes: $0.counters[.bytes], lost: $0.counters[.lost])
+            },
+            receivers: RecordingResult.Receiver.all(of: live).filter { $0.left == nil })
+    }
+
+    private struct Reply: Encodable {
+        /// Whether it was done.
+        let ok: Bool
+        let error: String?
+        let stats: Stats?
+
+        init(error: String? = nil, stats: Stats? = nil) {
+            ok = error == nil
+            self.error = error
+            self.stats = stats
+        }
+    }
+
+    /// The names are the report's.
+    private struct Stats: Encodable {
+        /// `recording` or `paused`.
+        let state: String
+        let seconds: Double
+        let captured: Int
+        let droppedByDriver: Int
+        let corrupt: Int
+        let droppedByUs: Int
+        let paused: Int
+        /// Of each encoder.
+        let encoded: [Int]
+        let outputs: [Output]
+        /// Those that are there.
+        let receivers: [RecordingResult.Receiver]
+
+        struct Output: Encodable {
+            let output: String
+            let written: Int
+            let keyframes: Int
+            let bytes: Int
+            let lost: Int
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Network
+import Threading
+
+/// `camrec ctl PATH COMMAND`: tells a recording that runs what to do, and prints its answer.
+struct CtlCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ctl",
+        abstract: "Tells a recording with --control-socket what to do.",
+        usage: "camrec ctl <PATH> <COMMAND>",
+        discussion: """
+            Commands:
+              keyframe      make the next frame a keyframe
+              bitrate 2M    code at another average rate; the next frame is a keyframe
+              pause         give up frames before they are encoded; time goes on
+              resume        end a pause, with a keyframe
+              stats         tell how it goes
+              stop          end the recording, as by Ctrl-C
+
+            The answer is one line of JSON. Exit codes: 0 done; 64 no such command; 69 refused, or nobody there.
+            """)
+
+    @Argument(help: ArgumentHelp("The recording's --control-socket.", valueName: "PATH"))
+    var path: String
+
+    @Argument(help: ArgumentHelp("What to do, and its value.", valueName: "COMMAND"))
+    var words: [String]
+
+    /// What every answer has.
+    private struct Outcome: Decodable {
+        let ok: Bool
+    }
+
+    private static let patience: Int64 = 5_000_000_000
+    private static let longestAnswer = 1 << 20
+
+    func validate() throws {
+        guard ControlCommand(words.joined(separator: " ")) != nil else {
+            throw ValidationError(
+                "'\(words.joined(separator: " "))' is no command; there are \(ControlCommand.all)")
+        }
+    }
+
+    func run() throws {
+        let console = Console(isQuiet: false, isVerbose: false)
+        guard let answer = try ask(console) else {
+            console.fail("\(path): no answer; the recording may be ending")
+            throw ExitStatus.noEncoder
+        }
+        _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
+        let outcome = try? JSONDecoder().decode(Outcome.self, from: Data(answer.utf8))
+        guard outcome?.ok == true else { throw ExitStatus.noEncoder }
+    }
+
+    private func connect(_ console: Console) throws(ExitStatus) -> Socket {
+        do throws(NetworkError) { return try Socket.connect(path: path) } catch {
+            console.fail("\(error)")
+            throw .noEncoder
+        }
+    }
+
+    /// The answer without the line's end; nil where none came.
+    private func ask(_ console: Console) throws -> String? {
+        let socket = try connect(console)
+        let line = Array((words.joined(separator: " ") + "\n").utf8)
+        guard line.withUnsafeBytes({ socket.send($0) }) == .sent(line.count) else { return nil }
+        let deadline = MonotonicTime.now() + Self.patience
+        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while answer.count < Self.longestAnswer, socket.waitUntilReadable(until: deadline) {
+            guard case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) }) else {
+                return nil
+            }
+            answer += room[..<count]
+            if answer.last == UInt8(ascii: "\n") { return String(decoding: answer.dropLast(), as: UTF8.self) }
+        }
+        return nil
+    }
+}

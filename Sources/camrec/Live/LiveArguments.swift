@@ -1,0 +1,88 @@
+import ArgumentParser
+import Network
+import Output
+
+/// Who may watch while it records, and who may give orders.
+struct LiveArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone.",
+            valueName: "[HOST:]PORT"))
+    var listen: SocketAddress?
+
+    @Option(help: ArgumentHelp("Receivers at a time.", valueName: "N"))
+    var maxClients = 16
+
+    @Option(
+        help: ArgumentHelp(
+            "What a receiver may be behind before it waits for the next keyframe: 2s, 500ms, 4MB.",
+            valueName: "TIME|BYTES"))
+    var clientBuffer = ClientBuffer(value: .seconds(2))
+
+    @Option(help: ArgumentHelp("Close a receiver that takes nothing for so long.", valueName: "TIME"))
+    var clientTimeout = TimeSpan(seconds: 10)
+
+    @Option(help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"))
+    var controlSocket: String?
+
+    func validate() throws {
+        guard (1...1000).contains(maxClients) else {
+            throw ValidationError("--max-clients must be 1 to 1000")
+        }
+        guard (1...3600).contains(clientTimeout.seconds) else {
+            throw ValidationError("--client-timeout must be 1s to 1h")
+        }
+    }
+
+    /// How receivers are treated, but for what the stream decides.
+    var options: LiveOptions {
+        var options = LiveOptions()
+        options.mostReceivers = maxClients
+        options.buffer = clientBuffer.value
+        options.timeout = Int(clientTimeout.seconds.rounded(.up))
+        return options
+    }
+}
+
+extension SocketAddress: ExpressibleByArgument {
+    /// `9982`, `0.0.0.0:9982`, `[::]:9982`
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
+struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
+    let value: LiveOptions.Buffer
+
+    private static let bytes = 4096.0...67_108_864.0
+
+    init(value: LiveOptions.Buffer) { self.value = value }
+
+    init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        let factor: Double? =
+            switch unit.lowercased() {
+            case "b": 1
+            case "kb": 1e3
+            case "kib": 1024
+            case "mb": 1e6
+            case "mib": 1_048_576
+            default: nil
+            }
+        if let number, let factor {
+            guard Self.bytes.contains(number * factor) else { return nil }
+            value = .bytes(Int(number * factor))
+        } else {
+            guard let time = TimeSpan(argument: argument), (0.1...60).contains(time.seconds) else {
+                return nil
+            }
+            value = .seconds(time.seconds)
+        }
+    }
+
+    var description: String {
+        switch value {
+        case .seconds(let seconds): "\(TimeSpan(seconds: seconds))"
+        case .bytes(let count): "\(count)B"
+        }
+    }
+}

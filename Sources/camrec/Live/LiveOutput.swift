@@ -1,0 +1,37 @@
+import Encoder
+import Output
+import Recorder
+
+/// Opens the outputs that receivers take, and tells what happens to them.
+struct LiveOutput {
+    let arguments: LiveArguments
+    let console: Console
+    let control: RecordingControl
+
+    /// Opens the sink of a choice that is live.
+    func open(_ form: OutputChoice.Live, _ supply: EncoderSupply) throws(OutputError) -> BroadcastSink {
+        var options = arguments.options
+        options.follow(StreamDescription(supply), keyframeInterval: supply.keyframeInterval)
+        let requestKeyframe: @Sendable () -> Void = { [control] in control.requestKeyframe() }
+        switch form {
+        case .listening(let address):
+            let sink = try BroadcastSink(
+                listeningOn: address, options: options, requestKeyframe: requestKeyframe,
+                report: { [console] event in console.inform("\(event)") })
+            announce(sink)
+            return sink
+        case .connecting(let address):
+            return try BroadcastSink(
+                connectingTo: address, options: options, requestKeyframe: requestKeyframe,
+                report: { [console] event in console.inform("tcp://\(address): \(event)") })
+        }
+    }
+
+    private func announce(_ sink: BroadcastSink) {
+        console.inform("listening on \(sink.name)")
+        guard sink.isOpenToNetwork else { return }
+        console.warn(
+            "\(sink.name) is open to the network: whoever reaches it sees the camera, unencrypted; to avoid that, "
+                + "listen on 127.0.0.1 and use an SSH tunnel")
+    }
+}
