@@ -127,7 +127,7 @@ extension StreamInspector {
         findBoundary(ahead: nalUnit, &unit)
         if header.isCatalogued { readParameterSet(nalUnit, header, &unit) }
         if header.isSupplementalEnhancementInformation { readMessages(nalUnit, &unit) }
-        if header.isSlice { readSlice(nalUnit, header, &unit) }
+        if header.beginsSlice { readSlice(nalUnit, header, &unit) }
         if readsElements {
             unit.structure = SyntaxStructure(nalUnit: nalUnit, codec: codec, parameterSets: parameterSets)
         }
