@@ -6,7 +6,7 @@
 /// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
 /// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets ahead of each
 /// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
-/// picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
+/// picture; no CRA or BLA picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
 /// many slices there are.
 public struct StreamShapeChecker: Sendable {
     private let codec: Codec
@@ -224,6 +224,7 @@ extension StreamShapeChecker {
     private func rule(
         brokenBySlice nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) throws(SyntaxError) -> StreamShapeViolation.Rule? {
+        if header.isOpenRandomAccess { return .openRandomAccess }
         let slice = try SliceStart(nalUnit, codec: codec)
         if let firstSlice = picture.firstSlice {
             guard header.canShareAPicture(with: firstSlice) else { return .mixedSlices }
@@ -284,6 +285,12 @@ extension NALUnitHeader {
         case .h264(let header): header.isReferenceIndicationValid ? nil : .referenceIndication
         case .hevc(let header): header.isTemporalIDValid ? nil : .temporalID
         }
+    }
+
+    /// Whether decoding may begin with the slice's picture although it is not an IDR picture: CRA and BLA.
+    fileprivate var isOpenRandomAccess: Bool {
+        guard case .hevc(let header) = self else { return false }
+        return header.nal_unit_type.isIntraRandomAccessPoint && !header.nal_unit_type.isIDR
     }
 
     /// Whether slices with these headers can be of one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).

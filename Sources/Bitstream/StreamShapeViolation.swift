@@ -23,6 +23,8 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case noSlice
         /// The first access unit, or the one behind an end of sequence, is not an IDR picture.
         case startsWithoutIDR
+        /// A CRA or BLA picture: H.265's keyframes are to be IDR pictures.
+        case openRandomAccess
         /// An IDR picture was due.
         case idrMissing
         /// An IDR picture was not due.
@@ -75,6 +77,7 @@ extension StreamShapeViolation.Rule: CustomStringConvertible {
         case .syntax(let error): "a unit is malformed: \(error)"
         case .noSlice: "there is no slice"
         case .startsWithoutIDR: "decoding has to begin here, and it is not an IDR picture"
+        case .openRandomAccess: "a CRA or BLA picture where keyframes are IDR pictures"
         case .idrMissing: "an IDR picture was due here"
         case .idrUnexpected: "an IDR picture was not due here"
         case .parameterSetMissing: "an IDR picture without its parameter sets"

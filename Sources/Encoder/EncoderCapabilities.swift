@@ -32,7 +32,7 @@ public struct EncoderCapabilities: Sendable, Hashable {
     public let maximumSize: PictureSize?
     /// 1 where the driver knows nothing of slices.
     public let maximumSlices: Int
-    /// Whether B pictures are possible (reference frames in list 1).
+    /// Whether B pictures are possible.
     public let hasBPictures: Bool
 
 }
@@ -90,7 +90,7 @@ extension EncoderCapabilities {
     ) {
         let types = [
             VAConfigAttribRTFormat, VAConfigAttribRateControl, VAConfigAttribEncPackedHeaders,
-            VAConfigAttribEncMaxSlices, VAConfigAttribEncMaxRefFrames,
+            VAConfigAttribEncMaxSlices, VAConfigAttribEncMaxRefFrames, VAConfigAttribPredictionDirection,
         ]
         var attributes = types.map { VAConfigAttrib(type: $0, value: 0) }
         guard
@@ -107,7 +107,10 @@ extension EncoderCapabilities {
         rateControlModes = Self.modes(values[1])
         packedHeaders = Self.headers(values[2])
         maximumSlices = Int(clamping: values[3] ?? 1)
-        hasBPictures = (values[4] ?? 0) >> 16 != 0
+        // Reference frames in list 1; a driver that predicts from the past only (iHD's H.265) has some there
+        // for generalised P pictures.
+        let looksAhead = values[5].map { $0 & UInt32(VA_PREDICTION_DIRECTION_FUTURE) != 0 } ?? true
+        hasBPictures = (values[4] ?? 0) >> 16 != 0 && looksAhead
         let limits = Self.surfaceLimits(display, profile, entryPoint)
         minimumSize = PictureSize(limits.minimumWidth, limits.minimumHeight)
         maximumSize = PictureSize(limits.maximumWidth, limits.maximumHeight)

@@ -31,6 +31,10 @@ enum X265 {
         if let level = properties.level {
             parameters += ["level-idc=\(level.tenfold)", "high-tier=0"]
         }
+        // zerolatency looks nowhere ahead, and libx265 does not open with more B pictures than it looks ahead.
+        if properties.latency == .realtime, properties.bFrames > 0 {
+            parameters += ["rc-lookahead=\(properties.bFrames + 1)"]
+        }
         if properties.latency == .quality, let delay = properties.maximumFrameDelay {
             let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
             // Its lookahead must exceed its B pictures.

@@ -14,7 +14,7 @@ extension StreamDescription {
         case .hevc:
             guard let set = parameterSets.hevc.latestSequence else { return nil }
             self.init(
-                codec: .hevc, width: set.width, height: set.height, frameRate: set.frameRate,
+                codec: .hevc, width: set.width, height: set.height, frameRate: set.pictureRate,
                 reordering: reordering ?? set.maxNumReorderPictures,
                 color: set.vui_parameters.flatMap(Color.init))
         }

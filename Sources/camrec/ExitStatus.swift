@@ -34,6 +34,7 @@ enum ExitStatus: Int32, Error {
             self =
                 switch error.kind {
                 case .notOpened(EACCES): .noPermission
+                case .notOpened(ENOENT): .noDevice
                 case .notOpened, .notAFile, .malformed: .badInput
                 case .readFailed: .inputOutput
                 }

@@ -461,4 +461,83 @@ extension BitWriter {
         #expect((range.cb_qp_offset_list, range.cr_qp_offset_list) == ([5, 6], [-5, -6]))
         #expect((range.log2_sao_offset_scale_luma, range.log2_sao_offset_scale_chroma) == (3, 4))
     }
+
+    @Test func screenContent() throws {
+        var writer = BitWriter()
+        writer.screenContentPictureParameterSet()
+        writer.flags(true, true, false)
+        for value in [-7, 17, 15] { writer.se(value) }
+        writer.flag(true)
+        writer.ue(2)
+        writer.flag(false)
+        for value in [0, 2] { writer.ue(value) }
+        for value in [255, 1] { writer.u(8, value) }
+        for value in [1023, 2, 3, 4] { writer.u(10, value) }
+        let pps = try H265.PictureParameterSet(writer.h265NALUnit(type: 34))
+        let extended = try #require(pps.extensions?.screenContent)
+        #expect(extended.pps_curr_pic_ref_enabled_flag)
+        let transform = try #require(extended.colourTransform)
+        #expect((transform.pps_act_y_qp_offset_plus5, transform.pps_act_cr_qp_offset_plus3) == (-7, 15))
+        #expect(extended.pps_palette_predictor_initializer == [[255, 1], [1023, 2], [3, 4]])
+    }
+}
+
+@Suite struct H265VideoParameterSetBufferingTests {
+    /// `cprms_present_flag`, 7.4.3.1, which libavcodec does not know.
+    @Test func theCommonPartIsTheOneBefores() throws {
+        var writer = BitWriter()
+        writer.u(6, 3)
+        writer.u(9, 0)
+        writer.flag(true)
+        writer.u(16, 0xFFFF)
+        writer.mainProfile()
+        writer.flag(true)
+        for value in [0, 0, 0] { writer.ue(value) }
+        writer.u(6, 0)
+        writer.ue(1)
+        writer.flags(true, true)
+        for value in [1, 25] { writer.u(32, value) }
+        writer.flag(false)
+        for value in [2, 0] { writer.ue(value) }
+        writer.flags(true, false, false)
+        for value in [1, 2] { writer.u(4, value) }
+        for value in [23, 15, 5] { writer.u(5, value) }
+        writer.schedule(bitRate: 99)
+        writer.ue(1)
+        writer.flag(false)
+        writer.schedule(bitRate: 9)
+        writer.flag(false)
+        let vps = try H265.VideoParameterSet(writer.h265NALUnit(type: 32))
+        let parameters = vps.hrd_parameters.map(\.parameters)
+        #expect(parameters.map(\.common.bit_rate_scale) == [1, 1])
+        #expect(parameters[0].common == parameters[1].common)
+        let schedules = parameters.compactMap { $0.subLayers.first?.nal.first }
+        #expect(schedules.map(\.bit_rate_value_minus1) == [99, 9])
+        #expect(parameters[1].bitRate(of: schedules[1]) == 1280)
+    }
+}
+
+extension BitWriter {
+    /// One sub-layer of hrd_parameters() with one schedule.
+    fileprivate mutating func schedule(bitRate: Int) {
+        flag(true)
+        for value in [0, 0, bitRate, 199] { ue(value) }
+        flag(false)
+    }
+
+    /// The shortest picture parameter set with an extension, as far as the extension.
+    fileprivate mutating func screenContentPictureParameterSet() {
+        for value in [0, 0] { ue(value) }
+        flags(false, false)
+        u(3, 0)
+        flags(false, false)
+        for value in [0, 0] { ue(value) }
+        se(0)
+        flags(false, false, false)
+        for value in [0, 0] { se(value) }
+        flags(false, false, false, false, false, false, false, false, false, false)
+        ue(0)
+        flags(false, true)
+        u(8, 0b0001_0000)
+    }
 }

@@ -112,6 +112,26 @@ import Testing
         #expect(problems.map(\.message).contains("nal_ref_idc 1 is not allowed in SEI"))
     }
 
+    @Test func whatDecodersPassOverIsOdd() {
+        for type in [0, 17, 18, 22, 23] + Array(24...31) {
+            let summary = inspector(annexB(Self.idr + [[UInt8(type), 0x80]])).summary
+            #expect(summary.problems.map(\.offset) == [annexB(Self.idr).count])
+        }
+        for type in Array(10...15) + Array(22...31) + Array(41...63) {
+            let summary = inspector(annexB([[UInt8(type << 1), 1, 0x80]]), codec: .hevc).summary
+            #expect(summary.problems.contains { $0.message.contains("decoders pass over") })
+        }
+    }
+
+    @Test func partitionsArePictures() {
+        // Partition A has the slice's header (7.3.2.9.1).
+        let partitions = (1...3).map { number in [0x42] + p(number).dropFirst() }
+        let summary = inspector(annexB(Self.idr + partitions)).summary
+        #expect(summary.accessUnitCount == 4)
+        #expect(summary.kindCounts[.predicted] == 3)
+        #expect(summary.problems.map(\.count) == [3])
+    }
+
     @Test func missingPicturesShowInFrameNumbers() {
         #expect(inspector(annexB(Self.idr + [p(1), p(2), p(3)])).summary.problems.isEmpty)
         let gap = inspector(annexB(Self.idr + [p(1), p(4), p(5)])).summary.problems

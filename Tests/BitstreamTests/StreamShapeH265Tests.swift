@@ -145,6 +145,13 @@ import Testing
                 == .sliceCount(expected: 1, found: 2))
     }
 
+    @Test func keyframesAreIDRAndNeitherCRANorBLA() throws {
+        for type in 16...21 where type < 19 || type > 20 {
+            let slice = [UInt8(type << 1), 1, 0xAC, 0x76]
+            #expect(try rule(checking: Self.shaped, annexB([slice])) == .openRandomAccess)
+        }
+    }
+
     @Test func decodingBeginsAtAnIDR() throws {
         #expect(try rule(checking: annexB([Self.trail])) == .startsWithoutIDR)
         #expect(

@@ -96,8 +96,8 @@ extension H265 {
             public let pps_multilayer_extension_flag: Bool
             /// Whether there is an extension for depth (Annex I), which is not read.
             public let pps_3d_extension_flag: Bool
-            /// Whether there is an extension for screen content (7.3.2.3.3), which is not read.
-            public let pps_scc_extension_flag: Bool
+            /// The extension for screen content; `nil` where it is absent, or behind one that is not read.
+            public let screenContent: ScreenContentExtension?
             /// Extensions of the future; 0 today.
             public let pps_extension_4bits: Int
         }
@@ -227,11 +227,13 @@ extension H265.PictureParameterSet.Extensions {
         let hasRange = try reader.flag("pps_range_extension_flag")
         pps_multilayer_extension_flag = try reader.flag("pps_multilayer_extension_flag")
         pps_3d_extension_flag = try reader.flag("pps_3d_extension_flag")
-        pps_scc_extension_flag = try reader.flag("pps_scc_extension_flag")
+        let hasScreenContent = try reader.flag("pps_scc_extension_flag")
         pps_extension_4bits = try reader.u(4, "pps_extension_4bits")
         range =
             hasRange
             ? try H265.PictureParameterSet.RangeExtension(&reader, hasTransformSkip: hasTransformSkip) : nil
+        let isReadable = hasScreenContent && !pps_multilayer_extension_flag && !pps_3d_extension_flag
+        screenContent = isReadable ? try H265.PictureParameterSet.ScreenContentExtension(&reader) : nil
     }
 }
 

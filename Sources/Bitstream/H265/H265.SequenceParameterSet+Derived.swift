@@ -51,6 +51,10 @@ extension H265.SequenceParameterSet {
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
+    /// Pictures a second by the VUI, each field of a field sequence being a picture of its own; `nil` where
+    /// nothing of use is said.
+    public var pictureRate: NominalFrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
+
     /// How many pictures may precede another in decoding order and follow it in output order: 0 means that
     /// output order is decoding order.
     public var maxNumReorderPictures: Int { subLayerOrderings.last?.max_num_reorder_pics ?? 0 }

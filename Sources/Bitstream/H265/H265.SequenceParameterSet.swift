@@ -102,8 +102,8 @@ extension H265 {
             public let sps_multilayer_extension_flag: Bool
             /// Whether there is an extension for depth (Annex I), which is not read.
             public let sps_3d_extension_flag: Bool
-            /// Whether there is an extension for screen content (7.3.2.2.3), which is not read.
-            public let sps_scc_extension_flag: Bool
+            /// The extension for screen content; `nil` where it is absent, or behind one that is not read.
+            public let screenContent: ScreenContentExtension?
             /// Extensions of the future; 0 today.
             public let sps_extension_4bits: Int
         }
@@ -162,7 +162,13 @@ extension H265.SequenceParameterSet {
         if try reader.flag("vui_parameters_present_flag") {
             vui_parameters = try H265.VUIParameters(&reader, maxSubLayersMinus1: sps_max_sub_layers_minus1)
         }
-        if try reader.flag("sps_extension_present_flag") { extensions = try Extensions(&reader) }
+        if try reader.flag("sps_extension_present_flag") { extensions = try readExtensions(&reader) }
+    }
+
+    private func readExtensions(_ reader: inout RBSPReader) throws(SyntaxError) -> Extensions {
+        let chroma = bit_depth_chroma_minus8 + 8
+        let bitDepths = [bit_depth_luma_minus8 + 8] + (chroma_format_idc == 0 ? [] : [chroma, chroma])
+        return try Extensions(&reader, bitDepths: bitDepths)
     }
 
     private mutating func readPictureFormat(_ reader: inout RBSPReader) throws(SyntaxError) {
@@ -232,13 +238,18 @@ extension H265.SequenceParameterSet.PCM {
 }
 
 extension H265.SequenceParameterSet.Extensions {
-    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+    /// - Parameter bitDepths: bits of a sample, by component.
+    fileprivate init(_ reader: inout RBSPReader, bitDepths: [Int]) throws(SyntaxError) {
         let hasRange = try reader.flag("sps_range_extension_flag")
         sps_multilayer_extension_flag = try reader.flag("sps_multilayer_extension_flag")
         sps_3d_extension_flag = try reader.flag("sps_3d_extension_flag")
-        sps_scc_extension_flag = try reader.flag("sps_scc_extension_flag")
+        let hasScreenContent = try reader.flag("sps_scc_extension_flag")
         sps_extension_4bits = try reader.u(4, "sps_extension_4bits")
         range = hasRange ? try H265.SequenceParameterSet.RangeExtension(&reader) : nil
+        let isReadable = hasScreenContent && !sps_multilayer_extension_flag && !sps_3d_extension_flag
+        screenContent =
+            isReadable
+            ? try H265.SequenceParameterSet.ScreenContentExtension(&reader, bitDepths: bitDepths) : nil
     }
 }
 

@@ -25,8 +25,17 @@ extension NALUnitHeader {
             if !header.isReferenceIndicationValid {
                 oddities.append("nal_ref_idc \(header.nal_ref_idc) is not allowed in \(shortName)")
             }
+            if header.nal_unit_type == .sliceDataPartitionA {
+                oddities.append("data partitioning (Extended profile), which few decoders know")
+            }
+            if [0, 17, 18, 22, 23].contains(header.nal_unit_type.rawValue) || nal_unit_type >= 24 {
+                oddities.append("a NAL unit of type \(shortName), which decoders pass over")
+            }
         case .hevc(let header):
             if header.nuh_temporal_id_plus1 == 0 { oddities.append("nuh_temporal_id_plus1 is 0") }
+            if [10...15, 22...31, 41...63].contains(where: { $0.contains(nal_unit_type) }) {
+                oddities.append("a NAL unit of type \(shortName), which decoders pass over")
+            }
         }
         return oddities
     }
@@ -37,6 +46,12 @@ extension NALUnitHeader {
         case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation
         case .hevc(let header): [.prefixSEI, .suffixSEI].contains(header.nal_unit_type)
         }
+    }
+
+    /// Whether the unit has a slice header: a slice of the picture, or its partition A.
+    var beginsSlice: Bool {
+        if case .h264(let header) = self, header.nal_unit_type == .sliceDataPartitionA { return true }
+        return isSlice
     }
 
     /// Whether the unit is a parameter set of any kind that is told apart.

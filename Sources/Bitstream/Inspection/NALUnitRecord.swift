@@ -24,6 +24,8 @@ public struct NALUnitRecord: Sendable {
     public let beginsAccessUnit: Bool
     /// What the slice header says; `nil` in units of other kinds and where it can't be read.
     public let slice: Slice?
+    /// Its syntax elements; `nil` unless the inspector was asked for them.
+    public let structure: SyntaxStructure?
     /// What is odd about the unit.
     public let problems: [String]
 }

@@ -24,6 +24,9 @@ public struct StreamFormat: Equatable, Sendable {
     public let chromaBitDepth: Int
     /// Whether there may be fields.
     public let isInterlaced: Bool
+    /// Whether each access unit is a field, two of which make a frame of `frameRate` (H.265, E.3.1); false in
+    /// H.264, where fields come in pairs that the pictures' records tell.
+    public let isFieldSequence: Bool
     /// Whether samples use the full range.
     public let isFullRange: Bool
     /// The id of the sequence parameter set.
@@ -59,7 +62,8 @@ extension StreamFormat {
         chromaFormat = Self.chromaFormat(set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8
         chromaBitDepth = set.bit_depth_chroma_minus8 + 8
-        isInterlaced = set.vui_parameters?.field_seq_flag ?? false
+        isFieldSequence = set.vui_parameters?.field_seq_flag ?? false
+        isInterlaced = isFieldSequence
         isFullRange = set.isFullRange
         sequenceParameterSetID = set.sps_seq_parameter_set_id
     }
@@ -77,6 +81,7 @@ extension StreamFormat {
         chromaFormat = Self.chromaFormat(set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8
         chromaBitDepth = set.bit_depth_chroma_minus8 + 8
+        isFieldSequence = false
         isInterlaced = !set.frame_mbs_only_flag
         isFullRange = set.isFullRange
         sequenceParameterSetID = set.seq_parameter_set_id

@@ -15,6 +15,7 @@ public struct StreamInspector: Sendable {
 
     /// The standard that the stream is read by.
     public let codec: Codec
+    private let readsElements: Bool
     private var parameterSets: StreamParameterSets
     private var catalogue = ParameterSetCatalogue()
     private var messages = MessageCatalogue()
@@ -35,9 +36,11 @@ public struct StreamInspector: Sendable {
     ///
     /// - Parameters:
     ///   - codec: the standard that the stream is coded by.
+    ///   - readsElements: whether the record of each unit is to have its syntax elements.
     ///   - pictureLimit: access units of which records are kept; later ones are only counted.
-    public init(codec: Codec, pictureLimit: Int = Self.defaultPictureLimit) {
+    public init(codec: Codec, readsElements: Bool = false, pictureLimit: Int = Self.defaultPictureLimit) {
         self.codec = codec
+        self.readsElements = readsElements
         parameterSets = StreamParameterSets(codec: codec)
         detector = AccessUnitDetector(codec: codec)
         collector = PictureCollector(limit: pictureLimit)
@@ -62,7 +65,7 @@ public struct StreamInspector: Sendable {
         return NALUnitRecord(
             offset: place.offset, prefixLength: place.prefixLength, byteCount: nalUnit.byteCount,
             header: unit.header, beginsAccessUnit: unit.beginsAccessUnit, slice: unit.slice,
-            problems: unit.problems)
+            structure: unit.structure, problems: unit.problems)
     }
 
     /// Notes something odd that is no NAL unit.
@@ -113,6 +116,7 @@ extension StreamInspector {
         var header: NALUnitHeader?
         var beginsAccessUnit = false
         var slice: NALUnitRecord.Slice?
+        var structure: SyntaxStructure?
         var problems: [String] = []
     }
 
@@ -123,7 +127,10 @@ extension StreamInspector {
         findBoundary(ahead: nalUnit, &unit)
         if header.isCatalogued { readParameterSet(nalUnit, header, &unit) }
         if header.isSupplementalEnhancementInformation { readMessages(nalUnit, &unit) }
-        if header.isSlice { readSlice(nalUnit, header, &unit) }
+        if header.beginsSlice { readSlice(nalUnit, header, &unit) }
+        if readsElements {
+            unit.structure = SyntaxStructure(nalUnit: nalUnit, codec: codec, parameterSets: parameterSets)
+        }
     }
 
     /// Ends the access unit before, where the unit, or an undecided one ahead of it, begins another.
@@ -191,7 +198,7 @@ extension StreamInspector {
         if self.format == nil {
             self.format = format
             collector.meter = format.frameRate.flatMap {
-                BitRateMeter(framesPerSecond: $0.framesPerSecond)
+                BitRateMeter(framesPerSecond: $0.framesPerSecond * (format.isFieldSequence ? 2 : 1))
             }
         }
         latestFormat = format

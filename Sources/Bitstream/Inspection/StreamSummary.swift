@@ -36,7 +36,8 @@ public struct StreamSummary: Sendable {
     public let kindCounts: [PictureKind: Int]
     /// Whether pictures are reordered.
     public let outputOrder: OutputOrder
-    /// Frames from a keyframe to the next; the last group counts only where it is the only one.
+    /// Frames from a keyframe to the next, fields in a field sequence; the last group counts only where it is
+    /// the only one.
     public let groupLengths: ClosedRange<Int>?
     /// Bits in the second that has most of them; `nil` where the stream is shorter, or its rate unknown.
     public let peakBitRate: Double?
@@ -56,7 +57,15 @@ public struct StreamSummary: Sendable {
     public let omittedProblemCount: Int
 
     /// The number of frames, two fields being one.
-    public var frameCount: Int { accessUnitCount - secondFieldCount }
+    public var frameCount: Int {
+        isFieldSequence ? (accessUnitCount + 1) / 2 : accessUnitCount - secondFieldCount
+    }
+
+    /// Whether each access unit is one field of a frame.
+    public var isFieldSequence: Bool { format?.isFieldSequence ?? false }
+
+    /// Access units a second, fields that make a pair counted as one; `nil` where no rate is announced.
+    public var picturesPerSecond: Double? { framesPerSecond.map { isFieldSequence ? 2 * $0 : $0 } }
 
     /// Frames a second that the stream announces; `nil` where it announces none.
     public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }

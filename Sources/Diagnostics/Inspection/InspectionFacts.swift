@@ -110,9 +110,11 @@ extension Inspection {
             return "\(count) I (\(summary.idrCount) IDR)"
         }
         let fields =
-            summary.secondFieldCount > 0
-            ? "\(summary.frameCount), \(summary.secondFieldCount) of them in two fields"
-            : "\(summary.frameCount)"
+            summary.isFieldSequence
+            ? "\(summary.frameCount), in \(Quantity.count(summary.accessUnitCount, "field"))"
+            : summary.secondFieldCount > 0
+                ? "\(summary.frameCount), \(summary.secondFieldCount) of them in two fields"
+                : "\(summary.frameCount)"
         return "\(fields): \(kinds.joined(separator: ", "))"
     }
 
@@ -128,10 +130,11 @@ extension Inspection {
 
     private var groupText: String {
         guard let lengths = summary.groupLengths else { return "none: there is no keyframe" }
+        let picture = summary.isFieldSequence ? "field" : "frame"
         let length =
             lengths.lowerBound == lengths.upperBound
-            ? Quantity.count(lengths.lowerBound, "frame")
-            : "\(lengths.lowerBound) to \(Quantity.count(lengths.upperBound, "frame"))"
+            ? Quantity.count(lengths.lowerBound, picture)
+            : "\(lengths.lowerBound) to \(Quantity.count(lengths.upperBound, picture))"
         let others = summary.keyframeCount - summary.idrCount
         let keyframes = "\(Quantity.count(summary.keyframeCount, "keyframe"))"
         return "\(length); \(keyframes)" + (others > 0 ? ", \(others) of them not IDR" : "")

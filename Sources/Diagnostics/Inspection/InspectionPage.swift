@@ -52,7 +52,7 @@ public struct InspectionPage {
 
     /// The numbers that the charts are drawn from.
     private var data: String {
-        "{\"rate\": \(rate), \"count\": \(inspection.pictures.count), "
+        "{\"rate\": \(inspection.summary.picturesPerSecond ?? rate), \"count\": \(inspection.pictures.count), "
             + "\"offset\": \(inspection.pictures.first?.offset ?? 0), "
             + "\"frames\": \"\(PackedPictures.base64(of: inspection.pictures))\"}"
     }

@@ -186,7 +186,13 @@ extension NALUnitRecord {
             if let low = slice.pic_order_cnt_lsb { fields.append("\"pic_order_cnt_lsb\": \(low)") }
         }
         fields.append("\"beginsAccessUnit\": \(beginsAccessUnit)")
+        if let structure { fields.append("\"elements\": [\(Self.json(structure.elements))]") }
         return "{\(fields.joined(separator: ", "))}"
+    }
+
+    /// Pairs of name and value: names come more than once in some units, and their order tells something.
+    private static func json(_ elements: [SyntaxElement]) -> String {
+        elements.map { "[\"\($0.nameWithSubscripts)\", \($0.value)]" }.joined(separator: ", ")
     }
 }
 

@@ -77,7 +77,7 @@ struct InspectReportOptions: ParsableArguments {
     @Flag(help: "Every syntax element of each distinct parameter set, and what it means.")
     var headers = false
 
-    @Flag(help: "As one JSON object, for programs; with --nal and --headers those, too.")
+    @Flag(help: "As one JSON object; with --nal and --headers those, and the elements of every unit.")
     var json = false
 
     @Flag(help: "Verify the shape that camrec guarantees; exit 1 and name the first offence.")

@@ -24,7 +24,8 @@ struct InspectionRun {
         self.files = files
         framing = form.framing
         source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
-        inspector = StreamInspector(codec: form.codec)
+        inspector = StreamInspector(
+            codec: form.codec, readsElements: options.json && options.nal && options.headers)
         shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
     }

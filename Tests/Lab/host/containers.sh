@@ -70,6 +70,7 @@ records "remux: another rate" remux h264-0.raw given.mp4 --fps 15 && check "remu
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
+refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'mkv, \.mp4 or \.ts' remux h264-0.raw out.avi
 refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
 refuses "remux: an input that is not there" 65 'missing\.h264' remux missing.h264 out.mkv

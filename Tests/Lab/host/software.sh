@@ -95,6 +95,8 @@ records "software: H.265 with level 4.1" --device test --size 320x240 --frames 1
     check "software: H.265 with level 4.1 in the stream" has_properties out.265 level=123
 records "software: H.265, B frames" --device test --size 320x240 --frames 60 --bframes 2 --latency quality "${software[@]}" out.hevc &&
     check "software: H.265, B frames keep shape and count" is_sound out.hevc --frames 60 --keyframe-interval 30
+records "software: H.265, B frames in real time" --device test --size 320x240 --frames 60 --bframes 2 "${software[@]}" out.hevc &&
+    check "software: H.265, B frames in real time keep shape and count" is_sound out.hevc --frames 60 --keyframe-interval 30
 records "software: H.265 of a 4:2:2 file" --device hd.y4m --qp 8 "${software[@]}" out.h265 &&
     check "software: H.265 of a 4:2:2 file has its pictures" pictures equal out.h265 hd.y4m --format y4m --psnr 40
 for format in nv12 yu12 yuyv rgb24; do
