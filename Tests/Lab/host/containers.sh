@@ -73,7 +73,6 @@ records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'mkv, \.mp4 or \.ts' remux h264-0.raw out.avi
 refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
-refuses "remux: an input that is not there" 65 'missing\.h264' remux missing.h264 out.mkv
 refuses "remux: a container as the input" 65 'Matroska' remux own.mkv out.mp4
 head -n 60 times.txt >few.txt
 refuses "remux: fewer times than pictures" 65 '59 times for 90 pictures' remux h264-0.raw out.mkv --timestamps few.txt

@@ -106,9 +106,9 @@ second_h265_sps=$(unit_offset own.h265 33 2)
 second_h265_pps=$(unit_offset own.h265 34 2)
 third_trail=$(unit_offset own.h265 1 3)
 cut_out own.h265 "$second_vps" "$second_h265_sps" >novps.h265
-check "check: H.265 without its video parameter set" offends novps.h265 "did not come.*offset $((second_h265_sps + 4))"
+check "check: H.265 without its video parameter set" offends novps.h265 "did not come.*offset $((second_vps + 4))"
 cut_out own.h265 "$second_h265_sps" "$second_h265_pps" >nosps.h265
-check "check: H.265 without its sequence parameter set" offends nosps.h265 "did not come.*offset $((second_h265_pps + 4))"
+check "check: H.265 without its sequence parameter set" offends nosps.h265 "did not come.*offset $((second_h265_sps + 4))"
 cut_out own.h265 "$third_trail" $((third_trail + 1)) >short.h265
 check "check: H.265 with a start code of 3 bytes" offends short.h265 "start code of exactly 4 bytes .*offset $third_trail\b"
 { head -c "$third_trail" own.h265 && printf '\0\0\0\1\106\1\120' && tail -c +$((third_trail + 1)) own.h265; } >delimiter.h265
@@ -143,7 +143,9 @@ check "avcc: lengths of 2 bytes, through pipes" narrow
 check "avcc: found out from the content" finds there.avcc 'accessUnits == 110' 'codec == "hevc"'
 record_equals() { # FILE FORMAT: the box that ffmpeg writes has the same content
     rm -f record.bin record.mp4
-    "$CAMREC" inspect --avcc-record record.bin "$1" >/dev/null && ffmpeg -nostdin -v error -f "$2" -i "$1" -c copy record.mp4 &&
+    # ffmpeg takes the first zero of a start code of 4 bytes for the end of the parameter set before it.
+    "$PYTHON" -c 'import sys; sys.stdout.buffer.write(open(sys.argv[1], "rb").read().replace(b"\0\0\0\1", b"\0\0\1"))' "$1" >short-codes
+    "$CAMREC" inspect --avcc-record record.bin "$1" >/dev/null && ffmpeg -nostdin -v error -f "$2" -i short-codes -c copy record.mp4 &&
         "$PYTHON" -c 'import sys; sys.exit(open("record.bin", "rb").read() not in open("record.mp4", "rb").read())'
 }
 check "avcc: the avcC record" record_equals own.h264 h264
