@@ -7,8 +7,9 @@ begin
 
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
 # Noise, which no encoder makes small: what a receiver does not take soon fills its buffer.
-ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 480 -pix_fmt yuv420p noise.y4m
-source=(--device noise.y4m --pace --encoder software)
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 420 -pix_fmt yuv420p noise.y4m
+noise=(--device noise.y4m --pace --encoder software)
+source=("${noise[@]}")
 
 starts() { # ARGUMENTS...: a recording in the background, as $recorder, that listens on $port
     rm -f log
@@ -118,7 +119,7 @@ starts --listen 0 --frames 1
 free=$port
 wait $recorder || true
 mkdir out
-timeout 60 "$CAMREC" "${source[@]}" --qp 20 --duration 6s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
+timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 8s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
 recorder=$!
 sleep 1
 receivers listen "$free" out || fail "out: the receiver" "it failed"
