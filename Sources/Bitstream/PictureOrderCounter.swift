@@ -46,8 +46,6 @@ public struct PictureOrderCounter: Sendable {
     }
 }
 
-// MARK: H.265
-
 extension PictureOrderCounter {
     /// 8.3.1.
     private mutating func next(
@@ -72,8 +70,6 @@ extension PictureOrderCounter {
         return Order(count: current.high &+ current.low, beginsSequence: beginsSequence)
     }
 }
-
-// MARK: H.264
 
 extension PictureOrderCounter {
     /// 8.2.1.

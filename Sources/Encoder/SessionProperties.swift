@@ -27,7 +27,7 @@ struct SessionProperties: Sendable {
         var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
-        /// The driver may make more slices than it is asked for, in rows as it likes.
+        /// The driver makes slices in rows as it likes, and so perhaps another number than it is asked for.
         var roundsSlices = false
     }
 
@@ -75,7 +75,8 @@ struct SessionProperties: Sendable {
         if slices > 1, limits.roundsSlices {
             notes.append(
                 EncoderNote(
-                    "\(limits.encoder) may make more than \(slices) slices", contradictsRequest: false))
+                    "\(limits.encoder) may make another number of slices than \(slices)",
+                    contradictsRequest: false))
         }
         self.notes = notes
     }

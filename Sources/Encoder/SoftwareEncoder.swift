@@ -28,6 +28,9 @@ enum SoftwareEncoder {
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
         let session = try CodecSession(name: name, options: options) { context in
             context.configure(properties)
+            // libx265 takes a group of one picture for the wish for Main Intra; each is forced to be an IDR
+            // picture anyway.
+            if codec == .hevc { context.pointee.gop_size = max(2, context.pointee.gop_size) }
             context.pointee.pix_fmt = input.pixelFormat
             context.pointee.thread_count =
                 codec == .h264 ? X264.threadCount(properties) : X265.threadCount(properties)

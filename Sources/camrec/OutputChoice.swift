@@ -87,6 +87,17 @@ struct OutputChoice {
         }
     }
 
+    /// The extension of a container that camrec does not write; a raw stream under such a name would be taken
+    /// for a damaged file.
+    static func foreignContainer(_ path: String) -> String? {
+        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
+        let name = path[dot...].lowercased()
+        return [
+            ".avi", ".mov", ".webm", ".m4v", ".flv", ".wmv", ".mpg", ".mpeg", ".m2ts", ".mts", ".ogv", ".3gp",
+        ]
+        .first { $0 == name }
+    }
+
     private static func codec(named path: String) -> Codec? {
         guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
         return switch path[dot...].dropFirst().lowercased() {

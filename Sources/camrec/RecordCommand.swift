@@ -71,6 +71,10 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError("\(outputs.count) outputs, more than \(Self.mostOutputs)")
         }
         if outputs.contains("") { throw ValidationError("the output's name is empty") }
+        if let name = outputs.compactMap(OutputChoice.foreignContainer).first {
+            throw ValidationError(
+                "camrec does not write \(name); use .mkv, .mp4, .ts or a raw .h264 or .h265")
+        }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }

@@ -79,14 +79,12 @@ extension RecordingResult.Encoder {
         return warnings
     }
 
-    /// Whether frames came at a rate that differs by more than 2 % from what the stream says, in a recording
-    /// long enough for jitter not to matter.
+    /// Whether frames came at a rate that differs by more than 2 % from what the stream says, over a second at
+    /// least, so that jitter does not matter.
     fileprivate var isOffRate: Bool {
         guard let measured = measuredFramesPerSecond, let stated = statedFramesPerSecond else { return false }
-        return frames.encoded >= Self.fewestForRate && abs(measured / stated - 1) > 0.02
+        return Double(frames.encoded - 1) >= measured && abs(measured / stated - 1) > 0.02
     }
-
-    private static let fewestForRate = 50
 }
 
 /// `1 frame`, `2 frames`.

@@ -32,7 +32,10 @@ extension NALUnitHeader {
                 oddities.append("a NAL unit of type \(shortName), which decoders pass over")
             }
         case .hevc(let header):
-            if header.nuh_temporal_id_plus1 == 0 { oddities.append("nuh_temporal_id_plus1 is 0") }
+            if !header.isTemporalIDValid {
+                oddities.append(
+                    "nuh_temporal_id_plus1 \(header.nuh_temporal_id_plus1) is not allowed in \(shortName)")
+            }
             if [10...15, 22...31, 41...63].contains(where: { $0.contains(nal_unit_type) }) {
                 oddities.append("a NAL unit of type \(shortName), which decoders pass over")
             }

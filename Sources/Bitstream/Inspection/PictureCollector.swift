@@ -38,9 +38,6 @@ struct PictureCollector: Sendable {
     /// Most bits in a second; `nil` where that is not known.
     var peakBitRate: Double? { meter?.peakBitRate }
 
-    /// Whether an access unit is being read.
-    var isOpen: Bool { current != nil }
-
     /// Ends the access unit before, if any, and begins the next.
     mutating func begin(at offset: Int) {
         end(at: offset)

@@ -195,6 +195,10 @@ extension StreamInspector {
             unit.problems.append(
                 "the pictures change to \(format.width)x\(format.height) \(format.chromaFormat)")
         }
+        if let latestFormat, latestFormat.frameRate != format.frameRate {
+            let rate = format.frameRate.map { "\($0.numerator)/\($0.denominator)" } ?? "nothing"
+            unit.problems.append("the VUI changes its frame rate to \(rate)")
+        }
         if self.format == nil {
             self.format = format
             collector.meter = format.frameRate.flatMap {

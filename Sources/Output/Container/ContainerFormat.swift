@@ -30,8 +30,8 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
             // A cluster reaches the file whole, after so many milliseconds or earlier, at a keyframe.
             [("cluster_time_limit", "1000")]
         case .mp4:
-            // A fragment likewise, at each keyframe and after so many microseconds. The movie header waits for the first one, because only
-            // then is it known by how much B pictures delay.
+            // A fragment likewise, at each keyframe and after so many microseconds. The movie header waits for
+            // the first one, because only then is it known by how much B pictures delay.
             [("movflags", "frag_keyframe+delay_moov+default_base_moof"), ("frag_duration", "1000000")]
         case .transportStream:
             // Whoever comes in at a keyframe finds the tables there.

@@ -13,9 +13,9 @@ import Threading
 /// them. A transport stream grows with every access unit. A write that fails ends the file there, and a new
 /// file without any is removed.
 ///
-/// The header takes its parameter sets from the first IDR picture. The stream's own stay where they are,
-/// ahead of each IDR picture, so that a change of theirs is a change in the container, too: decoders follow
-/// it, although neither avcC nor hvcC can tell of it.
+/// Matroska's and MP4's header takes its parameter sets from the first IDR picture, and the same ones are left
+/// out ahead of IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
+/// ones stay where they are: a change that decoders follow, although neither avcC nor hvcC can tell of it.
 public final class ContainerSink: PacketSink {
     private let file: OutputFile
     private let format: ContainerFormat

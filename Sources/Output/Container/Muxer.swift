@@ -21,6 +21,10 @@ final class Muxer {
     /// What went wrong in a call-back, which can tell libavformat only that something did.
     private var failure: OutputError?
 
+    /// What the header says of parameter sets, as Annex B: not repeated ahead of IDR pictures. Empty for a
+    /// transport stream, which has no header.
+    private let headerParameterSets: [UInt8]
+
     /// Whether fragments become valid only when they are whole.
     private let sealsFragments: Bool
     /// Where the last fragment's type belongs, while it is not there.
@@ -65,6 +69,7 @@ final class Muxer {
         (self.library, self.file, self.context, self.packet) = (library, file, context, packet)
         clock = PacketClock(ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream)
         sealsFragments = format == .mp4 && file.isSeekable
+        headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
         clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions), stream: stream)
@@ -93,7 +98,9 @@ final class Muxer {
         packet.pointee.dts = times.decoding
         packet.pointee.duration = clock.frameTicks
         packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
-        let result = unit.withUnsafeBytes { bytes in
+        let result = unit.withUnsafeBytes { whole in
+            let known = unit.isIDR && whole.starts(with: headerParameterSets) ? headerParameterSets.count : 0
+            let bytes = UnsafeRawBufferPointer(rebasing: whole[known...])
             // Muxers read a packet's bytes and never write to them. Some look beyond its end, where an access
             // unit has the padding that libavcodec's packets must have.
             packet.pointee.data = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?

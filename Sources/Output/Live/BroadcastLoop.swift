@@ -128,8 +128,6 @@ final class BroadcastLoop {
     }
 }
 
-// MARK: Coming
-
 extension BroadcastLoop {
     private func takeArrivals(at now: Int64) {
         if let nextAcceptance, now < nextAcceptance { return }
@@ -177,8 +175,6 @@ extension BroadcastLoop {
         return receivers.firstIndex { $0 == nil }
     }
 }
-
-// MARK: Serving and leaving
 
 extension BroadcastLoop {
     private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {

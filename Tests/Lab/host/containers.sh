@@ -109,4 +109,20 @@ for format in mkv mp4 ts; do
         check "killed: after $share tenths, .$format" container prefix large.$format killed.$format --least $((150 * share / 10 - 45))
     done
 done
+
+# A recording that is killed, in the middle of what it writes.
+begins_like() { # FILE RAW LEAST: as far as both go, their pictures are the same, and there are so many at least
+    local one other count
+    one=$(picture_hashes "$1") other=$(picture_hashes "$2")
+    count=$(($(wc -l <<<"$one") < $(wc -l <<<"$other") ? $(wc -l <<<"$one") : $(wc -l <<<"$other")))
+    [ "$count" -ge "$3" ] && [ "$(head -n "$count" <<<"$one")" = "$(head -n "$count" <<<"$other")" ] || { echo "$count pictures, or they differ"; return 1; }
+}
+for format in mkv mp4 ts; do
+    "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 15 --encoder software --qp 4 --overwrite killed.h264 live.$format 2>/dev/null &
+    pid=$!
+    until [ "$(stat -c %s live.$format 2>/dev/null || echo 0)" -ge 400000 ] || ! kill -0 $pid 2>/dev/null; do :; done
+    kill -9 $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    check "killed: a recording plays, .$format" begins_like live.$format killed.h264 15
+done
 finish

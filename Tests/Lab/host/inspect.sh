@@ -100,13 +100,29 @@ check "check: a start code of 5 bytes" offends long.h264 "start code of exactly 
 check "check: a delimiter" offends delimiter.h264 "no place in the stream .*delimiter at offset $((third_p + 4))"
 tail -c +$((third_p + 1)) own.h264 >beginning.h264
 check "check: a stream that begins in the middle" offends beginning.h264 'begin here.*offset 4\b'
+# The same of H.265, whose SPS is type 33, a picture 1, an IDR 20.
+second_vps=$(unit_offset own.h265 32 2)
+second_h265_sps=$(unit_offset own.h265 33 2)
+second_h265_pps=$(unit_offset own.h265 34 2)
+third_trail=$(unit_offset own.h265 1 3)
+cut_out own.h265 "$second_vps" "$second_h265_sps" >novps.h265
+check "check: H.265 without its video parameter set" offends novps.h265 "did not come.*offset $((second_h265_sps + 4))"
+cut_out own.h265 "$second_h265_sps" "$second_h265_pps" >nosps.h265
+check "check: H.265 without its sequence parameter set" offends nosps.h265 "did not come.*offset $((second_h265_pps + 4))"
+cut_out own.h265 "$third_trail" $((third_trail + 1)) >short.h265
+check "check: H.265 with a start code of 3 bytes" offends short.h265 "start code of exactly 4 bytes .*offset $third_trail\b"
+{ head -c "$third_trail" own.h265 && printf '\0\0\0\1\106\1\120' && tail -c +$((third_trail + 1)) own.h265; } >delimiter.h265
+check "check: H.265 with a delimiter" offends delimiter.h265 "no place in the stream .*delimiter at offset $((third_trail + 4))"
+# The type of the third picture, made that of a CRA picture (21).
+{ head -c $((third_trail + 4)) own.h265 && printf '\52' && tail -c +$((third_trail + 6)) own.h265; } >cra.h265
+check "check: H.265 with a CRA picture" offends cra.h265 "CRA or BLA.*offset $((third_trail + 4))"
 check "check: what others make" offends bframes.h264 'start code of exactly 4 bytes'
 check "check: H.265 of others" offends bframes.h265 'start code of exactly 4 bytes'
 check_reads_on() { head -c 3000 own.h264 | "$CAMREC" inspect --check - >/dev/null; }
 check "check: standard input" check_reads_on
 
 # Odd streams are read as far as they go.
-check "inspect: problems are named" finds missing.h264 'len(problems) == 0' 'idrs == 6'
+check "inspect: sets that are still in force are no problem" finds missing.h264 'len(problems) == 0' 'idrs == 6'
 check "inspect: missing sets at the beginning" says_of 'offset 0: the stream does not begin with a keyframe' beginning.h264
 check "inspect: missing sets" says_of 'offset 0: a slice refers to parameter sets that are not there' beginning.h264
 check "inspect: a lost picture" says_of 'offset [0-9]+: frame_num leaps' <(cut_out own.h264 "$third_p" "$(unit_offset own.h264 1 5)")
@@ -128,7 +144,7 @@ check "avcc: found out from the content" finds there.avcc 'accessUnits == 110' '
 record_equals() { # FILE FORMAT: the box that ffmpeg writes has the same content
     rm -f record.bin record.mp4
     "$CAMREC" inspect --avcc-record record.bin "$1" >/dev/null && ffmpeg -nostdin -v error -f "$2" -i "$1" -c copy record.mp4 &&
-        "$PYTHON" -c 'import sys; sys.exit(open("record.bin", "rb").read()[:8] not in open("record.mp4", "rb").read())'
+        "$PYTHON" -c 'import sys; sys.exit(open("record.bin", "rb").read() not in open("record.mp4", "rb").read())'
 }
 check "avcc: the avcC record" record_equals own.h264 h264
 check "avcc: the hvcC record" record_equals own.h265 hevc

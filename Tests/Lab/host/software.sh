@@ -113,6 +113,11 @@ if records "software: both codecs and a copy at once" --device test --size 640x4
         'outputs[1].codec == "hevc"' 'outputs[0].written == 60' 'outputs[1].written == 60' 'outputs[2].written == 60'
 fi
 
+# Keyframes alone are the Main profile, too, and not libx265's Main Intra.
+records "software: H.265, each frame a keyframe" --device test --size 320x240 --frames 10 --keyframe-interval 1 "${software[@]}" out.h265 &&
+    check "software: H.265, each frame a keyframe: sound" is_sound out.h265 --frames 10 --keyframe-interval 1 &&
+    check "software: H.265, each frame a keyframe: profile Main" has_properties out.h265 profile=Main
+
 # Frames come in real time unless --no-pace is given. Only the lower bound: a slow machine may take longer.
 start=$(date +%s%N)
 records "software: real time" --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite out.h264 &&
