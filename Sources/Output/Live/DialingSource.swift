@@ -3,7 +3,7 @@ import Network
 import Threading
 
 /// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
-/// second to eight seconds until a connection has lasted for longer than the pause before it.
+/// second to eight seconds until a connection has lasted for a second.
 ///
 /// Names are looked up and connections awaited on a thread of its own, so that neither holds up anybody.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
@@ -22,6 +22,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private static let attemptTimeout: Int64 = 5_000_000_000
     private static let shortestPause: Int64 = 250_000_000
     private static let longestPause: Int64 = 8_000_000_000
+    /// After which a connection counts as one that works.
+    private static let steadyTime: Int64 = 1_000_000_000
 
     /// Starts to connect.
     init(_ address: SocketAddress) throws(NetworkError) {
@@ -74,7 +76,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
                 guard deliver(socket) else { return }
                 // Whoever takes connections and ends them at once is not called without a pause either.
                 guard waitUntilWanted() else { return }
-                if MonotonicTime.now() - start >= pause { pause = Self.shortestPause }
+                if MonotonicTime.now() - start >= Self.steadyTime { pause = Self.shortestPause }
             } catch {
                 report(error)
             }

@@ -7,8 +7,9 @@ begin
 
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
 # Noise, which no encoder makes small: what a receiver does not take soon fills its buffer.
-ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 480 -pix_fmt yuv420p noise.y4m
-source=(--device noise.y4m --pace --encoder software)
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 420 -pix_fmt yuv420p noise.y4m
+noise=(--device noise.y4m --pace --encoder software)
+source=("${noise[@]}")
 
 starts() { # ARGUMENTS...: a recording in the background, as $recorder, that listens on $port
     rm -f log
@@ -29,13 +30,31 @@ ends() { # NAME: the recording ends by itself, with exit code 0
     if [ $status = 0 ]; then pass "$1"; else fail "$1" "exit code $status: $(tail -n 3 log)"; fi
 }
 
+# A machine of its own for one receiver, and a link to it that can be cut.
+far=camrec-$$
+distance() {
+    ip netns add $far && ip link add "near$$" type veth peer name far netns $far && ip addr add 198.51.100.1/30 dev "near$$" &&
+        ip link set "near$$" up && ip -n $far addr add 198.51.100.2/30 dev far && ip -n $far link set far up
+}
+trap 'ip netns del $far 2>/dev/null || true; cd / && rm -rf "$work"' EXIT
+if distance 2>distance.log; then is_far=yes; else is_far=; fi
+
 # A crowd
-starts --listen 0 --qp 10 --client-timeout 5s --max-clients 32 --report crowd.json crowd.h264
+starts --listen 0.0.0.0:0 --qp 10 --client-timeout 5s --max-clients 32 --report crowd.json crowd.h264
 mkdir crowd
 receivers crowd "$port" crowd &
 crowd=$!
 ffmpeg -nostdin -v warning -f h264 -i "tcp://127.0.0.1:$port" -c copy -f h264 crowd/ffmpeg.h264 2>ffmpeg.log &
 client=$!
+if [ -n "$is_far" ]; then
+    ip netns exec $far timeout 30 "$PYTHON" -c "
+import socket
+s = socket.create_connection(('198.51.100.1', $port))
+while s.recv(65536): pass" 2>/dev/null &
+    lost=$!
+    sleep 3
+    ip -n $far link set far down
+fi
 ends "crowd: the recording ends in time"
 wait $crowd || fail "crowd: the receivers" "they failed"
 wait $client || fail "crowd: ffmpeg's own client" "exit code $?"
@@ -55,6 +74,12 @@ check "crowd: one that stopped reading goes on at an IDR, and the report has its
 check "crowd: what that one received decodes" decodes_silently crowd/slow.h264
 check "crowd: the report tells of everybody" report crowd.json 'outputs[1].receivers >= 219' 'len(receivers) == outputs[1].receivers' 'len([r for r in receivers if r.dropped == 0 and r.units > 300]) >= 16'
 check "crowd: one that takes nothing is closed" report crowd.json 'len([r for r in receivers if hasattr(r, "left") and r.left == "it took nothing for 5 s"]) >= 1'
+if [ -n "$is_far" ]; then
+    kill $lost 2>/dev/null || true
+    check "crowd: one whose link was cut is closed" report crowd.json 'len([r for r in receivers if "198.51.100.2" in r.peer and r.units > 0 and r.left == "it took nothing for 5 s"]) == 1'
+else
+    skip "crowd: one whose link was cut is closed" "no network namespace: $(tail -n 1 distance.log)"
+fi
 says_joined() { grep -q ' joined$' log && grep -q ' left after ' log && grep -q 'too slow' log && [ "$(wc -l <log)" -lt 150 ]; }
 check "crowd: joins, leaves and drops are told, and not without bound" says_joined
 
@@ -118,7 +143,7 @@ starts --listen 0 --frames 1
 free=$port
 wait $recorder || true
 mkdir out
-timeout 60 "$CAMREC" "${source[@]}" --qp 20 --duration 6s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
+timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 8s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
 recorder=$!
 sleep 1
 receivers listen "$free" out || fail "out: the receiver" "it failed"
