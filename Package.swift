@@ -19,15 +19,19 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
+        .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "Bitstream"),
+        .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV"]),
         .target(
             name: "Encoder",
-            dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+            dependencies: ["Acceleration", "Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+        .target(
+            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
         .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
         .target(
-            name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
+            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),

@@ -1,4 +1,5 @@
-import Glibc
+import Acceleration
+import Capture
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -30,6 +31,16 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 
     init(_ error: ConversionError) {
         self.init(error.concernsOneFrame ? .damagedPicture("\(error)") : .unsupported("\(error)"))
+    }
+
+    init(_ error: RenderNodeError) {
+        self.init(
+            switch error.kind {
+            case .notFound: .nodeNotFound(error.node)
+            case .permissionDenied:
+                .nodePermissionDenied(node: error.node, group: DeviceNode.owningGroup(of: error.node))
+            case .noDriver(let detail): .noDriver(node: error.node, detail: detail)
+            })
     }
 
     /// What can be done about it.
@@ -93,6 +104,17 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
         default: description
+        }
+    }
+}
+
+extension VADisplayConnection {
+    /// Opens the node, with an encoder's error where that fails.
+    convenience init(forEncodingOn node: String) throws(EncoderError) {
+        do throws(RenderNodeError) {
+            try self.init(node: node)
+        } catch {
+            throw EncoderError(error)
         }
     }
 }
