@@ -20,16 +20,21 @@ let package = Package(
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "Threading"),
+        .target(name: "CNetwork"),
+        .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
         .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["CV4L2", "CYUV"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: ["Acceleration", "Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
-        .target(name: "Output", dependencies: ["Bitstream", "CFFmpeg", "CFormat"]),
-        .target(name: "Recorder", dependencies: ["Capture", "Encoder", "Output", "Bitstream"]),
+        .target(name: "Output", dependencies: ["Bitstream", "Network", "Threading", "CFFmpeg", "CFormat"]),
+        .target(
+            name: "Recorder",
+            dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
             name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
             resources: [
@@ -38,7 +43,8 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Network",
+                "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -63,11 +69,17 @@ let package = Package(
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .testTarget(name: "OutputTests", dependencies: ["Output", "Bitstream", "CTestFormat"]),
+        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading"]),
+        .testTarget(
+            name: "OutputTests",
+            dependencies: ["Output", "Bitstream", "Network", "Threading", "CTestFormat", "CTestAllocations"]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
         .testTarget(
             name: "RecorderTests",
-            dependencies: ["Recorder", "Capture", "Encoder", "Output", "Bitstream", "CTestAllocations"]),
+            dependencies: [
+                "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading",
+                "CTestAllocations",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import CV4L2
+import Threading
 
 /// Time, and waiting, as the sources see them. Tests put a clock of their own in place of the system's.
 protocol SourceClock: AnyObject, Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+import Network
 
 /// Why an output could not be made or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -22,6 +23,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
         case containerFailed(detail: String)
+        /// A socket could not be made.
+        case network(NetworkError)
+        /// Nobody took the stream where it was sent to.
+        case notTaken
     }
 
     /// The cause.
@@ -38,7 +43,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary: true
+        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network: true
         default: false
         }
     }
@@ -58,7 +63,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noReader:
             "\(output): nobody reads this pipe; start its reader first"
         case .diskFull:
-            "\(output): the disk is full; free some space and record again"
+            "\(output): the disk is full; free some space and try again"
         case .closedPipe:
             "\(output): the reader closed the pipe; the recording ends there"
         case .stalled(let seconds):
@@ -70,6 +75,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "a raw stream"
         case .containerFailed(let detail):
             "\(output): libavformat failed: \(detail); record a raw stream instead"
+        case .network(let error): error.description
+        case .notTaken:
+            "\(output): nobody took the stream; start the receiver and check the address"
         }
     }
 }

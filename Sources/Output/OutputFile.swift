@@ -1,4 +1,5 @@
 import Glibc
+import Threading
 
 /// A file, a named pipe, a device or standard output that is being written: what every output has in common.
 ///

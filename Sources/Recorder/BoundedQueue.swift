@@ -1,3 +1,5 @@
+import Threading
+
 /// A first-in, first-out queue between two threads, of fixed capacity, whose storage is made beforehand.
 final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.

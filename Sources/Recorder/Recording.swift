@@ -3,6 +3,7 @@ import Capture
 import Encoder
 import Output
 import Synchronization
+import Threading
 
 /// One codec of a recording.
 public struct RecordingTrack {

@@ -1,6 +1,7 @@
 import Bitstream
 import Output
 import Synchronization
+import Threading
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
 public final class RecordingOutput: @unchecked Sendable {

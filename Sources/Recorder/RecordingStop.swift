@@ -1,4 +1,5 @@
 import Capture
+import Threading
 
 /// The wish that a recording ends, which any wait within it can see.
 final class RecordingStop: RestartPauses, @unchecked Sendable {

@@ -1,6 +1,7 @@
 import Bitstream
 import Capture
 import Output
+import Threading
 
 /// A writer thread's work: takes access units to one sink.
 struct WriteStage {

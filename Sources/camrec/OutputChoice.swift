@@ -1,5 +1,6 @@
 import Bitstream
 import Output
+import Threading
 
 /// What one OUTPUT argument, or `--timestamps`, means: where, in which form, and by which standard.
 struct OutputChoice {

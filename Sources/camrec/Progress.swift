@@ -1,5 +1,6 @@
 import Capture
 import Recorder
+import Threading
 
 /// The line that is redrawn while a recording runs.
 struct Progress {

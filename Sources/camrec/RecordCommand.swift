@@ -14,6 +14,7 @@ struct RecordCommand: ParsableCommand {
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec devices [--json]
+            camrec inspect [<options>] <FILE|->
             """,
         discussion: """
             Examples:

@@ -39,17 +39,18 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// A raw stream knows no time but the constant rate in its VUI, unless its timestamps are kept beside it.
+    /// A raw stream knows no time but the constant rate in its VUI.
     private var rateWarnings: [String] {
         guard outputs.contains(where: { $0.format == "annexb" && $0.written > 0 }),
-            !outputs.contains(where: { $0.format == "timestamps" }),
             let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
             let measured = encoder.measuredFramesPerSecond
         else { return [] }
+        let remedy =
+            outputs.contains { $0.format == "timestamps" }
+            ? "'camrec remux' with the timestamps mends that" : "use .mkv or .mp4, or keep --timestamps"
         return [
             "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
-                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); use .mkv or .mp4, "
-                + "or keep --timestamps"
+                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
         ]
     }
 }

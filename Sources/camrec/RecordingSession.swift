@@ -4,6 +4,7 @@ import Encoder
 import Glibc
 import Output
 import Recorder
+import Threading
 
 /// One run of the record command: opens everything, waits, tells.
 struct RecordingSession {

@@ -2,6 +2,7 @@ import Glibc
 import Output
 import Recorder
 import Synchronization
+import Threading
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a keyframe.
 ///

@@ -83,6 +83,7 @@ def main():
                 for target in ("AccessUnitDetectorFuzz", "StreamShaperFuzz"):
                     seed(target, name, bytes([number]) + stream)
                 seed("StreamShapeCheckerFuzz", name, bytes([number, 200]) + stream)
+                seed("StreamInspectorFuzz", name, bytes([number, 1, 200]) + stream)
                 seed("EmulationPreventionFuzz", name, parts[-1])
 
 

@@ -128,9 +128,14 @@ same_pictures() { # FILE RAW: a container and a raw stream decode to the same pi
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
+remuxes() { # RAW TIMES: put into a container, each of the stream's pictures is at its time
+    "$CAMREC" remux "$1" "$1.mkv" --timestamps "$2" --overwrite && container times "$1.mkv" "$2"
+}
+
 stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
 pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
+container() { "$PYTHON" "$LAB/verify/container.py" "$@"; }
 
 # The shape that camrec promises, and a decoder that has nothing to say.
 is_sound() { # FILE OPTIONS...

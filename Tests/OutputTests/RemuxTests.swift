@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import Testing
+import Threading
 
 @testable import Output
 

@@ -1,5 +1,6 @@
 import Bitstream
 import Testing
+import Threading
 
 @testable import Output
 

@@ -3,6 +3,7 @@ import CTestAllocations
 import Glibc
 import Output
 import Testing
+import Threading
 
 @testable import Capture
 @testable import Encoder

@@ -56,7 +56,7 @@ extension StreamKind {
 private struct CodecEvidence {
     private(set) var unitCount = 0
     /// Units that the codec has a use for, and units that it has none for.
-    private var slices: [Codec: (plausible: Int, implausible: Int)] = [:]
+    private var units: [Codec: (plausible: Int, implausible: Int)] = [:]
     /// Sequence parameter sets that can be read.
     private var sets: [Codec: Int] = [:]
 
@@ -66,7 +66,7 @@ private struct CodecEvidence {
         if readable.count == 1 { return readable[0] }
         guard isFinal else { return nil }
         let score = { (codec: Codec) -> Int in
-            let found = slices[codec] ?? (0, 0)
+            let found = units[codec] ?? (0, 0)
             return found.plausible - 4 * found.implausible
         }
         let best = score(.h264) >= score(.hevc) ? Codec.h264 : .hevc
@@ -80,7 +80,7 @@ private struct CodecEvidence {
             addAnnexBUnits(of: head, isWhole: isWhole)
             return unitCount > 0
         case .lengthPrefixed(let size):
-            return addLengthPrefixedUnits(of: head, size.rawValue, isWhole: isWhole)
+            return addLengthPrefixedUnits(of: head, size.rawValue)
         }
     }
 
@@ -94,9 +94,7 @@ private struct CodecEvidence {
     }
 
     /// - Returns: whether the lengths fit together.
-    private mutating func addLengthPrefixedUnits(
-        of head: RawSpan, _ lengthSize: Int, isWhole: Bool
-    ) -> Bool {
+    private mutating func addLengthPrefixedUnits(of head: RawSpan, _ lengthSize: Int) -> Bool {
         var position = 0
         while position + lengthSize <= head.byteCount {
             var length = 0
@@ -149,9 +147,9 @@ private struct CodecEvidence {
 
     private mutating func count(_ isPlausible: Bool, _ codec: Codec) {
         if isPlausible {
-            slices[codec, default: (0, 0)].plausible += 1
+            units[codec, default: (0, 0)].plausible += 1
         } else {
-            slices[codec, default: (0, 0)].implausible += 1
+            units[codec, default: (0, 0)].implausible += 1
         }
     }
 }

@@ -26,7 +26,7 @@ extension Inspection {
         facts.append(InspectionFact(label: "order", value: orderText))
         facts.append(InspectionFact(label: "GOP", value: groupText))
         facts.append(InspectionFact(label: "NAL units", value: unitText))
-        facts.append(InspectionFact(label: "start codes", value: prefixText))
+        facts.append(InspectionFact(label: framing == .annexB ? "start codes" : "lengths", value: prefixText))
         facts.append(InspectionFact(label: "parameter sets", value: parameterSetText))
         if !summary.messages.isEmpty { facts.append(InspectionFact(label: "SEI", value: messageText)) }
         facts.append(InspectionFact(label: "bytes", value: "\(summary.byteCount)"))
@@ -41,6 +41,9 @@ extension Inspection {
         }
         if summary.parameterSetsAreIncomplete {
             lines.append("there are more distinct parameter sets than are listed")
+        }
+        if summary.accessUnitCount > pictures.count {
+            lines.append("pictures behind the first \(pictures.count) are counted, but not listed")
         }
         if let failure { lines.append(failure) }
         return lines
@@ -74,7 +77,7 @@ extension Inspection {
             ("transfer", "transfer_characteristics"),
         ].compactMap { label, element in summary.meaning(of: element).map { "\(label) \($0)" } }
         let range = "\(format.isFullRange ? "full" : "limited") range"
-        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: ", ")
+        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: "; ")
     }
 
     private var rateText: String {

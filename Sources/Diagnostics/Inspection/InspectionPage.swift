@@ -8,6 +8,7 @@ public struct InspectionPage {
     private let hasNominalRate: Bool
     private let rate: Double
 
+    /// The page of that inspection.
     public init(_ inspection: Inspection) {
         self.inspection = inspection
         let nominal = inspection.summary.framesPerSecond

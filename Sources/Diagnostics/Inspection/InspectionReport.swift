@@ -13,10 +13,11 @@ public struct InspectionReport: Encodable, Sendable {
     }
 
     private enum Key: String, CodingKey {
-        case file, codec, profile, level, tier, width, height, codedWidth, codedHeight
+        case file, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight
         case frameRate, frameRateNumerator, frameRateDenominator, chromaFormat, bitDepth, chromaBitDepth
         case interlaced, color, duration, bitRate, peakBitRate
-        case bytes, nalUnits, unitTypes, startCodes, accessUnits, secondFields, frameCount, idrs, keyframes
+        case bytes, nalUnits, unitTypes, startCodes, lengths, accessUnits, secondFields, frameCount, idrs,
+            keyframes
         case frameTypes, reordering, generalizedP, gop, parameterSets, sei, problems, omittedProblems
         case failure, headers
     }
@@ -40,6 +41,7 @@ public struct InspectionReport: Encodable, Sendable {
         let summary = inspection.summary
         let format = summary.format
         try values.encode(inspection.name, forKey: .file)
+        try values.encode(inspection.framing == .annexB ? "annexb" : "avcc", forKey: .framing)
         try values.encode(summary.codec.rawValue, forKey: .codec)
         try values.encode(format?.profile, forKey: .profile)
         try values.encode(format?.level, forKey: .level)
@@ -78,7 +80,7 @@ public struct InspectionReport: Encodable, Sendable {
             forKey: .unitTypes)
         try values.encode(
             Dictionary(uniqueKeysWithValues: summary.prefixes.map { ("\($0.length)", $0.count) }),
-            forKey: .startCodes)
+            forKey: inspection.framing == .annexB ? .startCodes : .lengths)
         try values.encode(summary.accessUnitCount, forKey: .accessUnits)
         try values.encode(summary.secondFieldCount, forKey: .secondFields)
         try values.encode(summary.frameCount, forKey: .frameCount)

@@ -1,6 +1,7 @@
 import Bitstream
 import CFormat
 import Glibc
+import Threading
 
 /// Access units into Matroska, MP4 or a transport stream, each at its time of capture.
 ///

@@ -1,4 +1,5 @@
 import Bitstream
+import Threading
 
 /// A recorded raw stream on its way into a container, with its timestamp file or at a constant rate.
 ///

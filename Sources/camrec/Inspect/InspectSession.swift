@@ -61,7 +61,7 @@ struct InspectSession {
             command.report, name: input.name, form: form, files: files, unitByteLimit: Self.unitByteLimit)
         try run.take(head.bytes.span.bytes)
         while !head.isWhole {
-            let count = try read(input, buffer)
+            let count = try read(input, buffer, for: &run)
             if count == 0 { break }
             try run.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
         }
@@ -79,8 +79,14 @@ struct InspectSession {
     }
 
     private func read(
-        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer, for run: inout InspectionRun
     ) throws(Failure) -> Int {
-        do throws(StreamInput.Failure) { return try input.read(into: buffer) } catch { throw .input(error) }
+        do throws(StreamInput.Failure) {
+            return try input.read(into: buffer)
+        } catch {
+            // What was understood comes first.
+            try run.breakOff(error.message)
+            throw .input(error)
+        }
     }
 }

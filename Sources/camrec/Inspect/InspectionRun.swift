@@ -7,11 +7,11 @@ struct InspectionRun {
     private let options: InspectReportOptions
     private let name: String
     private var files: ConversionFiles
+    private let framing: NALUnitSource.Framing
     private var source: NALUnitSource
     private var inspector: StreamInspector
     private var shape: StreamShapeInspector?
     private var output = StandardOutput()
-    private var listsUnits: Bool
     private var unitCount = 0
     private var byteCount = 0
 
@@ -22,10 +22,10 @@ struct InspectionRun {
         self.options = options
         self.name = name
         self.files = files
+        framing = form.framing
         source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
         inspector = StreamInspector(codec: form.codec)
         shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
-        listsUnits = options.nal
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
     }
 
@@ -41,6 +41,11 @@ struct InspectionRun {
             throw .badInput("\(name): \(message)")
         }
         try output.flush()
+    }
+
+    /// Says what is known of a stream that can't be read on.
+    mutating func breakOff(_ reason: String) throws(InspectSession.Failure) {
+        try conclude(failure: "offset \(byteCount): \(reason)")
     }
 
     /// Ends the stream.
@@ -75,7 +80,7 @@ struct InspectionRun {
         }
         let record = inspector.inspect(nalUnit, at: piece.place)
         if shape != nil { try check(piece, nalUnit, beginsAccessUnit: record.beginsAccessUnit) }
-        if listsUnits { list(record) }
+        if options.nal { list(record) }
         try files.append(nalUnit, at: piece.place)
     }
 
@@ -112,7 +117,8 @@ struct InspectionRun {
         guard shape == nil else { return }
         if failure != nil { inspector.finish(byteCount: byteCount) }
         let inspection = Inspection(
-            name: name, summary: inspector.summary, pictures: inspector.pictures, failure: failure)
+            name: name, framing: framing, summary: inspector.summary, pictures: inspector.pictures,
+            failure: failure)
         if !files.usesStandardOutput { try say(inspection) }
         try files.finish(inspection)
     }

@@ -1,5 +1,6 @@
 import Glibc
 import Output
+import Threading
 
 /// A file or standard input, read as it comes.
 final class StreamInput {

@@ -148,7 +148,8 @@ recording() { # NAME CONTROL...: records 100 frames and sets controls of the cam
     local name=$1 pid status=0
     shift
     rm -rf rec && mkdir rec
-    timeout 120 "$CAMREC" --device "$single" "${software[@]}" --qp 20 --frames 100 --report rec/report.json rec/out.h264 2>rec/stderr &
+    timeout 120 "$CAMREC" --device "$single" "${software[@]}" --qp 20 --frames 100 --report rec/report.json \
+        --timestamps rec/out.txt rec/out.h264 rec/out.mkv 2>rec/stderr &
     pid=$!
     await 30 sh -c '[ -n "$(find rec -name "*h264*" -size +8k)" ]' || true
     while [ $# -gt 0 ]; do
@@ -169,6 +170,11 @@ if recording dropped percentage_of_dropped_buffers=30; then
     on_host check "dropped buffers: counted by their sequence" report dropped/report.json 'frames.droppedByDriver >= 5' 'frames.written == 100' \
         'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     on_host check "dropped buffers: the recording is sound" is_sound dropped/out.h264 --frames 100 --keyframe-interval 25
+    on_host check "dropped buffers: the container has each picture at its time" container times dropped/out.mkv dropped/out.txt
+    on_host check "dropped buffers: so has the raw stream, put into one afterwards" remuxes dropped/out.h264 dropped/out.txt
+    check "dropped buffers: the user is told that the rate is off" grep -q 'frames came a second, and the stream says 25.0: as raw it plays too fast' rec/stderr
+    # With a third of the frames gone, fewer come a second than the stream says.
+    on_host check "dropped buffers: the rate is told" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
 else
     fail "dropped buffers" "camrec did not end well: $(cat rec/stderr)"
 fi

@@ -5,7 +5,6 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
 
-container() { "$PYTHON" "$LAB/verify/container.py" "$@"; }
 
 pictures_of() { # FILE [FFMPEG'S FORMAT]: a hash of all decoded pictures
     local format=()

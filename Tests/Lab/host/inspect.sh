@@ -227,8 +227,8 @@ import sys
 stream = open(sys.argv[1], "rb").read()
 text = b"</script><script>document.title='hostile'</script>"
 message = b"\x06\x05" + bytes([16 + len(text)]) + b"A" * 16 + text + b"\x80"
-first_slice = stream.index(b"\0\0\0\1\x65")
-sys.stdout.buffer.write(stream[:first_slice] + b"\0\0\0\1" + message + stream[first_slice:])
+place = stream.index(b"\0\0\0\1\x06")
+sys.stdout.buffer.write(stream[:place] + b"\0\0\0\1" + message + stream[place:])
 END
 is_harmless() { # STREAM TITLE TEXT
     rm -f harmless.html

@@ -1,3 +1,5 @@
+import Threading
+
 @testable import Recorder
 
 /// Makes one thread wait for another: closed until somebody opens it, then open for ever.

@@ -14,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard (try? result.get()) != nil else { return }
         let boundary = detector.next(nalUnit)
         promise(!isFirst || boundary == .begins, "the first unit begins an access unit")
-        promise(boundary != .begins || !detector.isSecondField || !isFirst, "no first field is a second one")
+        promise(!isFirst || !detector.isSecondField, "the first picture is no second field")
         isFirst = false
     }
     return 0

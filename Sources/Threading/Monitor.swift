@@ -4,12 +4,13 @@ import Glibc
 ///
 /// POSIX's own, in memory of their own: `Synchronization.Mutex` has no condition, and ThreadSanitizer takes
 /// it for a race on this toolchain.
-final class Monitor: @unchecked Sendable {
+public final class Monitor: @unchecked Sendable {
     // Safe to share: the pointers never change, and what they point to is made for use by many threads.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init() {
+    /// Nobody holds the lock.
+    public init() {
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
@@ -27,7 +28,8 @@ final class Monitor: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
+    /// Runs `body` with the lock held, which must not be taken twice.
+    public func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
@@ -35,7 +37,7 @@ final class Monitor: @unchecked Sendable {
 
     /// Waits, with the lock held, until somebody signals or the monotonic time `deadline` in nanoseconds has
     /// come. May also return for no reason.
-    func wait(until deadline: Int64? = nil) {
+    public func wait(until deadline: Int64? = nil) {
         guard let deadline else {
             pthread_cond_wait(condition, mutex)
             return
@@ -45,5 +47,5 @@ final class Monitor: @unchecked Sendable {
     }
 
     /// Wakes every waiting thread.
-    func signal() { pthread_cond_broadcast(condition) }
+    public func signal() { pthread_cond_broadcast(condition) }
 }

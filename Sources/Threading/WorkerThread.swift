@@ -1,11 +1,11 @@
 import Glibc
 
-/// A thread that runs one function. It must be joined.
-struct WorkerThread: ~Copyable {
+/// A thread that runs one function. It must be joined or detached.
+public struct WorkerThread: ~Copyable {
     private let thread: pthread_t
 
     /// Starts the thread; nil where the system allows no more.
-    init?(body: @escaping @Sendable () -> Void) {
+    public init?(body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()
         let result = pthread_create(
@@ -22,8 +22,11 @@ struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
+    /// Lets the function run to its end with nobody waiting for it.
+    public consuming func detach() { pthread_detach(thread) }
+
     /// Waits until the function has returned.
-    consuming func join() { pthread_join(thread, nil) }
+    public consuming func join() { pthread_join(thread, nil) }
 
     private final class Box: Sendable {
         let body: @Sendable () -> Void

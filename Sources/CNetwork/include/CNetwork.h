@@ -1,0 +1,57 @@
+// The parts of the sockets interface that Swift cannot import by itself, and system calls that return -errno,
+// because ARC traffic may overwrite errno before Swift reads it.
+#ifndef CNETWORK_H
+#define CNETWORK_H
+
+#include <poll.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+// A stream socket that is not inherited and does not block.
+int network_socket(int family);
+// Both ends of a connected pair of UNIX stream sockets, not inherited and not blocking.
+int network_pair(int *descriptors);
+
+int network_bind(int descriptor, const struct sockaddr *address, socklen_t length);
+int network_listen(int descriptor, int backlog);
+// -EINPROGRESS where the connection is under way.
+int network_connect(int descriptor, const struct sockaddr *address, socklen_t length);
+// A connection that is not inherited and does not block.
+int network_accept(int descriptor, struct sockaddr_storage *address, socklen_t *length);
+// Why a connection failed or broke, as errno; 0 where it did not.
+int network_pending_error(int descriptor);
+int network_set_option(int descriptor, int level, int name, int value);
+int network_name(int descriptor, struct sockaddr_storage *address, socklen_t *length);
+int network_shut_down_writing(int descriptor);
+
+// Bytes taken, or -errno. Never raises SIGPIPE and never blocks.
+ssize_t network_send(int descriptor, const void *bytes, size_t count);
+// Bytes read, 0 at the stream's end, or -errno. Never blocks.
+ssize_t network_receive(int descriptor, void *bytes, size_t count);
+
+// As poll(2), with a time-out in nanoseconds, below zero for none, that signals do not cut short.
+int network_poll(struct pollfd *descriptors, unsigned long count, int64_t nanoseconds);
+
+int network_epoll(void);
+// `events` of 0 takes the descriptor out.
+int network_epoll_set(int epoll, int descriptor, uint32_t events, uint64_t token);
+// Descriptors that are ready, at most `capacity`; the time-out is in nanoseconds, below zero for none.
+int network_epoll_wait(int epoll, struct epoll_event *events, int capacity, int64_t nanoseconds);
+// An epoll_event is packed on some machines: Swift has no pointer to its token.
+static inline uint64_t network_epoll_token(const struct epoll_event *event) { return event->data.u64; }
+
+// A descriptor that is readable from `network_wake` to `network_sleep`.
+int network_eventfd(void);
+void network_wake(int eventfd);
+void network_sleep(int eventfd);
+
+enum {
+    NETWORK_EPOLL_IN = EPOLLIN,
+    NETWORK_EPOLL_OUT = EPOLLOUT,
+    NETWORK_EPOLL_HANG_UP = EPOLLHUP | EPOLLERR | EPOLLRDHUP,
+};
+static const uint32_t NETWORK_EPOLL_EDGE = EPOLLET;
+
+#endif

@@ -1,0 +1,74 @@
+import CNetwork
+import Glibc
+
+/// A listening stream socket, which ends with its owner. Never blocks.
+///
+/// One thread at a time uses it.
+public struct Listener: ~Copyable, Sendable {
+    /// Readable when somebody connects; the owner closes it.
+    public var descriptor: Int32 { socket.descriptor }
+    /// Where it listens: with the port that the system chose where none was asked for.
+    public let address: ResolvedAddress
+
+    private let socket: Socket
+    /// Connections that the system keeps until they are accepted.
+    static let backlog: Int32 = 128
+
+    /// Listens on the first of the host's addresses that can be had. The unspecified address of IPv6, `[::]`,
+    /// takes IPv4 too.
+    public init(_ address: SocketAddress) throws(NetworkError) {
+        var failure = NetworkError(.notListening(errno: EADDRNOTAVAIL), address: "\(address)")
+        for resolved in try ResolvedAddress.addresses(of: address, isListening: true) {
+            do throws(NetworkError) {
+                try self.init(resolved, name: "\(address)")
+                return
+            } catch { failure = error }
+        }
+        throw failure
+    }
+
+    private init(_ address: ResolvedAddress, name: String) throws(NetworkError) {
+        let socket = try Socket(family: address.family)
+        // A port whose last connections have just ended is free again.
+        _ = network_set_option(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family == AF_INET6 {
+            _ = network_set_option(socket.descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0)
+        }
+        try self.init(binding: socket, to: address, name: name)
+    }
+
+    init(
+        binding socket: consuming Socket, to address: ResolvedAddress, name: String
+    ) throws(NetworkError) {
+        let descriptor = socket.descriptor
+        var result = address.withSocketAddress { network_bind(descriptor, $0, $1) }
+        if result == 0 { result = network_listen(descriptor, Self.backlog) }
+        guard result == 0 else { throw NetworkError(.notListening(errno: -result), address: name) }
+        self.socket = socket
+        self.address = ResolvedAddress { _ = network_name(descriptor, $0, $1) }
+    }
+
+    /// What came of accepting.
+    public enum Acceptance: ~Copyable, Sendable {
+        case connection(Socket, peer: ResolvedAddress)
+        /// Nobody waits.
+        case nobody
+        /// Somebody waits, and the system has no descriptor or memory for them now.
+        case exhausted(errno: Int32)
+    }
+
+    /// Takes the next connection.
+    public func accept() -> Acceptance {
+        while true {
+            var result: Int32 = -1
+            let peer = ResolvedAddress { result = network_accept(descriptor, $0, $1) }
+            if result >= 0 { return .connection(Socket(descriptor: result), peer: peer) }
+            switch -result {
+            case EAGAIN: return .nobody
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno: -result)
+            // A connection that broke before it was accepted tells its own error here (accept(2)).
+            default: continue
+            }
+        }
+    }
+}

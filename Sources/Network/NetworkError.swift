@@ -1,0 +1,62 @@
+import Glibc
+
+/// Why a socket could not be made or connected. `description` is one line: thing, cause, next step.
+public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
+    public enum Kind: Sendable, Equatable {
+        /// The name service's answer.
+        case unknownHost(String)
+        case notListening(errno: Int32)
+        case notConnected(errno: Int32)
+        /// Nobody answered in time.
+        case timedOut(seconds: Int)
+        /// Somebody raised the interruption.
+        case interrupted
+        /// The path of a UNIX socket is empty or too long.
+        case badPath
+        /// Something that is no socket, or a socket that somebody listens on, stands where one is to be made.
+        case pathTaken(isListening: Bool)
+        /// The system allows no more descriptors.
+        case noResources(errno: Int32)
+    }
+
+    /// The cause.
+    public let kind: Kind
+    /// The address or path.
+    public let address: String
+
+    /// An error of an address.
+    public init(_ kind: Kind, address: String) {
+        self.kind = kind
+        self.address = address
+    }
+
+    public var description: String {
+        switch kind {
+        case .unknownHost(let reason): "\(address): no such host: \(reason); check the name"
+        case .notListening(EADDRINUSE):
+            "cannot listen on \(address): another program uses this port; end it ('ss -ltnp' names it), or "
+                + "take another port"
+        case .notListening(EADDRNOTAVAIL):
+            "cannot listen on \(address): this machine has no such address; 0.0.0.0 means all that it has"
+        case .notListening(EACCES):
+            "cannot listen on \(address): no permission; take a port above 1023, or a folder of your own"
+        case .notListening(let code):
+            "cannot listen on \(address): \(Self.words(code)); check the address"
+        case .notConnected(ECONNREFUSED): "\(address): connection refused; start the receiver first"
+        case .notConnected(let code):
+            "cannot connect to \(address): \(Self.words(code)); check the address and the receiver"
+        case .timedOut(let seconds):
+            "cannot connect to \(address): no answer for \(seconds) s; check the address and the firewall"
+        case .interrupted: "\(address): given up"
+        case .badPath: "'\(address)' is no path for a socket: it must have 1 to 107 bytes; take a shorter one"
+        case .pathTaken(let isListening):
+            isListening
+                ? "cannot make \(address): a program listens there already; take another path"
+                : "cannot make \(address): something that is no socket is there; take another path"
+        case .noResources(let code): "cannot make a socket: \(Self.words(code)); raise 'ulimit -n'"
+        }
+    }
+
+    private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,59 @@
+import CNetwork
+import Glibc
+import Threading
+
+/// Waits for many descriptors at once: epoll. One thread uses it.
+///
+/// Everything is watched edge-triggered: a descriptor is told of once when it becomes readable or writable,
+/// and again only after it was found empty or full. Waiting allocates nothing.
+public struct Poller: ~Copyable {
+    private let descriptor: Int32
+    private let events: UnsafeMutableBufferPointer<epoll_event>
+
+    /// What happened to a descriptor.
+    public struct Readiness: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Something to read or to accept.
+        public static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
+        /// Room to write.
+        public static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
+        /// The peer sends no more, or the connection broke. Always watched for.
+        public static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
+    }
+
+    /// Watches nothing yet.
+    public init() throws(NetworkError) {
+        let result = network_epoll()
+        guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "epoll") }
+        descriptor = result
+        events = .allocate(capacity: 64)
+    }
+
+    deinit {
+        events.deallocate()
+        close(descriptor)
+    }
+
+    /// Watches a descriptor, or watches it for something else from now on.
+    /// - Parameter token: what `wait` calls it.
+    /// - Returns: false where the system has no memory for it.
+    public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
+        let wanted = readiness.rawValue | Readiness.hungUp.rawValue | NETWORK_EPOLL_EDGE
+        return network_epoll_set(descriptor, watched, wanted, token) == 0
+    }
+
+    /// Watches a descriptor no longer; to be called before it is closed.
+    public func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
+
+    /// Waits until something happens or the monotonic time `deadline` in nanoseconds has come, and tells what
+    /// did. May also return for no reason.
+    public func wait(until deadline: Int64?, _ body: (_ token: UInt64, Readiness) -> Void) {
+        let timeout = deadline.map { max(0, $0 - MonotonicTime.now()) } ?? -1
+        let count = network_epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout)
+        for index in 0..<max(0, Int(count)) {
+            body(network_epoll_token(&events[index]), Readiness(rawValue: events[index].events))
+        }
+    }
+}

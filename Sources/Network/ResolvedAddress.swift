@@ -1,0 +1,113 @@
+import CNetwork
+import Glibc
+
+/// An address of the system: of IPv4, IPv6 or a UNIX socket.
+public struct ResolvedAddress: Sendable, CustomStringConvertible {
+    private var storage = sockaddr_storage()
+    private var length: socklen_t
+
+    /// What a call writes, given room for the address and the length of that room.
+    init(_ body: (UnsafeMutablePointer<sockaddr_storage>, UnsafeMutablePointer<socklen_t>) -> Void) {
+        length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        body(&storage, &length)
+    }
+
+    /// A path in the file system; nil where it is longer than the system allows, or empty.
+    init?(path: String) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let isPath = withUnsafeMutableBytes(of: &address.sun_path) { room in
+            guard !bytes.isEmpty, bytes.count < room.count, !bytes.contains(0) else { return false }
+            room.copyBytes(from: bytes)
+            return true
+        }
+        guard isPath else { return nil }
+        length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        withUnsafeMutableBytes(of: &storage) { room in
+            withUnsafeBytes(of: address) { room.copyMemory(from: $0) }
+        }
+    }
+
+    /// Looks a host up. May wait for the name service, for as long as that takes.
+    /// - Parameter isListening: for a socket that listens.
+    /// - Returns: at least one address, in the system's order of preference.
+    static func addresses(
+        of address: SocketAddress, isListening: Bool
+    ) throws(NetworkError) -> [ResolvedAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICSERV | (isListening ? AI_PASSIVE : 0)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let result = getaddrinfo(address.host, "\(address.port)", &hints, &list)
+        guard result == 0 else {
+            throw NetworkError(.unknownHost(String(cString: gai_strerror(result))), address: "\(address)")
+        }
+        defer { freeaddrinfo(list) }
+        var addresses: [ResolvedAddress] = []
+        var next = list
+        while let entry = next {
+            next = entry.pointee.ai_next
+            guard let source = entry.pointee.ai_addr,
+                entry.pointee.ai_addrlen <= socklen_t(MemoryLayout<sockaddr_storage>.size)
+            else { continue }
+            addresses.append(
+                ResolvedAddress { storage, length in
+                    length.pointee = entry.pointee.ai_addrlen
+                    memcpy(storage, source, Int(entry.pointee.ai_addrlen))
+                })
+        }
+        guard !addresses.isEmpty else {
+            throw NetworkError(.unknownHost("it has no address"), address: "\(address)")
+        }
+        return addresses
+    }
+
+    /// `AF_INET`, `AF_INET6` or `AF_UNIX`.
+    var family: Int32 { Int32(storage.ss_family) }
+
+    /// Whether only this machine can reach it: 127.0.0.0/8, ::1, a UNIX socket.
+    public var isLoopback: Bool {
+        switch family {
+        case AF_INET: return bytes(at: MemoryLayout.offset(of: \sockaddr_in.sin_addr), count: 4).first == 127
+        case AF_INET6:
+            let bytes = bytes(at: MemoryLayout.offset(of: \sockaddr_in6.sin6_addr), count: 16)
+            let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127]
+            return bytes.starts(with: mapped) || bytes == Array(repeating: 0, count: 15) + [1]
+        default: return true
+        }
+    }
+
+    private func bytes(at offset: Int?, count: Int) -> [UInt8] {
+        guard let offset else { return [] }
+        return withUnsafeBytes(of: storage) { Array($0[offset..<offset + count]) }
+    }
+
+    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// `127.0.0.1:9982`, `[::1]:9982`; an IPv4 peer of an IPv6 socket is shown as IPv4.
+    public var description: String {
+        guard family != AF_UNIX else { return "local" }
+        var (host, service) = (
+            [CChar](repeating: 0, count: Int(NI_MAXHOST)), [CChar](repeating: 0, count: Int(NI_MAXSERV))
+        )
+        let result = withSocketAddress {
+            getnameinfo(
+                $0, $1, &host, socklen_t(host.count), &service, socklen_t(service.count),
+                NI_NUMERICHOST | NI_NUMERICSERV)
+        }
+        guard result == 0 else { return "unknown" }
+        let (name, port) = (Self.text(host), Self.text(service))
+        let mapped = "::ffff:"
+        if name.hasPrefix(mapped), name.contains(".") { return "\(name.dropFirst(mapped.count)):\(port)" }
+        return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
+    }
+
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,110 @@
+import CNetwork
+import Glibc
+
+/// A connected stream socket, which ends with its owner. Never blocks, and never raises SIGPIPE.
+///
+/// One thread at a time uses it.
+public struct Socket: ~Copyable, Sendable {
+    /// For whoever polls; the owner closes it.
+    public let descriptor: Int32
+
+    /// Takes over a descriptor.
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// What became of bytes to be sent.
+    public enum Sending: Sendable, Equatable {
+        /// The system took so many, at least one.
+        case sent(Int)
+        /// The system takes nothing now.
+        case full
+        case broken(errno: Int32)
+    }
+
+    /// What came.
+    public enum Receiving: Sendable, Equatable {
+        /// So many bytes, at least one.
+        case received(Int)
+        case nothing
+        /// The peer sends no more.
+        case ended
+        case broken(errno: Int32)
+    }
+
+    /// Sends as many of the bytes, of which there is at least one, as the system takes.
+    public func send(_ bytes: UnsafeRawBufferPointer) -> Sending {
+        let result = network_send(descriptor, bytes.baseAddress, bytes.count)
+        if result >= 0 { return .sent(result) }
+        let code = Int32(-result)
+        // ENOBUFS and ENOMEM pass.
+        return [EAGAIN, ENOBUFS, ENOMEM].contains(code) ? .full : .broken(errno: code)
+    }
+
+    /// Reads what has come, as far as there is room, of which there is at least one byte.
+    public func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
+        let result = network_receive(descriptor, room.baseAddress, room.count)
+        if result > 0 { return .received(result) }
+        if result == 0 { return .ended }
+        return Int32(-result) == EAGAIN ? .nothing : .broken(errno: Int32(-result))
+    }
+
+    /// Throws away what has come, as far as it is there now: a connection that is closed over unread bytes is
+    /// reset, and what was sent is lost (RFC 1122, 4.2.2.13).
+    public func discardReceived() {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
+            for _ in 0..<64 {
+                guard case .received = receive(into: room) else { return }
+            }
+        }
+    }
+
+    /// Tells the peer that no more comes. What was sent still arrives.
+    public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
+
+    /// Why the connection broke, as errno; nil where it did not.
+    public func takeError() -> Int32? {
+        let code = network_pending_error(descriptor)
+        return code == 0 ? nil : code
+    }
+
+    /// Prepares a TCP connection for a live stream; without effect on others.
+    ///
+    /// `TCP_NODELAY`: a picture leaves when it is there. `TCP_NOTSENT_LOWAT`: the system keeps at most
+    /// 128 KiB that are not on their way yet; without it, it hides megabytes, and so seconds, from the sender
+    /// (tcp(7)). `TCP_USER_TIMEOUT`: a peer whose machine is gone is given up, but not before the sender gives
+    /// up a peer that reads nothing. Keepalive does the same while nothing is sent.
+    /// - Parameter patience: seconds until a sender gives up a peer that reads nothing.
+    public func prepareForStreaming(patience: Int) {
+        let patience = Int32(clamping: max(1, patience))
+        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 128 << 10)
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: (Int(patience) + 1) * 1000))
+        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, patience)
+        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, 5)
+    }
+
+    private func set(_ level: Int32, _ name: Int32, _ value: Int32) {
+        _ = network_set_option(descriptor, level, name, value)
+    }
+
+    /// Both ends of a connection within this process.
+    public static func pair() throws(NetworkError) -> SocketPair {
+        var descriptors: (Int32, Int32) = (-1, -1)
+        let result = withUnsafeMutablePointer(to: &descriptors) {
+            $0.withMemoryRebound(to: Int32.self, capacity: 2) { network_pair($0) }
+        }
+        guard result == 0 else { throw NetworkError(.noResources(errno: -result), address: "local") }
+        return SocketPair(
+            near: Socket(descriptor: descriptors.0), far: Socket(descriptor: descriptors.1))
+    }
+}
+
+/// Both ends of a connection within this process; frozen, so that one can end before the other.
+@frozen public struct SocketPair: ~Copyable, Sendable {
+    /// The one end.
+    public let near: Socket
+    /// The other end.
+    public let far: Socket
+}

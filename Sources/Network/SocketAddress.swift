@@ -1,0 +1,76 @@
+/// A host and a port, as people write them: `9982`, `camera:9982`, `[::]:9982`, `tcp://192.168.1.100:9982`.
+public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Where no port is given.
+    public static let defaultPort: UInt16 = 9982
+    /// Where no host is given: nobody but this machine.
+    public static let defaultHost = "127.0.0.1"
+
+    /// A name or a numeric address, that of IPv6 without brackets.
+    public let host: String
+    /// 0 leaves the choice to the system, of a listening socket.
+    public let port: UInt16
+
+    /// A host and a port.
+    public init(host: String = Self.defaultHost, port: UInt16 = Self.defaultPort) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address stands in brackets. Digits alone are a port. Nil where it
+    /// is none of these.
+    public init?(_ text: String) {
+        if Self.isNumber(text[...]) {
+            guard let port = UInt16(text) else { return nil }
+            self.init(port: port)
+        } else if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            self.init(
+                host: text[text.index(after: text.startIndex)..<end], rest: text[text.index(after: end)...])
+        } else {
+            let end = text.firstIndex(of: ":") ?? text.endIndex
+            self.init(host: text[..<end], rest: text[end...])
+        }
+    }
+
+    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil where it is something else.
+    public init?(url: String, scheme: String) {
+        let prefix = "\(scheme)://"
+        guard url.hasPrefix(prefix) else { return nil }
+        var text = url.dropFirst(prefix.count)
+        if text.hasSuffix("/") { text = text.dropLast() }
+        self.init(String(text))
+    }
+
+    /// - Parameter rest: what follows the host: nothing, or a colon and the port.
+    private init?(host: Substring, rest: Substring) {
+        guard Self.isHost(host) else { return nil }
+        if rest.isEmpty {
+            self.init(host: String(host))
+        } else {
+            guard rest.hasPrefix(":"), let port = Self.port(rest.dropFirst()) else { return nil }
+            self.init(host: String(host), port: port)
+        }
+    }
+
+    private static func port(_ text: Substring) -> UInt16? { isNumber(text) ? UInt16(text) : nil }
+
+    private static func isNumber(_ text: Substring) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// What a name, a numeric address and its zone are made of (RFC 952, RFC 4291, RFC 6874).
+    private static func isHost(_ text: Substring) -> Bool {
+        (1...253).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                    UInt8(ascii: ":"), UInt8(ascii: "%"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,211 @@
+import Bitstream
+import Glibc
+import Network
+import Threading
+
+/// The work of a live output's thread: takes receivers in, sends to each as much as it takes, and sees them off.
+///
+/// Nothing in it waits for a receiver. Belongs to that thread once it runs.
+final class BroadcastLoop {
+    private let source: any ReceiverSource
+    private let buffer: BroadcastBuffer
+    private let wakeUp: WakeUp
+    private let ledger: ReceiverLedger
+    private let options: LiveOptions
+    private let requestKeyframe: @Sendable () -> Void
+    private let poller: Poller
+    private let start = MonotonicTime.now()
+    private var events: EventThrottle
+    private var keyframes: NewcomerKeyframes
+    /// By the slot that is a receiver's token with the poller.
+    private var receivers: [Receiver?]
+    private var hungUp: [Bool]
+    private var mayHaveArrivals = true
+    /// When the system may have descriptors again.
+    private var nextAcceptance: Int64?
+    private var lastFrameNumber: Int?
+    private var seenUnits = 0
+    /// When receivers that have not taken the rest are given up; nil while more comes.
+    private var closingTime: Int64?
+
+    private enum Token {
+        static let source: UInt64 = 0
+        static let wakeUp: UInt64 = 1
+        static let firstReceiver = 2
+    }
+
+    private static let second: Int64 = 1_000_000_000
+    /// How long receivers may take for the rest once the stream has ended.
+    private static let closingPatience = 3 * second
+    /// Connections taken in a row before the receivers have their turn.
+    private static let arrivalsAtOnce = 64
+
+    init(
+        source: any ReceiverSource, buffer: BroadcastBuffer, wakeUp: WakeUp, ledger: ReceiverLedger,
+        options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(NetworkError) {
+        self.source = source
+        self.buffer = buffer
+        self.wakeUp = wakeUp
+        self.ledger = ledger
+        self.options = options
+        self.requestKeyframe = requestKeyframe
+        events = EventThrottle(report)
+        keyframes = NewcomerKeyframes(
+            interval: options.keyframeInterval, frameDuration: options.frameDuration)
+        receivers = Array(repeating: nil, count: max(1, options.mostReceivers))
+        hungUp = Array(repeating: false, count: receivers.count)
+        poller = try Poller()
+        guard poller.watch(wakeUp.descriptor, for: .readable, token: Token.wakeUp),
+            poller.watch(source.descriptor, for: .readable, token: Token.source)
+        else { throw NetworkError(.noResources(errno: ENOMEM), address: "epoll") }
+    }
+
+    /// Runs until the stream has ended and every receiver is gone.
+    func run() {
+        repeat {
+            poller.wait(until: deadline) { token, readiness in note(token, readiness) }
+        } while goOn(at: MonotonicTime.now())
+        poller.forget(source.descriptor)
+        source.stop()
+        events.flush()
+    }
+
+    private func note(_ token: UInt64, _ readiness: Poller.Readiness) {
+        switch token {
+        case Token.source: mayHaveArrivals = true
+        case Token.wakeUp: wakeUp.sleep()
+        default:
+            let slot = Int(token) - Token.firstReceiver
+            if readiness.contains(.writable) { receivers[slot]?.becomeWritable() }
+            if !readiness.isDisjoint(with: .hungUp) { hungUp[slot] = true }
+        }
+    }
+
+    /// One round.
+    /// - Returns: false when everything is over.
+    private func goOn(at now: Int64) -> Bool {
+        // Before the units are looked at: a receiver that comes now gets none that were there before.
+        if closingTime == nil { takeArrivals(at: now) }
+        let window = buffer.window
+        if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
+        noteLatest(in: window)
+        for slot in receivers.indices { serve(slot, window, at: now) }
+        forceKeyframe(at: now)
+        buffer.trim(before: receivers.reduce(window.range.upperBound) { min($0, $1?.position ?? .max) })
+        return closingTime == nil || receivers.contains { $0 != nil }
+    }
+
+    /// When something is to be done even if nothing happens.
+    private var deadline: Int64? {
+        if mayHaveArrivals, nextAcceptance == nil, closingTime == nil { return 0 }
+        var deadline = closingTime ?? nextAcceptance
+        for receiver in receivers {
+            guard let since = receiver?.blockedSince else { continue }
+            deadline = min(deadline ?? .max, since + timeout)
+        }
+        return deadline
+    }
+
+    private var timeout: Int64 { Int64(options.timeout) * Self.second }
+
+    private func noteLatest(in window: BroadcastBuffer.Window) {
+        guard window.range.upperBound > seenUnits else { return }
+        seenUnits = window.range.upperBound
+        lastFrameNumber = buffer[seenUnits - 1]?.unit.frameNumber ?? lastFrameNumber
+    }
+
+    private func forceKeyframe(at now: Int64) {
+        guard receivers.contains(where: { $0?.hasStarted == false }),
+            keyframes.forcesOne(after: lastFrameNumber, at: now)
+        else { return }
+        requestKeyframe()
+    }
+}
+
+// MARK: Coming
+
+extension BroadcastLoop {
+    private func takeArrivals(at now: Int64) {
+        if let nextAcceptance, now < nextAcceptance { return }
+        nextAcceptance = nil
+        for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
+            switch source.next() {
+            case .receiver(let socket, let peer): welcome(socket, peer: peer, at: now)
+            case .nobody: mayHaveArrivals = false
+            case .exhausted(let code):
+                nextAcceptance = now + Self.second
+                events.tell(.exhausted(errno: code), at: now)
+                return
+            case .unreachable(let error): events.tell(.unreachable(error), at: now)
+            }
+        }
+    }
+
+    private func welcome(_ socket: consuming Socket, peer: String, at now: Int64) {
+        guard let slot = receivers.firstIndex(where: { $0 == nil }) else {
+            events.tell(.refused(peer: peer, limit: receivers.count), at: now)
+            return
+        }
+        socket.prepareForStreaming(patience: options.timeout)
+        let descriptor = socket.descriptor
+        let token = UInt64(slot + Token.firstReceiver)
+        let statistics = ReceiverStatistics(peer: peer, joined: now - start)
+        hungUp[slot] = false
+        let receiver = Receiver(
+            id: ledger.add(statistics), socket: socket, statistics: statistics,
+            position: buffer.window.range.upperBound)
+        receivers[slot] = receiver
+        events.tell(.joined(peer: peer), at: now)
+        guard poller.watch(descriptor, for: .writable, token: token) else {
+            dismiss(slot, receiver, .broken(errno: ENOMEM), buffer.window, at: now)
+            return
+        }
+    }
+}
+
+// MARK: Serving and leaving
+
+extension BroadcastLoop {
+    private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
+        guard let receiver = receivers[slot] else { return }
+        if hungUp[slot] {
+            let departure = receiver.socket.takeError().map(ReceiverStatistics.Departure.broken) ?? .closed
+            return dismiss(slot, receiver, departure, window, at: now)
+        }
+        if receiver.dropIfOverflowed(window) {
+            events.tell(.overflowed(peer: receiver.statistics.peer), at: now)
+        }
+        if let code = receiver.send(from: buffer, at: now) {
+            return dismiss(slot, receiver, .broken(errno: code), window, at: now)
+        }
+        if let departure = departure(of: receiver, window, at: now) {
+            return dismiss(slot, receiver, departure, window, at: now)
+        }
+        ledger.update(receiver.id, receiver.statistics)
+    }
+
+    private func departure(
+        of receiver: Receiver, _ window: BroadcastBuffer.Window, at now: Int64
+    ) -> ReceiverStatistics.Departure? {
+        if let closingTime {
+            if receiver.isIdle(in: window) { return .ended }
+            if now >= closingTime { return .cutOff }
+        }
+        guard let since = receiver.blockedSince, now - since >= timeout else { return nil }
+        return .silent(seconds: options.timeout)
+    }
+
+    private func dismiss(
+        _ slot: Int, _ receiver: Receiver, _ departure: ReceiverStatistics.Departure,
+        _ window: BroadcastBuffer.Window, at now: Int64
+    ) {
+        receivers[slot] = nil
+        poller.forget(receiver.socket.descriptor)
+        receiver.leave(departure, window, at: now - start, now: now)
+        ledger.update(receiver.id, receiver.statistics)
+        events.tell(.left(receiver.statistics), at: now)
+        source.receiverLeft()
+    }
+}

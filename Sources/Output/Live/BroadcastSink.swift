@@ -1,0 +1,117 @@
+import Bitstream
+import Glibc
+import Network
+import Threading
+
+/// Raw Annex B to any number of receivers over TCP, as it comes.
+///
+/// Those that connect to a port, or one that it connects out to. Writing hands an access unit over and never
+/// waits: a thread of the sink's own serves all receivers, with epoll, and what a receiver does is felt by
+/// nobody else. A receiver gets its first unit at an IDR, which carries the parameter sets; one that falls
+/// behind by more than its buffer gets nothing until the next IDR; one that takes nothing for long is closed.
+///
+/// On epoll, and not on SwiftNIO: every receiver is written to straight from the access unit's own storage.
+/// Nothing is copied or allocated for a picture, neither once nor for each receiver, and start-up costs nothing.
+public final class BroadcastSink: PacketSink, @unchecked Sendable {
+    // Safe to share: `thread`, `isFinished` and `lastError` belong to the writer, everything else is constant
+    // and made for many threads.
+    public let name: String
+    /// Whether other machines can connect.
+    public let isOpenToNetwork: Bool
+
+    private let buffer: BroadcastBuffer
+    private let wakeUp: WakeUp
+    private let ledger = ReceiverLedger()
+    private var thread: WorkerThread?
+    private let mustBeTaken: Bool
+
+    /// Listens on an address.
+    /// - Parameters:
+    ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
+    ///   - report: told of events, on the sink's thread.
+    public convenience init(
+        listeningOn address: SocketAddress, options: LiveOptions,
+        requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(OutputError) {
+        do throws(NetworkError) {
+            let listener = try Listener(address)
+            let local = listener.address
+            try self.init(
+                source: ListeningSource(listener), name: local.description,
+                isOpenToNetwork: !local.isLoopback, mustBeTaken: false, options: options,
+                requestKeyframe: requestKeyframe, report: report)
+        } catch { throw OutputError(.network(error), output: "\(address)") }
+    }
+
+    /// Connects out to an address, and again whenever the connection breaks; until then the stream is lost.
+    /// - Parameters:
+    ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
+    ///   - report: told of events, on the sink's thread.
+    public convenience init(
+        connectingTo address: SocketAddress, options: LiveOptions,
+        requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(OutputError) {
+        var options = options
+        options.mostReceivers = 1
+        do throws(NetworkError) {
+            try self.init(
+                source: DialingSource(address), name: "tcp://\(address)", isOpenToNetwork: false,
+                mustBeTaken: true, options: options, requestKeyframe: requestKeyframe, report: report)
+        } catch { throw OutputError(.network(error), output: "tcp://\(address)") }
+    }
+
+    init(
+        source: any ReceiverSource, name: String, isOpenToNetwork: Bool, mustBeTaken: Bool,
+        options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(NetworkError) {
+        self.name = name
+        self.isOpenToNetwork = isOpenToNetwork
+        self.mustBeTaken = mustBeTaken
+        buffer = BroadcastBuffer(limit: options.buffer)
+        wakeUp = try WakeUp()
+        let loop = Handover(
+            try BroadcastLoop(
+                source: source, buffer: buffer, wakeUp: wakeUp, ledger: ledger, options: options,
+                requestKeyframe: requestKeyframe, report: report))
+        thread = WorkerThread { loop.value.run() }
+        guard thread == nil else { return }
+        source.stop()
+        throw NetworkError(.noResources(errno: EAGAIN), address: name)
+    }
+
+    deinit { stop() }
+
+    public var identity: FileIdentity? { nil }
+
+    /// How many receivers there were in all, and what is known of each: of those that are gone the latest 256.
+    /// Safe in any thread.
+    public var receivers: (count: Int, known: [ReceiverStatistics]) {
+        let content = ledger.content
+        return (content.count, content.receivers)
+    }
+
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        buffer.append(unit, at: MonotonicTime.now())
+        wakeUp.wake()
+    }
+
+    /// Gives the receivers three seconds to take what is left, and closes them.
+    public func finish() throws(OutputError) {
+        stop()
+        guard mustBeTaken, !receivers.known.contains(where: { $0.units > 0 }) else { return }
+        throw OutputError(.notTaken, output: name)
+    }
+
+    private func stop() {
+        buffer.finish()
+        wakeUp.wake()
+        if let thread = thread.take() { thread.join() }
+    }
+}
+
+/// Gives a value to another thread for good: whoever hands it over does not touch it again.
+private final class Handover<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

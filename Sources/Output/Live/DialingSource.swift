@@ -1,0 +1,120 @@
+import Glibc
+import Network
+import Threading
+
+/// The one receiver that an output connects out to, again and again: after failures with pauses that grow from
+/// a quarter of a second to eight seconds, and at once after a connection that has lasted.
+///
+/// Names are looked up and connections awaited on a thread of its own, so that neither holds up anybody.
+final class DialingSource: ReceiverSource, @unchecked Sendable {
+    // Safe to share: everything mutable is touched with the monitor's lock held.
+    private let address: SocketAddress
+    private let monitor = Monitor()
+    private let wakeUp: WakeUp
+    private let interruption: Interruption
+    private var state = State.wanted
+    private var arrived: Socket?
+    private var failure: NetworkError?
+    private var thread: WorkerThread?
+
+    private enum State { case wanted, connected, stopped }
+
+    private static let attemptTimeout: Int64 = 5_000_000_000
+    private static let shortestPause: Int64 = 250_000_000
+    private static let longestPause: Int64 = 8_000_000_000
+
+    /// Starts to connect.
+    init(_ address: SocketAddress) throws(NetworkError) {
+        self.address = address
+        wakeUp = try WakeUp()
+        guard let interruption = Interruption() else {
+            throw NetworkError(.noResources(errno: EMFILE), address: "\(address)")
+        }
+        self.interruption = interruption
+        thread = WorkerThread { [self] in run() }
+        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)") }
+    }
+
+    var descriptor: Int32 { wakeUp.descriptor }
+
+    func next() -> Arrival {
+        wakeUp.sleep()
+        return monitor.withLock {
+            if let socket = arrived.take() { return .receiver(socket, peer: "\(address)") }
+            if let error = failure.take() { return .unreachable(error) }
+            return .nobody
+        }
+    }
+
+    func receiverLeft() {
+        monitor.withLock {
+            guard state == .connected else { return }
+            state = .wanted
+            monitor.signal()
+        }
+    }
+
+    func stop() {
+        monitor.withLock {
+            state = .stopped
+            monitor.signal()
+        }
+        interruption.raise()
+        // The name service may take longer than anybody wants to wait; the thread ends after it.
+        if let thread = thread.take() { thread.detach() }
+    }
+
+    private func run() {
+        var pause = Self.shortestPause
+        while waitUntilWanted() {
+            do throws(NetworkError) {
+                let socket = try Socket.connect(
+                    to: address, timeout: Self.attemptTimeout, interruption: interruption.descriptor)
+                let start = MonotonicTime.now()
+                guard deliver(socket) else { return }
+                // Whoever takes connections and ends them at once is not called without a pause either.
+                guard waitUntilWanted() else { return }
+                if MonotonicTime.now() - start >= Self.longestPause {
+                    pause = Self.shortestPause
+                    continue
+                }
+            } catch {
+                report(error)
+            }
+            guard waits(until: MonotonicTime.now() + pause) else { return }
+            pause = min(2 * pause, Self.longestPause)
+        }
+    }
+
+    /// - Returns: false where the output has ended.
+    private func waitUntilWanted() -> Bool {
+        monitor.withLock {
+            while state == .connected { monitor.wait() }
+            return state == .wanted
+        }
+    }
+
+    private func waits(until deadline: Int64) -> Bool {
+        monitor.withLock {
+            while state == .wanted, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            return state == .wanted
+        }
+    }
+
+    private func deliver(_ socket: consuming Socket) -> Bool {
+        var socket: Socket? = socket
+        let isWanted = monitor.withLock {
+            guard state == .wanted else { return false }
+            state = .connected
+            arrived = socket.take()
+            return true
+        }
+        wakeUp.wake()
+        return isWanted
+    }
+
+    private func report(_ error: NetworkError) {
+        monitor.withLock { failure = error }
+        wakeUp.wake()
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+import Network
+
+/// What happens to a live output's receivers. `description` is one line.
+public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
+    case joined(peer: String)
+    case left(ReceiverStatistics)
+    /// A receiver was too slow, and gets nothing until the next IDR.
+    case overflowed(peer: String)
+    /// There are as many receivers as may be.
+    case refused(peer: String, limit: Int)
+    /// Somebody wants to connect, and the system has no descriptor or memory for it.
+    case exhausted(errno: Int32)
+    /// Nobody waits where the output connects to; it tries on.
+    case unreachable(NetworkError)
+    /// So many events were not told, because they came too fast.
+    case suppressed(Int)
+
+    public var description: String {
+        switch self {
+        case .joined(let peer): "\(peer) joined"
+        case .left(let statistics):
+            "\(statistics.peer) left after \(statistics.units) frames, \(statistics.dropped) dropped: "
+                + "\(statistics.departure?.description ?? "unknown")"
+        case .overflowed(let peer): "\(peer) is too slow; it gets nothing until the next keyframe"
+        case .refused(let peer, let limit):
+            "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
+        case .exhausted(let code):
+            "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
+        case .unreachable(let error): "\(error); trying on"
+        case .suppressed(let count): "\(count) more events of receivers"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Bitstream
+import Network
+
+/// One connection of a live output: its place in the stream, and what became of it. Belongs to the output's
+/// thread.
+///
+/// Units are written straight from their own storage, which all receivers share. Once the first byte of one is
+/// sent, the rest of it is, too.
+final class Receiver {
+    /// What the ledger calls it.
+    let id: Int
+    let socket: Socket
+    private(set) var statistics: ReceiverStatistics
+    /// It got an IDR: what it does not get from now on is lost to it.
+    private(set) var hasStarted = false
+    /// The system takes more, as far as is known.
+    private var isWritable = true
+    /// Since when the system takes nothing; monotonic nanoseconds.
+    private(set) var blockedSince: Int64?
+    private var gate = SinkGate()
+    /// The number of the unit after `current`.
+    private(set) var position: Int
+    /// The unit that is being sent, and how much of it was.
+    private var current: BroadcastBuffer.Entry?
+    private var offset = 0
+
+    /// - Parameter position: the number of the first unit that comes after it joined.
+    init(id: Int, socket: consuming Socket, statistics: ReceiverStatistics, position: Int) {
+        self.id = id
+        self.socket = socket
+        self.statistics = statistics
+        self.position = position
+    }
+
+    /// The system says that it takes more.
+    func becomeWritable() {
+        isWritable = true
+        blockedSince = nil
+    }
+
+    /// Everything that it is to get of what is there was taken by the system.
+    func isIdle(in window: BroadcastBuffer.Window) -> Bool {
+        current == nil && position >= window.range.upperBound
+    }
+
+    /// Gives up what waits, if some of it is not in the buffer any more.
+    /// - Returns: whether that was so.
+    func dropIfOverflowed(_ window: BroadcastBuffer.Window) -> Bool {
+        guard position < window.range.lowerBound else { return false }
+        let isLate = gate.isOpen
+        if isLate, current != nil, offset == 0 {
+            current = nil
+            statistics.dropped += 1
+        }
+        drop(window.range.upperBound - position)
+        position = window.range.upperBound
+        gate.close()
+        return isLate
+    }
+
+    /// Sends what there is until the system takes no more.
+    /// - Returns: errno where the connection is broken.
+    func send(from buffer: BroadcastBuffer, at now: Int64) -> Int32? {
+        skip(in: buffer)
+        while isWritable, let entry = current ?? next(in: buffer) {
+            let sending = entry.unit.withUnsafeBytes {
+                socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            }
+            switch sending {
+            case .sent(let byteCount): count(sent: byteCount, of: entry, at: now)
+            case .full:
+                isWritable = false
+                blockedSince = blockedSince ?? now
+            case .broken(let code): return code
+            }
+        }
+        return nil
+    }
+
+    private func count(sent byteCount: Int, of entry: BroadcastBuffer.Entry, at now: Int64) {
+        blockedSince = nil
+        statistics.bytes += byteCount
+        offset += byteCount
+        guard offset == entry.unit.count else { return }
+        statistics.units += 1
+        statistics.longestLag = max(statistics.longestLag, now - entry.arrival)
+        current = nil
+    }
+
+    /// Goes past what the gate does not let pass, also while the rest of a unit before that waits to be sent.
+    private func skip(in buffer: BroadcastBuffer) {
+        while !gate.isOpen, let entry = buffer[position] {
+            if gate.admits(entry.unit) {
+                hasStarted = true
+                return
+            }
+            drop(1)
+            position += 1
+        }
+    }
+
+    private func next(in buffer: BroadcastBuffer) -> BroadcastBuffer.Entry? {
+        skip(in: buffer)
+        guard gate.isOpen, let entry = buffer[position] else { return nil }
+        position += 1
+        (current, offset) = (entry, 0)
+        return entry
+    }
+
+    private func drop(_ count: Int) {
+        if hasStarted { statistics.dropped += count }
+    }
+
+    /// It is gone. Ends the connection so that what the system has taken still arrives.
+    /// - Parameters:
+    ///   - window: what it leaves behind in the buffer is lost to it.
+    ///   - elapsed: nanoseconds from the output's beginning.
+    func leave(
+        _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Int64,
+        now: Int64
+    ) {
+        if let current { statistics.longestLag = max(statistics.longestLag, now - current.arrival) }
+        if departure == .cutOff {
+            drop(window.range.upperBound - position + (current == nil ? 0 : 1))
+        }
+        statistics.left = elapsed
+        statistics.departure = departure
+        guard departure == .ended else { return }
+        socket.shutDownWriting()
+        socket.discardReceived()
+    }
+}

@@ -1,0 +1,46 @@
+import Network
+
+/// Where a live output's receivers come from. Used by the output's thread.
+protocol ReceiverSource: AnyObject {
+    /// Readable when somebody may be there.
+    var descriptor: Int32 { get }
+
+    /// Takes the next connection.
+    func next() -> Arrival
+
+    /// One that came is gone.
+    func receiverLeft()
+
+    /// No more are wanted.
+    func stop()
+}
+
+/// What a source of receivers has.
+enum Arrival: ~Copyable {
+    case receiver(Socket, peer: String)
+    case nobody
+    /// The system has no descriptor or memory for somebody who waits.
+    case exhausted(errno: Int32)
+    /// Whoever is connected to does not answer; the attempts go on.
+    case unreachable(NetworkError)
+}
+
+/// Those that connect to a port.
+final class ListeningSource: ReceiverSource {
+    private let listener: Listener
+
+    init(_ listener: consuming Listener) { self.listener = listener }
+
+    var descriptor: Int32 { listener.descriptor }
+
+    func next() -> Arrival {
+        switch listener.accept() {
+        case .connection(let socket, let peer): .receiver(socket, peer: peer.description)
+        case .nobody: .nobody
+        case .exhausted(let code): .exhausted(errno: code)
+        }
+    }
+
+    func receiverLeft() {}
+    func stop() {}
+}

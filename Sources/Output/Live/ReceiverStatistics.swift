@@ -1,0 +1,49 @@
+import Glibc
+
+/// What is known of one receiver of a live output.
+public struct ReceiverStatistics: Sendable, Equatable {
+    /// Its address.
+    public let peer: String
+    /// Nanoseconds from the output's beginning.
+    public let joined: Int64
+    /// Likewise; nil while it is there.
+    public internal(set) var left: Int64?
+    /// Bytes that the system took for it.
+    public internal(set) var bytes = 0
+    /// Access units that the system took whole.
+    public internal(set) var units = 0
+    /// Access units left out because it was too slow.
+    public internal(set) var dropped = 0
+    /// From when a unit was handed over to when the system had taken the last of it, at worst; nanoseconds.
+    public internal(set) var longestLag: Int64 = 0
+    /// Why it is gone; nil while it is there.
+    public internal(set) var departure: Departure?
+
+    init(peer: String, joined: Int64) {
+        self.peer = peer
+        self.joined = joined
+    }
+
+    /// Why a receiver is gone.
+    public enum Departure: Sendable, Equatable, CustomStringConvertible {
+        /// It closed the connection.
+        case closed
+        case broken(errno: Int32)
+        /// It took nothing for so many seconds.
+        case silent(seconds: Int)
+        /// The stream ended, and it got everything.
+        case ended
+        /// The stream ended, and it did not take the rest in time.
+        case cutOff
+
+        public var description: String {
+            switch self {
+            case .closed: "it closed the connection"
+            case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
+            case .silent(let seconds): "it took nothing for \(seconds) s"
+            case .ended: "the stream ended"
+            case .cutOff: "the stream ended, and it did not take the rest in time"
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Bitstream
+
+/// Which access units reach somebody who takes a stream's units as they come: none until an IDR, and from there
+/// on every one.
+///
+/// Coded pictures depend on those before them, so that none is ever left out alone: a gate that has to give up
+/// one closes, and opens at the next IDR. That is all there is to late joiners, slow receivers and those that
+/// come back.
+struct SinkGate: Sendable, Hashable {
+    /// Whether the last access unit passed.
+    private(set) var isOpen = false
+
+    /// Lets nothing pass until the next IDR.
+    mutating func close() { isOpen = false }
+
+    /// Whether the next access unit passes; an IDR opens the gate.
+    mutating func admits(_ unit: AccessUnit) -> Bool {
+        if unit.isIDR { isOpen = true }
+        return isOpen
+    }
+}

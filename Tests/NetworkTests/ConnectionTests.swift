@@ -1,0 +1,173 @@
+import Glibc
+import Testing
+import Threading
+
+@testable import Network
+
+/// Sockets that listen and connect, on this machine's loopback.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    private let loopback = SocketAddress(port: 0)
+    private let second: Int64 = 1_000_000_000
+
+    private func failure(_ body: () throws(NetworkError) -> Void) -> NetworkError.Kind? {
+        do throws(NetworkError) {
+            try body()
+            return nil
+        } catch { return error.kind }
+    }
+
+    /// The port of an address that was chosen by the system.
+    private func port(_ address: ResolvedAddress) throws -> UInt16 {
+        try #require(SocketAddress(address.description)).port
+    }
+
+    @Test("bytes go both ways, and an end is seen", arguments: ["127.0.0.1", "::1"])
+    func bothWays(host: String) throws {
+        let listener = try Listener(SocketAddress(host: host, port: 0))
+        let address = listener.address
+        #expect(address.isLoopback)
+        guard case .nobody = listener.accept() else {
+            Issue.record("somebody is there")
+            return
+        }
+        let client = try Socket.connect(
+            to: SocketAddress(host: host, port: port(listener.address)), timeout: 5 * second)
+        guard case .connection(let server, let peer) = listener.accept() else {
+            Issue.record("nobody came")
+            return
+        }
+        #expect(peer.isLoopback)
+        #expect(peer.description != address.description)
+        let before = server.receives(16)
+        #expect(before == .nothing)
+        let sent = client.sends([1, 2, 3])
+        #expect(sent == .sent(3))
+        var isReadable = server.waitUntilReadable(until: MonotonicTime.now() + 5 * second)
+        #expect(isReadable)
+        let first = server.receives(2)
+        #expect(first == .received(2))
+        let second = server.receives(2)
+        #expect(second == .received(1))
+        server.shutDownWriting()
+        isReadable = client.waitUntilReadable(until: MonotonicTime.now() + 5 * self.second)
+        #expect(isReadable)
+        let end = client.receives(1)
+        #expect(end == .ended)
+        let backwards = client.sends([1])
+        #expect(backwards == .sent(1))
+    }
+
+    @Test("a full peer takes nothing, and a gone one is an error without a signal")
+    func fullAndGone() throws {
+        let pair = try Socket.pair()
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        var sent = 0
+        while case .sent(let count) = pair.near.sends(bytes) { sent += count }
+        #expect(sent > 0)
+        let more = pair.near.sends(bytes)
+        #expect(more == .full)
+        let near = pair.near
+        _ = consume pair.far
+        let last = near.sends(bytes)
+        #expect(last == .broken(errno: EPIPE))
+    }
+
+    @Test("a port that is taken, an address that is not here, and a host that is not")
+    func refusals() throws {
+        let listener = try Listener(loopback)
+        let taken = try SocketAddress(port: port(listener.address))
+        #expect(
+            failure { () throws(NetworkError) in _ = try Listener(taken) } == .notListening(errno: EADDRINUSE)
+        )
+        // TEST-NET-1 (RFC 5737) is nobody's.
+        let elsewhere = SocketAddress(host: "192.0.2.1", port: 0)
+        #expect(
+            failure { () throws(NetworkError) in _ = try Listener(elsewhere) }
+                == .notListening(errno: EADDRNOTAVAIL))
+        let nowhere = failure { () throws(NetworkError) in
+            _ = try Listener(SocketAddress(host: "no..host", port: 0))
+        }
+        guard case .unknownHost? = nowhere else {
+            Issue.record("\(String(describing: nowhere))")
+            return
+        }
+    }
+
+    @Test("connecting to a port without a listener is refused at once")
+    func connectionRefused() throws {
+        let free: SocketAddress
+        do {
+            let listener = try Listener(loopback)
+            free = try SocketAddress(port: port(listener.address))
+        }
+        #expect(
+            failure { () throws(NetworkError) in _ = try Socket.connect(to: free, timeout: 5 * second) }
+                == .notConnected(errno: ECONNREFUSED))
+    }
+
+    @Test("a port is free again when its listener has ended, whatever its connections do")
+    func portAgain() throws {
+        let address: SocketAddress
+        do {
+            let listener = try Listener(loopback)
+            address = try SocketAddress(port: port(listener.address))
+            let client = try Socket.connect(to: address, timeout: 5 * second)
+            _ = listener.accept()
+            _ = consume client
+        }
+        _ = try Listener(address)
+    }
+
+    @Test("a poller tells once of what became ready")
+    func polling() throws {
+        let poller = try Poller()
+        let pair = try Socket.pair()
+        let isWatched = poller.watch(pair.near.descriptor, for: [.readable, .writable], token: 7)
+        #expect(isWatched)
+        var seen: [Poller.Readiness] = []
+        func poll() {
+            poller.wait(until: 0) { token, readiness in
+                #expect(token == 7)
+                seen.append(readiness)
+            }
+        }
+        poll()
+        #expect(seen == [.writable])
+        poll()
+        #expect(seen == [.writable])
+        _ = pair.far.sends([1])
+        poll()
+        #expect(seen.last?.contains(.readable) == true)
+        let near = pair.near
+        _ = consume pair.far
+        poll()
+        #expect(seen.last?.isDisjoint(with: .hungUp) == false)
+        poller.forget(near.descriptor)
+    }
+
+    @Test("a wake-up ends a wait, and counts once")
+    func wakeUp() throws {
+        let poller = try Poller()
+        let wakeUp = try WakeUp()
+        let isWatched = poller.watch(wakeUp.descriptor, for: .readable, token: 1)
+        #expect(isWatched)
+        wakeUp.wake()
+        wakeUp.wake()
+        var count = 0
+        poller.wait(until: nil) { _, _ in count += 1 }
+        wakeUp.sleep()
+        poller.wait(until: 0) { _, _ in count += 1 }
+        #expect(count == 1)
+    }
+}
+
+// `#expect` takes no noncopyable values: results are taken outside it.
+extension Socket {
+    func sends(_ bytes: [UInt8]) -> Sending { bytes.withUnsafeBytes { send($0) } }
+
+    /// Room for at least one byte.
+    func receives(_ count: Int) -> Receiving {
+        var room = [UInt8](repeating: 0, count: count)
+        return room.withUnsafeMutableBytes { receive(into: $0) }
+    }
+}

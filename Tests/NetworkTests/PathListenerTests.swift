@@ -1,0 +1,112 @@
+import Glibc
+import Testing
+
+@testable import Network
+
+/// Sockets with a name in the file system.
+@Suite struct PathListenerTests {
+    private let folder: String
+    private var path: String { "\(folder)/socket" }
+
+    init() {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func cleanUp() {
+        unlink(path)
+        rmdir(folder)
+    }
+
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+
+    private func failure(_ body: () throws(NetworkError) -> Void) -> NetworkError.Kind? {
+        do throws(NetworkError) {
+            try body()
+            return nil
+        } catch { return error.kind }
+    }
+
+    private func make(_ path: String) throws(NetworkError) { _ = try PathListener(path: path) }
+
+    @Test("a socket is its owner's alone, takes connections, and is gone with its listener")
+    func life() throws {
+        defer { cleanUp() }
+        do {
+            let listener = try PathListener(path: path)
+            #expect(mode(path) == S_IFSOCK | 0o600)
+            let client = try Socket.connect(path: path)
+            guard case .connection(let server, _) = listener.listener.accept() else {
+                Issue.record("nobody came")
+                return
+            }
+            let sent = client.sends([1])
+            #expect(sent == .sent(1))
+            _ = consume server
+        }
+        #expect(mode(path) == nil)
+    }
+
+    @Test("a socket that somebody listens on is refused, and stays")
+    func living() throws {
+        defer { cleanUp() }
+        let listener = try PathListener(path: path)
+        #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: true))
+        _ = try Socket.connect(path: path)
+        let name = listener.path
+        #expect(name == path)
+    }
+
+    @Test("a socket that a program left behind is replaced")
+    func leftBehind() throws {
+        defer { cleanUp() }
+        do {
+            let socket = try Socket(family: AF_UNIX)
+            let address = try #require(ResolvedAddress(path: path))
+            _ = try Listener(binding: socket, to: address, name: path)
+        }
+        #expect(mode(path) != nil)
+        let listener = try PathListener(path: path)
+        _ = try Socket.connect(path: path)
+        let name = listener.path
+        #expect(name == path)
+    }
+
+    @Test("files and links are refused, and stay")
+    func others() throws {
+        defer { cleanUp() }
+        close(open(path, O_WRONLY | O_CREAT, 0o644))
+        #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: false))
+        #expect(mode(path) == S_IFREG | 0o644)
+        unlink(path)
+        symlink("/nowhere", path)
+        #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: false))
+        #expect(mode(path).map { $0 & S_IFMT } == S_IFLNK)
+    }
+
+    @Test("what somebody else put in the socket's place stays")
+    func replaced() throws {
+        defer { cleanUp() }
+        do {
+            let listener = try PathListener(path: path)
+            unlink(listener.path)
+            close(open(path, O_WRONLY | O_CREAT, 0o644))
+        }
+        #expect(mode(path) == S_IFREG | 0o644)
+    }
+
+    @Test("a path that is too long, empty, or has no folder is refused")
+    func badPaths() {
+        defer { cleanUp() }
+        let long = String(repeating: "x", count: 108)
+        #expect(failure { () throws(NetworkError) in try make(long) } == .badPath)
+        #expect(failure { () throws(NetworkError) in try make("") } == .badPath)
+        #expect(
+            failure { () throws(NetworkError) in try make("\(folder)/none/socket") }
+                == .notListening(errno: ENOENT))
+    }
+}
