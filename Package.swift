@@ -4,7 +4,8 @@ import PackageDescription
 let package = Package(
     name: "camrec",
     products: [
-        .executable(name: "camrec", targets: ["camrec"])
+        .executable(name: "camrec", targets: ["camrec"]),
+        .executable(name: "camplay", targets: ["camplay"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -21,6 +22,7 @@ let package = Package(
             ]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "Threading"),
+        .target(name: "Terminal", dependencies: ["Threading"]),
         .target(name: "CNetwork"),
         .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
@@ -44,7 +46,13 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Network",
-                "Threading",
+                "Terminal", "Threading",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "camplay",
+            dependencies: [
+                "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(

@@ -7,6 +7,8 @@ struct AccessUnitCollector: ~Copyable {
     private var detector: AccessUnitDetector
     private var gapDetector = FrameNumberGapDetector()
     private var parameterSets: ParameterSets
+    /// What the sequence parameter set in force says.
+    private var format: StreamFormat?
     private var current = PacketBuffer()
     /// Units that belong to the access unit of the unit behind them, whichever that is.
     private var undecided = PacketBuffer()
@@ -27,8 +29,6 @@ struct AccessUnitCollector: ~Copyable {
         detector = AccessUnitDetector(codec: codec)
         parameterSets = ParameterSets(codec: codec)
     }
-
-    var latestFormat: StreamFormat? { detector.parameterSets.latestFormat }
 
     /// Takes what the parser found next.
     mutating func add<Failure: Error>(
@@ -90,7 +90,9 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
         // One that can't be read leaves the set before it in force.
-        if header.isParameterSet { _ = try? parameterSets.insert(nalUnit) }
+        if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
+            format = detector.parameterSets.latestFormat
+        }
         guard header.isSlice else { return }
         if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
         facts.hasPicture = true
@@ -120,6 +122,7 @@ struct AccessUnitCollector: ~Copyable {
         let unit = ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
+            format: format,
             reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
             arrival: facts.arrival, buffer: reference, byteCount: current.count)
         number += 1
@@ -137,9 +140,10 @@ extension PacketBuffer {
     ) -> Bool {
         let length = startCodeLength + nalUnit.byteCount
         guard count + length + trailingZeroCount <= limit else { return false }
-        return append(zeros: startCodeLength - 1) && nalUnit.withUnsafeBytes { bytes in
-            withUnsafeBytes(of: UInt8(1)) { append($0) } && append(bytes)
-        } && append(zeros: trailingZeroCount)
+        return append(zeros: startCodeLength - 1)
+            && nalUnit.withUnsafeBytes { bytes in
+                withUnsafeBytes(of: UInt8(1)) { append($0) } && append(bytes)
+            } && append(zeros: trailingZeroCount)
     }
 }
 

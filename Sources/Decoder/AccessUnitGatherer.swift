@@ -27,9 +27,6 @@ public final class AccessUnitGatherer {
         collector = AccessUnitCollector(codec: codec, byteLimit: byteLimit)
     }
 
-    /// What the sequence parameter set that came last says of the pictures. Allocates.
-    public var latestFormat: StreamFormat? { collector.latestFormat }
-
     /// Takes the next bytes of the stream, and calls `body` for each access unit that is known to have ended.
     /// - Parameter arrival: when they came; handed on with the access units that begin among them.
     /// - Throws: what `body` throws; the gatherer is of no further use then.

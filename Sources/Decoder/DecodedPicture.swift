@@ -19,6 +19,18 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     /// What the samples mean.
     public var color: PictureColor { PictureColor(frame.pointee) }
 
+    /// Width and height of a sample as it is to be shown; nil where the stream does not say: square.
+    public var sampleAspectRatio: (width: Int, height: Int)? {
+        let ratio = frame.pointee.sample_aspect_ratio
+        return ratio.num > 0 && ratio.den > 0 ? (Int(ratio.num), Int(ratio.den)) : nil
+    }
+
+    /// Another reference to the same picture.
+    public func share() throws(DecoderError) -> DecodedPicture {
+        guard let reference = av_frame_clone(frame) else { throw DecoderError(.outOfMemory) }
+        return DecodedPicture(taking: reference)
+    }
+
     /// Takes a frame over.
     init(taking frame: UnsafeMutablePointer<AVFrame>) { self.frame = frame }
 

@@ -46,7 +46,9 @@ public final class PictureConverter {
             throw DecoderError(.conversionFailed(detail: LibavMessage.reason(Int32(CFFMPEG_INVALID_DATA))))
         }
         let color = picture.color
-        let (isFull, coefficients) = (color.isFullRange ? Int32(1) : 0, sws_getCoefficients(color.matrix.number))
+        let (isFull, coefficients) = (
+            color.isFullRange ? Int32(1) : 0, sws_getCoefficients(color.matrix.number)
+        )
         // Red, green and blue have the full range; other forms keep the stream's.
         sws_setColorspaceDetails(
             scaler, coefficients, isFull, coefficients, layout.isRGB ? 1 : isFull, 0, 1 << 16, 1 << 16)

@@ -27,6 +27,9 @@ public final class PictureDecoder {
         public internal(set) var frozen = 0
         /// Gaps, damaged access units and complaints of libavcodec.
         public internal(set) var losses = 0
+
+        /// Nothing was received yet.
+        public init() {}
     }
 
     /// What the decoder was made as.

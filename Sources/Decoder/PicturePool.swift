@@ -14,7 +14,8 @@ final class PicturePool {
     deinit { av_buffer_pool_uninit(&pool) }
 
     /// A picture of that form, with whatever was in its memory.
-    func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture {
+    func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture
+    {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
         let picture = DecodedPicture(taking: frame)
         let (width, height) = (Int32(clamping: width), Int32(clamping: height))

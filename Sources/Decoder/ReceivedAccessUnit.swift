@@ -17,6 +17,8 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let isIncomplete: Bool
     /// The parameter sets in force behind it, byte for byte.
     public let parameterSets: ParameterSets
+    /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
+    public let format: StreamFormat?
     /// What the stream says of the order of output; `nil` where it leaves that open.
     public let reordersPictures: Bool?
     /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.

@@ -5,6 +5,7 @@ import Encoder
 import Glibc
 import Output
 import Recorder
+import Terminal
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
@@ -76,11 +77,13 @@ struct RecordCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
-        guard let signals = SignalWatch() else {
+        let keyframeRequest = KeyframeRequest()
+        guard let signals = SignalWatch(program: "camrec", onUserSignal: { keyframeRequest.make() }) else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }
-        let session = RecordingSession(command: self, console: console, signals: signals)
+        let session = RecordingSession(
+            command: self, console: console, signals: signals, keyframeRequest: keyframeRequest)
         let status = session.run()
         if status != .done { throw status }
     }

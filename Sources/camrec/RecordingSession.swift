@@ -4,6 +4,7 @@ import Encoder
 import Glibc
 import Output
 import Recorder
+import Terminal
 import Threading
 
 /// One run of the record command: opens everything, waits, tells.
@@ -11,6 +12,8 @@ struct RecordingSession {
     let command: RecordCommand
     let console: Console
     let signals: SignalWatch
+    /// Made by SIGUSR1.
+    let keyframeRequest: KeyframeRequest
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
@@ -39,7 +42,7 @@ struct RecordingSession {
         for supply in supplies { tracks.append(try track(of: supply)) }
         try refuseToOverwriteSource()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
-        signals.recordingBegins()
+        signals.workBegins()
         let report = try ReportFile(command.reporting)
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
@@ -47,7 +50,7 @@ struct RecordingSession {
             from: stream, tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, keyframeRequest: signals.keyframeRequest,
+            }, keyframeRequest: keyframeRequest,
             limits: command.length.limits)
         let start = MonotonicTime.now()
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
