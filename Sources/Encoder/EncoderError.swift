@@ -34,13 +34,15 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     init(_ error: RenderNodeError) {
-        self.init(
+        let node = error.node
+        let kind: Kind =
             switch error.kind {
-            case .notFound: .nodeNotFound(error.node)
+            case .notFound: .nodeNotFound(node)
             case .permissionDenied:
-                .nodePermissionDenied(node: error.node, group: DeviceNode.owningGroup(of: error.node))
-            case .noDriver(let detail): .noDriver(node: error.node, detail: detail)
-            })
+                .nodePermissionDenied(node: node, group: DeviceNode.owningGroup(of: node))
+            case .noDriver(let detail): .noDriver(node: node, detail: detail)
+            }
+        self.init(kind)
     }
 
     /// What can be done about it.
