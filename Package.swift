@@ -21,6 +21,7 @@ let package = Package(
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "CSDL2"),
         .target(name: "Threading"),
         .target(name: "Terminal", dependencies: ["Threading"]),
         .target(name: "CNetwork"),
@@ -52,7 +53,7 @@ let package = Package(
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading",
+                "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(

@@ -15,13 +15,15 @@ struct PlaySession {
         let source = try openSource()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
-        guard let givenUp = Interruption() else { throw .noResources }
-        let (outputs, report) = try openFiles(interruption: givenUp)
+        let screen = try openWindow(source.name)
+        let (outputs, report) = try openFiles()
         let player = Player(
-            command, source: source, outputs: outputs, presentation: nil, clock: clock, console: console,
-            interruption: signals.interruption)
+            command, source: source, outputs: outputs, presentation: screen?.presentation, clock: clock,
+            console: console, interruption: signals.interruption)
         var failure: PlayError?
-        do throws(PlayError) { try player.run() } catch { failure = error }
+        do throws(PlayError) {
+            if let screen { try play(player, on: screen) } else { try player.run() }
+        } catch { failure = error }
         do throws(PlayError) {
             try outputs.finish()
             try write(player.report, to: report)
@@ -48,10 +50,37 @@ struct PlaySession {
         }
     }
 
-    private func openFiles(
-        interruption: Interruption
-    ) throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
+    /// Where pictures are shown.
+    private struct Screen {
+        let presentation: Presentation
+        let window: PlayWindow
+    }
+
+    /// - Returns: nil where no window is wanted.
+    private func openWindow(_ name: String) throws(PlayError) -> Screen? {
+        if command.showing.noWindow { return nil }
+        let presentation = try Presentation(interruption: signals.interruption)
+        let window = try PlayWindow(
+            title: "camplay \(name)", isLive: command.source.isLive, presentation: presentation)
+        return Screen(presentation: presentation, window: window)
+    }
+
+    /// Plays on a thread of its own, and shows on this one, which is the only one that a window may have.
+    private func play(_ player: Player, on screen: Screen) throws(PlayError) {
+        let task = PlayTask(player, screen.presentation)
+        guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
+        var failure: PlayError?
+        do throws(PlayError) { try screen.window.run() } catch { failure = error }
+        screen.presentation.end()
+        thread.join()
+        player.note(screen.presentation.statistics)
+        if let failure = task.failure ?? failure { throw failure }
+    }
+
+    private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
         let writing = command.writing
+        // A pipe whose reader takes nothing does not keep the program from ending.
+        let interruption = signals.interruption
         do throws(OutputError) {
             let outputs = try PlayOutputs(writing, interruption: interruption)
             let report: OutputFile? =

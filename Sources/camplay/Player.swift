@@ -55,7 +55,7 @@ final class Player {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
         try readAll()
-        try endStream(isWhole: true)
+        try endStream(isWhole: !interruption.isRaised)
         if !isDone, let clock { presentation?.hold(until: clock.end) }
         if report.pictures.decoded == 0, !interruption.isRaised {
             throw .noPicture(source.name, reason: report.lastLoss ?? problem)
@@ -64,6 +64,12 @@ final class Player {
             console.warn(
                 "\(source.name): \(report.losses) losses; \(report.pictures.frozen) pictures were left out")
         }
+    }
+
+    /// Adds to the report what became of pictures in the window.
+    func note(_ statistics: Presentation.Statistics) {
+        report.pictures.shown = statistics.shownCount
+        report.pictures.late = statistics.lateCount
     }
 }
 
@@ -176,7 +182,7 @@ extension Player {
         try outputs.write(picture, rate: rate)
         let due = try clock?.next(rate: rate)
         isDone = report.pictures.decoded == options.frames
-        presentation?.show(picture, at: due)
+        presentation?.show(picture, at: due, report)
     }
 
     /// Says what the stream is, when its first picture is there.

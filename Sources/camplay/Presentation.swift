@@ -19,14 +19,19 @@ final class Presentation: @unchecked Sendable {
     /// The monotonic time of the first picture, later by all pauses.
     private var start: Int64?
     private var pauseStart: Int64 = 0
-    private var counts = Counts()
+    private var current = Statistics()
 
-    /// What became of pictures.
-    struct Counts {
-        /// Taken to be shown.
-        var shown = 0
-        /// Replaced by a later one before they could be shown.
-        var late = 0
+    /// What became of pictures, and of the stream.
+    struct Statistics {
+        /// Pictures taken to be shown.
+        var shownCount = 0
+        /// Pictures replaced by a later one before they could be shown.
+        var lateCount = 0
+        /// Bytes received.
+        var byteCount = 0
+        var lossCount = 0
+        /// Pictures left out because of losses.
+        var frozenCount = 0
     }
 
     /// - Parameter interruption: raised when the viewer closes the window.
@@ -40,17 +45,22 @@ extension Presentation {
     // MARK: The thread that decodes
 
     /// Shows a picture when it is due, and waits for that.
-    /// - Parameter due: nanoseconds since the first picture; nil for at once.
-    func show(_ picture: consuming DecodedPicture, at due: Int64?) {
+    /// - Parameters:
+    ///   - due: nanoseconds since the first picture; nil for at once.
+    ///   - report: what is known of the stream.
+    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ report: PlayReport) {
         if let due, !wait(until: due) { return }
         var incoming: DecodedPicture? = consume picture
-        let isShown = monitor.withLock {
+        let isNews = monitor.withLock {
+            current.byteCount = report.bytes
+            (current.lossCount, current.frozenCount) = (report.losses, report.pictures.frozen)
             if isPaused { return false }
             swap(&self.picture, &incoming)
-            if incoming != nil { counts.late += 1 }
-            return true
+            let isLate = incoming != nil
+            if isLate { current.lateCount += 1 }
+            return !isLate
         }
-        if isShown { change() }
+        if isNews { change() }
     }
 
     /// Leaves the last picture where it is until a time, in nanoseconds since the first.
@@ -107,7 +117,7 @@ extension Presentation {
         var taken: DecodedPicture?
         monitor.withLock {
             swap(&picture, &taken)
-            if taken != nil { counts.shown += 1 }
+            if taken != nil { current.shownCount += 1 }
         }
         return taken
     }
@@ -115,8 +125,8 @@ extension Presentation {
     /// Whether no more pictures come.
     var hasEnded: Bool { monitor.withLock { isFinished } }
 
-    /// What became of pictures so far.
-    var counters: Counts { monitor.withLock { counts } }
+    /// What happened so far.
+    var statistics: Statistics { monitor.withLock { current } }
 
     /// Stops at the picture that is shown, or goes on.
     func togglePause() {
