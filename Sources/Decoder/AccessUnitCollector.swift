@@ -21,7 +21,8 @@ struct AccessUnitCollector: ~Copyable {
         var isEntryPoint = false
         var isBehindGap = false
         var isIncomplete = false
-        var arrival: Int64 = 0
+        /// When its first unit came; nil before that.
+        var arrival: Int64?
     }
 
     init(codec: Codec, byteLimit: Int) {
@@ -47,6 +48,18 @@ struct AccessUnitCollector: ~Copyable {
             case .unitTooLarge: try place(nalUnit, arrival: arrival, body) { $0.facts.isIncomplete = true }
             }
         }
+    }
+
+    /// Hands the current access unit on where a unit, of which the first bytes are there, begins another.
+    mutating func foresee<Failure: Error>(
+        _ nalUnit: RawSpan, arrival: Int64, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
+        // What the whole unit will tell stays with the copy: it is told again.
+        var detector = detector
+        guard detector.next(nalUnit) == .begins else { return }
+        try handOn(body)
+        facts.arrival = arrival
     }
 
     /// Hands the last access unit on.
@@ -78,7 +91,7 @@ struct AccessUnitCollector: ~Copyable {
             return
         case .begins:
             try handOn(body)
-            facts.arrival = arrival
+            facts.arrival = facts.arrival ?? arrival
         case .continues: break
         }
         adoptUndecided()
@@ -124,7 +137,7 @@ struct AccessUnitCollector: ~Copyable {
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
             format: format,
             reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
-            arrival: facts.arrival, buffer: reference, byteCount: current.count)
+            arrival: facts.arrival ?? 0, buffer: reference, byteCount: current.count)
         number += 1
         facts = Facts()
         try body(unit)

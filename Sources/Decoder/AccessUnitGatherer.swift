@@ -4,8 +4,8 @@ import CFFmpeg
 /// Gathers an Annex B byte stream, in whatever chunks it comes, into access units, byte for byte.
 ///
 /// Where chunks end makes no difference to what is gathered. Parameter sets, SEI and slices of one picture leave
-/// together. A picture's end is known only when the next begins: gathering delays a stream by one picture, until
-/// `finish` is called. Memory is bounded, and any bytes at all are safe: what can't belong to a picture is left
+/// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
+/// one picture, until `finish` is called. Memory is bounded, and any bytes at all are safe: what can't belong to a picture is left
 /// out, and the picture is marked.
 ///
 /// Belongs to one thread at a time.
@@ -36,6 +36,9 @@ public final class AccessUnitGatherer {
     ) throws(Failure) {
         try parser.parse(chunk) { (result, nalUnit) throws(Failure) in
             try collector.add(result, nalUnit, arrival: arrival, body)
+        }
+        try parser.withPendingBytes { (nalUnit) throws(Failure) in
+            try collector.foresee(nalUnit, arrival: arrival, body)
         }
     }
 
