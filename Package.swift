@@ -4,7 +4,8 @@ import PackageDescription
 let package = Package(
     name: "camrec",
     products: [
-        .executable(name: "camrec", targets: ["camrec"])
+        .executable(name: "camrec", targets: ["camrec"]),
+        .executable(name: "camplay", targets: ["camplay"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -19,20 +20,26 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
+        .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "CSDL2"),
         .target(name: "Threading"),
+        .target(name: "Terminal", dependencies: ["Threading"]),
         .target(name: "CNetwork"),
         .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
+        .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Threading"]),
         .target(
             name: "Encoder",
-            dependencies: ["Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+            dependencies: ["Acceleration", "Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+        .target(
+            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(name: "Output", dependencies: ["Bitstream", "Network", "Threading", "CFFmpeg", "CFormat"]),
         .target(
             name: "Recorder",
             dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
-            name: "Diagnostics", dependencies: ["Capture", "Encoder", "Bitstream"],
+            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),
@@ -40,7 +47,13 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Network",
-                "Threading",
+                "Terminal", "Threading",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "camplay",
+            dependencies: [
+                "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
@@ -62,6 +75,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
+        .testTarget(name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),

@@ -1,3 +1,4 @@
+import Acceleration
 import CFFmpeg
 
 /// One open libavcodec encoder, released once.
@@ -39,7 +40,7 @@ struct CodecSession: ~Copyable {
         cffmpeg_clear_log()
         let result = avcodec_open2(context, codec, nil)
         guard result >= 0 else {
-            throw EncoderError(.openFailed(encoder: name, detail: Self.reason(result)))
+            throw EncoderError(.openFailed(encoder: name, detail: LibavMessage.reason(result)))
         }
         isOpen = true
         self.context = context
@@ -67,7 +68,7 @@ struct CodecSession: ~Copyable {
         cffmpeg_clear_log()
         let result = avcodec_send_frame(context, frame)
         guard result >= 0 || (frame == nil && result == CFFMPEG_END_OF_FILE) else {
-            throw EncoderError(.encodeFailed(encoder: name, detail: Self.reason(result)))
+            throw EncoderError(.encodeFailed(encoder: name, detail: LibavMessage.reason(result)))
         }
     }
 
@@ -77,20 +78,8 @@ struct CodecSession: ~Copyable {
         let result = avcodec_receive_packet(context, packet)
         if result == CFFMPEG_AGAIN || result == CFFMPEG_END_OF_FILE { return nil }
         guard result >= 0 else {
-            throw EncoderError(.encodeFailed(encoder: name, detail: Self.reason(result)))
+            throw EncoderError(.encodeFailed(encoder: name, detail: LibavMessage.reason(result)))
         }
         return packet
-    }
-
-    /// libavcodec's own message where it left one, else its error code's name.
-    static func reason(_ code: Int32) -> String {
-        let message = String(cString: cffmpeg_last_error())
-        if !message.isEmpty { return message }
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            guard let bytes = buffer.baseAddress, av_strerror(code, bytes, buffer.count) == 0 else {
-                return "error \(code)"
-            }
-            return String(cString: bytes)
-        }
     }
 }

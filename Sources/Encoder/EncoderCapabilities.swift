@@ -1,3 +1,4 @@
+import Acceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
@@ -42,7 +43,7 @@ extension EncoderCapabilities {
     public static func ofRenderNode(
         _ node: String
     ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
-        let connection = try VADisplayConnection(node: node)
+        let connection = try VADisplayConnection(forEncodingOn: node)
         return (connection.driver, query(connection, codecs: Codec.allCases))
     }
 

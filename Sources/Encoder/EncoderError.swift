@@ -1,4 +1,5 @@
-import Glibc
+import Acceleration
+import Capture
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -30,6 +31,18 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 
     init(_ error: ConversionError) {
         self.init(error.concernsOneFrame ? .damagedPicture("\(error)") : .unsupported("\(error)"))
+    }
+
+    init(_ error: RenderNodeError) {
+        let node = error.node
+        let kind: Kind =
+            switch error.kind {
+            case .notFound: .nodeNotFound(node)
+            case .permissionDenied:
+                .nodePermissionDenied(node: node, group: DeviceNode.owningGroup(of: node))
+            case .noDriver(let detail): .noDriver(node: node, detail: detail)
+            }
+        self.init(kind)
     }
 
     /// What can be done about it.
@@ -93,6 +106,17 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
         default: description
+        }
+    }
+}
+
+extension VADisplayConnection {
+    /// Opens the node, with an encoder's error where that fails.
+    convenience init(forEncodingOn node: String) throws(EncoderError) {
+        do throws(RenderNodeError) {
+            try self.init(node: node)
+        } catch {
+            throw EncoderError(error)
         }
     }
 }

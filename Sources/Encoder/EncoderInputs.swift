@@ -1,3 +1,4 @@
+import Acceleration
 import Bitstream
 import Capture
 
@@ -16,7 +17,7 @@ final class EncoderInputs {
     /// The render node in use by an encoder that is open, if it is this one; else a new connection.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
         if let open = surfaces?.connection, open.node == node { return open }
-        return try VADisplayConnection(node: node)
+        return try VADisplayConnection(forEncodingOn: node)
     }
 
     /// Surfaces on a render node.

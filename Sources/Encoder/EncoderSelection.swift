@@ -1,3 +1,4 @@
+import Acceleration
 import Capture
 
 /// Which encoder is wanted.

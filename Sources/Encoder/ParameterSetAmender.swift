@@ -1,3 +1,4 @@
+import Acceleration
 import Bitstream
 import CFFmpeg
 import Capture
@@ -96,7 +97,7 @@ struct ParameterSetAmender: Sendable {
         }
         var result = av_bsf_alloc(filter, &context)
         defer { av_bsf_free(&context) }
-        guard result >= 0, let context else { throw failed(CodecSession.reason(result)) }
+        guard result >= 0, let context else { throw failed(LibavMessage.reason(result)) }
         context.pointee.par_in.pointee.codec_id =
             parameterSets.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         context.pointee.par_in.pointee.codec_type = AVMEDIA_TYPE_VIDEO
@@ -114,7 +115,7 @@ struct ParameterSetAmender: Sendable {
             }
         }
         result = av_bsf_init(context)
-        guard result >= 0 else { throw failed(CodecSession.reason(result)) }
+        guard result >= 0 else { throw failed(LibavMessage.reason(result)) }
         let amended = context.pointee.par_out.pointee
         return Array(UnsafeBufferPointer(start: amended.extradata, count: Int(amended.extradata_size)))
     }

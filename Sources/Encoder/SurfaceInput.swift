@@ -1,3 +1,4 @@
+import Acceleration
 import CFFmpeg
 import CVAAPI
 import Capture
@@ -60,7 +61,7 @@ final class SurfaceInput: EncoderInput {
     func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
         let result = av_hwframe_get_buffer(frames, picture, 0)
-        guard result >= 0 else { throw failed("no free surface", CodecSession.reason(result)) }
+        guard result >= 0 else { throw failed("no free surface", LibavMessage.reason(result)) }
         do throws(EncoderError) {
             try write(buffer, to: VASurfaceID(truncatingIfNeeded: UInt(bitPattern: picture.pointee.data.3)))
         } catch {
@@ -167,19 +168,13 @@ final class SurfaceInput: EncoderInput {
         on connection: VADisplayConnection, size: PictureSize, count: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVBufferRef> {
         cffmpeg_keep_log()
-        cffmpeg_clear_log()
         func failed(_ result: Int32) -> EncoderError {
             EncoderError(
-                .openFailed(encoder: "VAAPI on \(connection.node)", detail: CodecSession.reason(result)))
+                .openFailed(encoder: "VAAPI on \(connection.node)", detail: LibavMessage.reason(result)))
         }
-        var device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI)
+        var (device, result) = connection.makeDevice()
         defer { av_buffer_unref(&device) }
-        guard let device else { throw failed(Int32(CFFMPEG_OUT_OF_MEMORY)) }
-        UnsafeMutableRawPointer(device.pointee.data)
-            .assumingMemoryBound(to: AVHWDeviceContext.self).pointee.hwctx
-            .assumingMemoryBound(to: AVVAAPIDeviceContext.self).pointee.display = connection.display
-        var result = av_hwdevice_ctx_init(device)
-        guard result >= 0 else { throw failed(result) }
+        guard let device else { throw failed(result) }
         var frames = av_hwframe_ctx_alloc(device)
         guard let pool = frames else { throw failed(Int32(CFFMPEG_OUT_OF_MEMORY)) }
         let context = UnsafeMutableRawPointer(pool.pointee.data)

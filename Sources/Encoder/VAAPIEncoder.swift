@@ -1,3 +1,4 @@
+import Acceleration
 import Bitstream
 import CFFmpeg
 import Capture

@@ -43,7 +43,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "cannot listen on \(address): no permission; take a port above 1023, or a folder of your own"
         case .notListening(let code):
             "cannot listen on \(address): \(Self.words(code)); check the address"
-        case .notConnected(ECONNREFUSED): "\(address): connection refused; start the receiver first"
+        case .notConnected(ECONNREFUSED):
+            "\(address): connection refused; start the program at the other end first"
         case .notConnected(let code):
             "cannot connect to \(address): \(Self.words(code)); check the address and the receiver"
         case .timedOut(let seconds):

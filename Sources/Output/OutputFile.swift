@@ -6,9 +6,9 @@ import Threading
 /// A file that exists is refused or replaced; it is replaced when the first bytes come, not before, and a new
 /// file of which nothing was kept is removed. `keep` says that what was written so far is whole; `abandon`
 /// cuts off what came after that.
-final class OutputFile {
+public final class OutputFile {
     /// The path, or "standard output".
-    let name: String
+    public let name: String
     /// Bytes up to the last `keep`, counted from where the recording begins.
     private(set) var keptCount = 0
 
@@ -30,7 +30,7 @@ final class OutputFile {
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameter interruption: ends a wait for a pipe's reader.
-    init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
+    public init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
         self.interruption = interruption
         if path == FileSink.standardOutput {
             (name, self.path, wasCreated) = ("standard output", nil, false)
@@ -53,13 +53,13 @@ final class OutputFile {
     }
 
     /// Which file it is.
-    var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+    public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
     /// Whether what was written may be written anew: not in a pipe, nor where everything goes to the end.
     var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
 
     /// Writes all of the bytes at the position.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         try begin()
         var rest = bytes
         while !rest.isEmpty {
@@ -75,6 +75,11 @@ final class OutputFile {
         }
     }
 
+    /// Writes all of the bytes at the position.
+    public func write(_ bytes: [UInt8]) throws(OutputError) {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try write(bytes) }
+    }
+
     /// Moves the position, counted from where the recording begins, in a file that `isSeekable`.
     func seek(to position: Int) throws(OutputError) {
         try begin()
@@ -83,10 +88,10 @@ final class OutputFile {
     }
 
     /// What was written up to now is whole.
-    func keep() { keptCount = count }
+    public func keep() { keptCount = count }
 
     /// Cuts off what was written since the last `keep`.
-    func abandon() {
+    public func abandon() {
         guard kind == .file, hasBegun, beginning >= 0, descriptor >= 0 else { return }
         _ = ftruncate(descriptor, beginning + off_t(keptCount))
     }
@@ -98,7 +103,7 @@ final class OutputFile {
     }
 
     /// Ends the output; closing again does nothing.
-    func close() throws(OutputError) {
+    public func close() throws(OutputError) {
         guard path != nil, descriptor >= 0 else { return }
         let result = Glibc.close(descriptor)
         descriptor = -1

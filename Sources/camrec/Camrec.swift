@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Terminal
 
 /// The command: `camrec [record] [options] OUTPUT`, `camrec devices`, `camrec inspect FILE`.
 @main
@@ -35,5 +36,12 @@ struct Camrec: ParsableCommand {
                 "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+    }
+}
+
+extension Console {
+    /// camrec's.
+    init(isQuiet: Bool, isVerbose: Bool) {
+        self.init(program: "camrec", isQuiet: isQuiet, isVerbose: isVerbose)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Diagnostics
 import Glibc
+import Terminal
 
 /// `camrec devices`
 struct DevicesCommand: ParsableCommand {

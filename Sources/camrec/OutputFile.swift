@@ -1,5 +1,6 @@
 import Glibc
 import Output
+import Terminal
 
 /// A file that is written piece by piece: created before anything is read, refused where it exists, and
 /// removed again where nothing came of it.

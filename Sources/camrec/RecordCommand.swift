@@ -6,6 +6,7 @@ import Glibc
 import Network
 import Output
 import Recorder
+import Terminal
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
@@ -99,11 +100,13 @@ struct RecordCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
-        guard let signals = SignalWatch() else {
+        let control = RecordingControl()
+        guard let signals = SignalWatch(program: "camrec", onUserSignal: { control.requestKeyframe() }) else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }
-        let session = RecordingSession(command: self, console: console, signals: signals)
+        let session = RecordingSession(
+            command: self, console: console, signals: signals, control: control)
         let status = session.run()
         if status != .done { throw status }
     }

@@ -5,6 +5,7 @@ import Glibc
 import Network
 import Output
 import Recorder
+import Terminal
 import Threading
 
 /// One run of the record command: opens everything, waits, tells.
@@ -12,6 +13,8 @@ struct RecordingSession {
     let command: RecordCommand
     let console: Console
     let signals: SignalWatch
+    /// SIGUSR1 and the control socket reach the recording through it.
+    let control: RecordingControl
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
@@ -40,7 +43,7 @@ struct RecordingSession {
         for supply in supplies { tracks.append(try track(of: supply)) }
         try refuseToOverwriteSource()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
-        signals.recordingBegins()
+        signals.workBegins()
         let report = try ReportFile(command.reporting)
         let controlSocket = try openControlSocket()
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
@@ -49,10 +52,10 @@ struct RecordingSession {
             from: stream, tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, control: signals.control, limits: command.length.limits)
+            }, control: control, limits: command.length.limits)
         let start = MonotonicTime.now()
         let desk = ControlDesk(
-            control: signals.control, stop: signals.interruption, start: start, counters: recording.counters,
+            control: control, stop: signals.interruption, start: start, counters: recording.counters,
             encoders: recording.encoderCounters, outputs: recording.outputs,
             live: sinks.compactMap { $0 as? BroadcastSink }, isPassthrough: stream.format.pixelFormat == .h264
         )
@@ -100,7 +103,7 @@ struct RecordingSession {
             do throws(OutputError) {
                 let sink = try choice.open(
                     supply, overwrite: command.reporting.overwrite, interruption: interruption,
-                    live: LiveOutput(arguments: command.live, console: console, control: signals.control))
+                    live: LiveOutput(arguments: command.live, console: console, control: control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)
             } catch { throw .output(error) }

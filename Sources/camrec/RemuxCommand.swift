@@ -4,6 +4,7 @@ import Capture
 import Glibc
 import Output
 import Recorder
+import Terminal
 
 /// `camrec remux IN OUT`
 struct RemuxCommand: ParsableCommand {
@@ -54,7 +55,7 @@ struct RemuxCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose)
-        guard let signals = SignalWatch(), let format = ContainerFormat(path: output) else {
+        guard let signals = SignalWatch(program: "camrec"), let format = ContainerFormat(path: output) else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }
@@ -64,7 +65,7 @@ struct RemuxCommand: ParsableCommand {
                 frameRate: fps.flatMap { NominalFrameRate($0.numerator, in: $0.denominator) })
             describe(remux, on: console)
             // From here on there is something to clean up: a signal asks for the end instead of being one.
-            signals.recordingBegins()
+            signals.workBegins()
             try remux.write(
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
             console.inform("\(output): \(remux.pictureCount) pictures")

@@ -1,6 +1,7 @@
 import Glibc
 import Output
 import Recorder
+import Terminal
 
 /// Where the JSON report goes. Opened before the recording, so that a report that cannot be written is
 /// told at once.

@@ -5,9 +5,10 @@ LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
 # The program under test. A run of the lab by hand may name another build.
 CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
+CAMPLAY=${CAMPLAY:-$(dirname "$CAMREC")/camplay}
 # The distribution's Python: numpy comes with it, and the guest sees it too.
 PYTHON=/usr/bin/python3
-export LAB LAB_CACHE CAMREC PYTHON
+export LAB LAB_CACHE CAMREC CAMPLAY PYTHON
 
 begin() { # the first command of a script with checks: a folder of its own, gone at the end
     work=$(mktemp -d)

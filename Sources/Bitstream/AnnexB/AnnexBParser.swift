@@ -90,6 +90,15 @@ public struct AnnexBParser: Sendable {
         byteCount = isLast ? 0 : byteCount + chunk.byteCount
     }
 
+    /// Lends the first bytes of the unit that goes on in the next chunk, as far as they came, without the zeros
+    /// at their end, of which it is not known yet what they are. There are none ahead of the first start code.
+    /// - Throws: what `body` throws.
+    public func withPendingBytes<Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        try body(gathered.span.bytes)
+    }
+
     /// Ends the stream, and calls `body` for its last NAL unit. The parser is then ready for another stream.
     ///
     /// - Throws: what `body` throws.

@@ -5,6 +5,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
+#include <libavutil/cpu.h>
 #include <libavutil/error.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_vaapi.h>
@@ -15,6 +16,7 @@ enum {
     CFFMPEG_AGAIN = AVERROR(EAGAIN),
     CFFMPEG_END_OF_FILE = AVERROR_EOF,
     CFFMPEG_OUT_OF_MEMORY = AVERROR(ENOMEM),
+    CFFMPEG_INVALID_DATA = AVERROR_INVALIDDATA,
 };
 
 // From here on libav's messages are kept a thread instead of printed. Call it before any other use.
@@ -25,5 +27,16 @@ void cffmpeg_keep_log(void);
 const char *cffmpeg_last_error(void);
 
 void cffmpeg_clear_log(void);
+
+// How often something of severity error or worse was logged for a codec's context, by any of its threads:
+// libavcodec tells of damaged slices and of missing reference pictures in no other way.
+typedef struct cffmpeg_error_count cffmpeg_error_count;
+
+// To be set as the `opaque` of one codec's context, and freed after it. NULL without memory.
+cffmpeg_error_count *cffmpeg_error_count_alloc(void);
+void cffmpeg_error_count_free(cffmpeg_error_count *count);
+
+// The number since the last call.
+unsigned cffmpeg_error_count_take(cffmpeg_error_count *count);
 
 #endif

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bitstream
 import Output
+import Terminal
 
 /// `camrec inspect FILE|-`
 struct InspectCommand: ParsableCommand {
@@ -58,12 +59,12 @@ struct InspectCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: false, isVerbose: false)
-        guard let signals = SignalWatch() else {
+        guard let signals = SignalWatch(program: "camrec") else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
         // The first signal ends reading, the second the process.
-        signals.recordingBegins()
+        signals.workBegins()
         let status = InspectSession(command: self, console: console, signals: signals).run()
         if status != .done { throw status }
     }

@@ -2,6 +2,7 @@ import Bitstream
 import Diagnostics
 import Glibc
 import Output
+import Terminal
 
 /// One run of `camrec inspect`.
 struct InspectSession {

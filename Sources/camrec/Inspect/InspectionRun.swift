@@ -1,6 +1,7 @@
 import Bitstream
 import Diagnostics
 import Output
+import Terminal
 
 /// A stream on its way through the inspection: what is said of each unit, what is written, and the end.
 struct InspectionRun {

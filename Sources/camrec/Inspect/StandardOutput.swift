@@ -1,5 +1,6 @@
 import Glibc
 import Output
+import Terminal
 
 /// Standard output, written as often as its user wishes.
 struct StandardOutput {

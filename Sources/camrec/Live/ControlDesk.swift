@@ -1,5 +1,6 @@
 import Output
 import Recorder
+import Terminal
 import Threading
 
 /// Carries out what comes through the control socket. Used on the socket's thread.

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Network
+import Terminal
 import Threading
 
 /// `camrec ctl PATH COMMAND`: tells a recording that runs what to do, and prints its answer.

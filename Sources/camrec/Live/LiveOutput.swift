@@ -1,6 +1,7 @@
 import Encoder
 import Output
 import Recorder
+import Terminal
 
 /// Opens the outputs that receivers take, and tells what happens to them.
 struct LiveOutput {

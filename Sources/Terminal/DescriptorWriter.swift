@@ -1,15 +1,15 @@
 import Glibc
 
 /// Writes text or bytes whole.
-enum DescriptorWriter {
+public enum DescriptorWriter {
     /// - Returns: errno where it failed.
-    static func write(_ text: String, to descriptor: Int32) -> Int32? {
+    public static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
     /// - Returns: errno where it failed.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    public static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
         var rest = bytes
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)

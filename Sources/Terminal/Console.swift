@@ -1,39 +1,44 @@
 import Glibc
 
 /// Standard error, as this run is to use it.
-struct Console {
+public struct Console: Sendable {
+    /// What messages begin with.
+    private let program: String
     /// Warnings and errors only.
-    let isQuiet: Bool
+    public let isQuiet: Bool
     /// Everything, as lines, wherever standard error leads.
-    let isVerbose: Bool
+    public let isVerbose: Bool
     /// Somebody watches: a progress line is welcome.
-    let isTerminal: Bool
+    public let isTerminal: Bool
 
-    init(isQuiet: Bool, isVerbose: Bool) {
+    /// - Parameter program: what messages begin with.
+    public init(program: String, isQuiet: Bool, isVerbose: Bool) {
+        self.program = program
         self.isQuiet = isQuiet
         self.isVerbose = isVerbose
         isTerminal = isatty(STDERR_FILENO) == 1
     }
 
     /// What is good to know; silent in scripts and under cron.
-    func inform(_ line: String) {
+    public func inform(_ line: String) {
         if !isQuiet, isTerminal || isVerbose { Self.write("\(clearing)\(line.printable)\n") }
     }
 
     /// What somebody should hear of even when the run succeeds.
-    func warn(_ line: String) { Self.write("\(clearing)camrec: warning: \(line.printable)\n") }
+    public func warn(_ line: String) { Self.write("\(clearing)\(program): warning: \(line.printable)\n") }
 
     /// Why the run fails.
-    func fail(_ line: String) { Self.write("\(clearing)camrec: \(line.printable)\n") }
+    public func fail(_ line: String) { Self.write("\(clearing)\(program): \(line.printable)\n") }
 
     /// A line that the next one replaces.
-    func showProgress(_ line: String) {
+    public func showProgress(_ line: String) {
         guard hasProgress else { return }
         // A longer line would wrap, and the next could not replace it.
         Self.write("\r\u{1b}[K\(line.printable.prefix(columns - 1))")
     }
 
-    var hasProgress: Bool { isTerminal && !isQuiet }
+    /// Whether progress is shown.
+    public var hasProgress: Bool { isTerminal && !isQuiet }
 
     private var clearing: String { hasProgress ? "\r\u{1b}[K" : "" }
 
@@ -44,13 +49,13 @@ struct Console {
     }
 
     /// Writes text to standard error as it is.
-    static func write(_ text: String) { _ = DescriptorWriter.write(text, to: STDERR_FILENO) }
+    public static func write(_ text: String) { _ = DescriptorWriter.write(text, to: STDERR_FILENO) }
 }
 
 extension String {
     /// Names come from drivers, files and other people: what would move the cursor or begin a new line is
     /// shown as its code instead.
-    var printable: String {
+    public var printable: String {
         var text = ""
         for scalar in unicodeScalars {
             if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {

@@ -1,10 +1,10 @@
 import Glibc
 
 /// Descriptors 0, 1 and 2, which a careless parent may have closed.
-enum StandardDescriptors {
+public enum StandardDescriptors {
     /// Puts something in the place of closed ones that fails on use: otherwise the next file or camera to be
     /// opened would take the number, and messages would be written into it.
-    static func fill() {
+    public static func fill() {
         for (descriptor, uselessMode) in [
             (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
         ] where fcntl(descriptor, F_GETFD) < 0 {

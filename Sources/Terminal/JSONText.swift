@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// JSON as camrec prints it.
-enum JSONText {
+/// JSON as it is printed.
+public enum JSONText {
     /// Indented, with sorted keys and a newline at the end; nil where a number is not finite.
-    static func of(_ value: some Encodable) -> String? {
+    public static func of(_ value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return nil }
@@ -11,7 +11,7 @@ enum JSONText {
     }
 
     /// On one line; nil where a number is not finite.
-    static func line(of value: some Encodable) -> String? {
+    public static func line(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return nil }

@@ -1,35 +1,38 @@
 import Glibc
-import Output
-import Recorder
 import Synchronization
 import Threading
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a keyframe.
+/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a call.
 ///
-/// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. While
-/// source and encoder are being opened a signal ends the process at once, for nothing is there to be lost;
-/// afterwards the first asks for a clean end and the second does not wait for it. A signal that whoever
-/// started us ignores (nohup, a shell's background job) stays ignored.
-final class SignalWatch: Sendable {
-    /// Raised by the first signal of a recording.
-    let interruption: Interruption
+/// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
+/// work begins a signal ends the process at once, for nothing is there to be lost; afterwards the first asks for
+/// a clean end and the second does not wait for it. A signal that whoever started us ignores (nohup, a shell's
+/// background job) stays ignored.
+public final class SignalWatch: Sendable {
+    /// Raised by the first signal once work has begun.
+    public let interruption: Interruption
     private let phase = Atomic<Int>(Phase.opening)
-    /// SIGUSR1 asks it for a keyframe.
-    let control = RecordingControl()
+    private let program: String
+    private let onUserSignal: (@Sendable () -> Void)?
 
     private enum Phase {
         static let opening = 0
-        static let recording = 1
+        static let working = 1
     }
 
-    /// To be made before any other thread.
-    init?() {
+    /// To be made before any other thread; nil where the system has no thread or descriptor left.
+    /// - Parameters:
+    ///   - program: what its message begins with.
+    ///   - onUserSignal: called by a thread of its own for each SIGUSR1, which is left alone without.
+    public init?(program: String, onUserSignal: (@Sendable () -> Void)? = nil) {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption
+        self.program = program
+        self.onUserSignal = onUserSignal
         // Broken pipes and full quotas are told by the calls that meet them.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        var mask = Self.mask()
+        var mask = mask()
         pthread_sigmask(SIG_BLOCK, &mask, nil)
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
@@ -48,13 +51,17 @@ final class SignalWatch: Sendable {
     }
 
     /// From here on the first signal asks for a clean end.
-    func recordingBegins() { phase.store(Phase.recording, ordering: .sequentiallyConsistent) }
+    public func workBegins() { phase.store(Phase.working, ordering: .sequentiallyConsistent) }
 
-    private static func mask() -> sigset_t {
+    private func mask() -> sigset_t {
         var mask = sigset_t()
         sigemptyset(&mask)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where !isIgnored(number) { sigaddset(&mask, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where isWatched(number) { sigaddset(&mask, number) }
         return mask
+    }
+
+    private func isWatched(_ number: Int32) -> Bool {
+        number == SIGUSR1 ? onUserSignal != nil && !Self.isIgnored(number) : !Self.isIgnored(number)
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {
@@ -65,16 +72,16 @@ final class SignalWatch: Sendable {
     }
 
     private func watch() {
-        var mask = Self.mask()
+        var mask = mask()
         while true {
             var number: Int32 = 0
             guard sigwait(&mask, &number) == 0 else { continue }
             if number == SIGUSR1 {
-                control.requestKeyframe()
+                onUserSignal?()
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
             } else if interruption.isRaised {
-                Console.write("camrec: stopped at once; what was not written yet is lost\n")
+                Console.write("\(program): stopped at once; what was not written yet is lost\n")
                 _exit(128 + number)
             } else {
                 interruption.raise()

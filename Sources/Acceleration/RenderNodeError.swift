@@ -1,0 +1,45 @@
+import Glibc
+
+/// Why a render node is of no use.
+public struct RenderNodeError: Error, Sendable, Equatable {
+    /// The cause.
+    public enum Kind: Sendable, Equatable {
+        case notFound
+        case permissionDenied
+        /// The node is there, but no VA-API driver works on it; why, in words.
+        case noDriver(String)
+    }
+
+    /// The cause.
+    public let kind: Kind
+    /// The render node's path.
+    public let node: String
+
+    /// An error of a render node.
+    public init(_ kind: Kind, node: String) {
+        self.kind = kind
+        self.node = node
+    }
+
+    /// By the errno of open(2).
+    init(openingFailedWith code: Int32, node: String) {
+        let kind: Kind =
+            switch code {
+            case ENOENT, ENODEV, ENXIO: .notFound
+            case EACCES, EPERM: .permissionDenied
+            default: .noDriver("open failed: \(String(cString: strerror(code)))")
+            }
+        self.init(kind, node: node)
+    }
+}
+
+extension RenderNodeError: CustomStringConvertible {
+    /// The node and the cause.
+    public var description: String {
+        switch kind {
+        case .notFound: "\(node): no such render node"
+        case .permissionDenied: "\(node): permission denied"
+        case .noDriver(let detail): "\(node): no VA-API driver (\(detail))"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// Finds pictures that are missing from an H.264 stream by `frame_num` (7.4.3). H.265 numbers no pictures:
+/// there nothing is found, and a decoder notices only when a reference is missing.
+///
+/// A detector is a value and belongs to one thread at a time.
+public struct FrameNumberGapDetector: Sendable {
+    private var tracker = FrameNumberTracker()
+
+    /// Makes a detector at the start of a stream.
+    public init() {}
+
+    /// Takes the stream's next NAL unit, given without start code, of which slices are looked at.
+    ///
+    /// - Parameter parameterSets: the sets in force for it.
+    /// - Returns: whether reference pictures are missing ahead of it. A slice that can't be read tells nothing.
+    public mutating func isBehindGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
+        guard case .h264(let header)? = NALUnitHeader(of: nalUnit, codec: parameterSets.codec),
+            header.nal_unit_type.isSlice, let start = try? H264.SliceHeader(nalUnit)
+        else { return false }
+        let (sequence, _) = parameterSets.h264.inForce(pic_parameter_set_id: start.pic_parameter_set_id)
+        guard let sequence, !sequence.gaps_in_frame_num_value_allowed_flag,
+            let slice = try? H264.SliceHeader(nalUnit, sequenceParameterSet: sequence),
+            let frame_num = slice.picture?.frame_num
+        else { return false }
+        return tracker.add(
+            frame_num, modulus: 1 << (sequence.log2_max_frame_num_minus4 + 4),
+            isIDR: header.nal_unit_type == .idrSlice, isReference: header.nal_ref_idc != 0)
+    }
+}

@@ -1,0 +1,55 @@
+// SDL 2, loaded when a window is asked for.
+//
+// Linked like the others, it would bring X11, Wayland and sound libraries into every start of camplay, also
+// where no window is wanted or possible. Its functions therefore come from dlopen; structures are read as the
+// header lays them out, which SDL 2 keeps.
+#ifndef CSDL2_H
+#define CSDL2_H
+
+#define SDL_MAIN_HANDLED
+#include <SDL2/SDL.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+// The functions of SDL that camplay uses, under their names without SDL_.
+struct csdl2_library {
+    __typeof__(&SDL_SetHint) SetHint;
+    __typeof__(&SDL_Init) Init;
+    __typeof__(&SDL_Quit) Quit;
+    __typeof__(&SDL_GetError) GetError;
+    __typeof__(&SDL_CreateWindow) CreateWindow;
+    __typeof__(&SDL_DestroyWindow) DestroyWindow;
+    __typeof__(&SDL_SetWindowSize) SetWindowSize;
+    __typeof__(&SDL_SetWindowFullscreen) SetWindowFullscreen;
+    __typeof__(&SDL_GetDisplayUsableBounds) GetDisplayUsableBounds;
+    __typeof__(&SDL_CreateRenderer) CreateRenderer;
+    __typeof__(&SDL_DestroyRenderer) DestroyRenderer;
+    __typeof__(&SDL_GetRendererOutputSize) GetRendererOutputSize;
+    __typeof__(&SDL_SetYUVConversionMode) SetYUVConversionMode;
+    __typeof__(&SDL_CreateTexture) CreateTexture;
+    __typeof__(&SDL_DestroyTexture) DestroyTexture;
+    __typeof__(&SDL_UpdateTexture) UpdateTexture;
+    __typeof__(&SDL_UpdateYUVTexture) UpdateYUVTexture;
+    __typeof__(&SDL_UpdateNVTexture) UpdateNVTexture;
+    __typeof__(&SDL_SetRenderDrawColor) SetRenderDrawColor;
+    __typeof__(&SDL_RenderClear) RenderClear;
+    __typeof__(&SDL_RenderCopy) RenderCopy;
+    __typeof__(&SDL_RenderFillRect) RenderFillRect;
+    __typeof__(&SDL_RenderFillRects) RenderFillRects;
+    __typeof__(&SDL_RenderPresent) RenderPresent;
+    __typeof__(&SDL_WaitEvent) WaitEvent;
+    __typeof__(&SDL_PushEvent) PushEvent;
+};
+
+// Macros as constants.
+static const Uint32 csdl2_init_video = SDL_INIT_VIDEO;
+static const int csdl2_anywhere = SDL_WINDOWPOS_UNDEFINED;
+static const char *const csdl2_no_signal_handlers = SDL_HINT_NO_SIGNAL_HANDLERS;
+static const char *const csdl2_video_driver = SDL_HINT_VIDEODRIVER;
+static const char *const csdl2_scale_quality = SDL_HINT_RENDER_SCALE_QUALITY;
+
+// Loads the library and fills the table. False where there is none or it lacks a function; `reason`, of
+// `size` bytes, then says why. The library stays loaded for as long as the process lives.
+bool csdl2_load(struct csdl2_library *library, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,171 @@
+import Bitstream
+import CFFmpeg
+
+/// Puts the NAL units of an access unit together.
+struct AccessUnitCollector: ~Copyable {
+    private let byteLimit: Int
+    private var detector: AccessUnitDetector
+    private var gapDetector = FrameNumberGapDetector()
+    private var parameterSets: ParameterSets
+    /// What the sequence parameter set in force says.
+    private var format: StreamFormat?
+    private var current = PacketBuffer()
+    /// Units that belong to the access unit of the unit behind them, whichever that is.
+    private var undecided = PacketBuffer()
+    private var facts = Facts()
+    private var number = 0
+
+    /// What is known of the current access unit.
+    private struct Facts {
+        var hasPicture = false
+        var isEntryPoint = false
+        var isBehindGap = false
+        var isIncomplete = false
+        /// When its first unit came; nil before that.
+        var arrival: Int64?
+    }
+
+    init(codec: Codec, byteLimit: Int) {
+        self.byteLimit = byteLimit
+        detector = AccessUnitDetector(codec: codec)
+        parameterSets = ParameterSets(codec: codec)
+    }
+
+    /// Takes what the parser found next.
+    mutating func add<Failure: Error>(
+        _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Int64,
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        switch result {
+        case .success(let unit):
+            try place(nalUnit, arrival: arrival, body) { collector in
+                collector.append(nalUnit, startCodeLength: unit.startCodeLength, unit.trailingZeroCount)
+            }
+        case .failure(let error):
+            switch error.reason {
+            case .emptyUnit: break
+            case .bytesOutsideUnits: facts.isBehindGap = true
+            case .unitTooLarge: try place(nalUnit, arrival: arrival, body) { $0.facts.isIncomplete = true }
+            }
+        }
+    }
+
+    /// Hands the current access unit on where a unit, of which the first bytes are there, begins another.
+    mutating func foresee<Failure: Error>(
+        _ nalUnit: RawSpan, arrival: Int64, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
+        // What the whole unit will tell stays with the copy: it is told again.
+        var detector = detector
+        guard detector.next(nalUnit) == .begins else { return }
+        try handOn(body)
+        facts.arrival = arrival
+    }
+
+    /// Hands the last access unit on.
+    mutating func finish<Failure: Error>(
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        adoptUndecided()
+        try handOn(body)
+    }
+
+    /// Forgets the current access unit: the one that follows is behind a loss.
+    mutating func abandon() {
+        current.removeAll()
+        undecided.removeAll()
+        facts = Facts()
+        facts.isBehindGap = true
+    }
+
+    /// Finds out which access unit a NAL unit belongs to, and has it added there.
+    private mutating func place<Failure: Error>(
+        _ nalUnit: RawSpan, arrival: Int64,
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void,
+        adding add: (inout AccessUnitCollector) -> Void
+    ) throws(Failure) {
+        switch detector.next(nalUnit) {
+        case .undecided:
+            let isKept = undecided.append(startCodeLength: 4, nalUnit, limit: byteLimit)
+            if !isKept { facts.isIncomplete = true }
+            return
+        case .begins:
+            try handOn(body)
+            facts.arrival = facts.arrival ?? arrival
+        case .continues: break
+        }
+        adoptUndecided()
+        note(nalUnit)
+        add(&self)
+    }
+
+    /// What the unit tells of the access unit that it belongs to.
+    private mutating func note(_ nalUnit: RawSpan) {
+        guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
+        // One that can't be read leaves the set before it in force.
+        if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
+            format = detector.parameterSets.latestFormat
+        }
+        guard header.isSlice else { return }
+        if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
+        facts.hasPicture = true
+        if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
+            facts.isBehindGap = true
+        }
+    }
+
+    private mutating func append(_ nalUnit: RawSpan, startCodeLength: Int, _ trailingZeroCount: Int) {
+        let isKept = current.append(
+            startCodeLength: startCodeLength, nalUnit, trailingZeroCount: trailingZeroCount,
+            limit: byteLimit)
+        if !isKept { facts.isIncomplete = true }
+    }
+
+    private mutating func adoptUndecided() {
+        guard let reference = undecided.reference, undecided.count > 0 else { return }
+        let bytes = UnsafeRawBufferPointer(start: reference.pointee.data, count: undecided.count)
+        if current.count + bytes.count > byteLimit || !current.append(bytes) { facts.isIncomplete = true }
+        undecided.removeAll()
+    }
+
+    private mutating func handOn<Failure: Error>(
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let reference = current.reference, current.count > 0 else { return }
+        let unit = ReceivedAccessUnit(
+            number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
+            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
+            format: format,
+            reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
+            arrival: facts.arrival ?? 0, buffer: reference, byteCount: current.count)
+        number += 1
+        facts = Facts()
+        try body(unit)
+        current.removeAll()
+    }
+}
+
+extension PacketBuffer {
+    /// Adds a NAL unit as it stood in the stream.
+    /// - Returns: false where it does not fit into the limit or there is no memory.
+    fileprivate mutating func append(
+        startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int
+    ) -> Bool {
+        let length = startCodeLength + nalUnit.byteCount
+        guard count + length + trailingZeroCount <= limit else { return false }
+        return append(zeros: startCodeLength - 1)
+            && nalUnit.withUnsafeBytes { bytes in
+                withUnsafeBytes(of: UInt8(1)) { append($0) } && append(bytes)
+            } && append(zeros: trailingZeroCount)
+    }
+}
+
+extension NALUnitHeader {
+    /// Whether decoding can begin with the slice's picture.
+    fileprivate var isEntryPoint: Bool {
+        switch self {
+        case .h264: isIDR
+        case .hevc(let header): header.nal_unit_type.isIntraRandomAccessPoint && header.nuh_layer_id == 0
+        }
+    }
+}

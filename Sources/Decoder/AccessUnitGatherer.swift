@@ -1,0 +1,63 @@
+import Bitstream
+import CFFmpeg
+
+/// Gathers an Annex B byte stream, in whatever chunks it comes, into access units, byte for byte.
+///
+/// Where chunks end makes no difference to what is gathered. Parameter sets, SEI and slices of one picture leave
+/// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
+/// one picture, until `finish` is called. Memory is bounded, and any bytes at all are safe: what can't belong to a picture is left
+/// out, and the picture is marked.
+///
+/// Belongs to one thread at a time.
+public final class AccessUnitGatherer {
+    /// The largest access unit that is taken unless the caller sets another limit, in bytes.
+    public static let defaultByteLimit = 16 << 20
+
+    /// The standard that the stream is coded by.
+    public let codec: Codec
+    private var parser: AnnexBParser
+    private var collector: AccessUnitCollector
+
+    /// Makes a gatherer at the start of a stream.
+    /// - Parameter byteLimit: the largest access unit that is taken, in bytes, at least 1: what is longer loses
+    ///   the NAL units beyond. Twice as much is the memory that a gatherer takes.
+    public init(codec: Codec, byteLimit: Int = AccessUnitGatherer.defaultByteLimit) {
+        self.codec = codec
+        parser = AnnexBParser(maximumUnitByteCount: byteLimit)
+        collector = AccessUnitCollector(codec: codec, byteLimit: byteLimit)
+    }
+
+    /// Takes the next bytes of the stream, and calls `body` for each access unit that is known to have ended.
+    /// - Parameter arrival: when they came; handed on with the access units that begin among them.
+    /// - Throws: what `body` throws; the gatherer is of no further use then.
+    public func gather<Failure: Error>(
+        _ chunk: RawSpan, arrival: Int64 = 0,
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        try parser.parse(chunk) { (result, nalUnit) throws(Failure) in
+            try collector.add(result, nalUnit, arrival: arrival, body)
+        }
+        try parser.withPendingBytes { (nalUnit) throws(Failure) in
+            try collector.foresee(nalUnit, arrival: arrival, body)
+        }
+    }
+
+    /// Ends the stream, and calls `body` for its last access unit. Another stream may follow, or the same one
+    /// where a pause made sure that the access unit is whole: parameter sets stay in force.
+    /// - Throws: what `body` throws.
+    public func finish<Failure: Error>(
+        arrival: Int64 = 0, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        try parser.finish { (result, nalUnit) throws(Failure) in
+            try collector.add(result, nalUnit, arrival: arrival, body)
+        }
+        try collector.finish(body)
+    }
+
+    /// Forgets what was gathered of the last access unit, of which the rest will never come. The next one is
+    /// behind a loss.
+    public func abandon() {
+        parser = AnnexBParser(maximumUnitByteCount: parser.maximumUnitByteCount)
+        collector.abandon()
+    }
+}

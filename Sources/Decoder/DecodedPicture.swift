@@ -1,0 +1,72 @@
+import CFFmpeg
+
+/// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
+///
+/// `@unchecked Sendable`: the reference counts are atomic, and nobody writes to a picture that was handed out.
+public struct DecodedPicture: ~Copyable, @unchecked Sendable {
+    let frame: UnsafeMutablePointer<AVFrame>
+
+    /// Position in the stream of its access unit, from 0.
+    public var number: Int { Int(frame.pointee.pts) }
+    /// When its access unit came, as the gatherer was told.
+    public var arrival: Int64 { frame.pointee.pkt_dts }
+    /// Width in luma samples, after cropping.
+    public var width: Int { Int(frame.pointee.width) }
+    /// Height in luma samples, after cropping.
+    public var height: Int { Int(frame.pointee.height) }
+    /// How the samples lie in memory; nil for a form that only a `PictureConverter` reads.
+    public var layout: PictureLayout? { PictureLayout(AVPixelFormat(frame.pointee.format)) }
+    /// What the samples mean.
+    public var color: PictureColor { PictureColor(frame.pointee) }
+
+    /// Width and height of a sample as it is to be shown; nil where the stream does not say: square.
+    public var sampleAspectRatio: (width: Int, height: Int)? {
+        let ratio = frame.pointee.sample_aspect_ratio
+        return ratio.num > 0 && ratio.den > 0 ? (Int(ratio.num), Int(ratio.den)) : nil
+    }
+
+    /// Another reference to the same picture.
+    public func share() throws(DecoderError) -> DecodedPicture {
+        guard let reference = av_frame_clone(frame) else { throw DecoderError(.outOfMemory) }
+        return DecodedPicture(taking: reference)
+    }
+
+    /// Takes a frame over.
+    init(taking frame: UnsafeMutablePointer<AVFrame>) { self.frame = frame }
+
+    deinit {
+        var frame: UnsafeMutablePointer<AVFrame>? = frame
+        av_frame_free(&frame)
+    }
+
+    /// Lends a plane's rows, `stride` bytes apart, of which the layout tells how many bytes are samples. The
+    /// last row ends with its samples.
+    ///
+    /// Precondition: the picture has a layout, with this plane.
+    public func withPlane<Result: ~Copyable, Failure: Error>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let layout else { preconditionFailure("a picture of this form has no planes to lend") }
+        let size = layout.planeSize(index, width: width, height: height)
+        let (start, stride) = (frame.plane(index), frame.stride(index))
+        return try body(
+            UnsafeRawBufferPointer(start: start, count: stride * (size.rowCount - 1) + size.rowByteCount),
+            stride)
+    }
+}
+
+extension UnsafeMutablePointer<AVFrame> {
+    /// Where a plane's first row begins.
+    func plane(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
+        withUnsafePointer(to: &pointee.data) {
+            $0.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { $0[index] }
+        }
+    }
+
+    /// Bytes from a row of a plane to the next.
+    func stride(_ index: Int) -> Int {
+        withUnsafePointer(to: &pointee.linesize) {
+            $0.withMemoryRebound(to: Int32.self, capacity: 8) { Int($0[index]) }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Bitstream
+
+/// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
+/// step. What is wrong with a stream is no error: a decoder goes on at the next IDR.
+public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
+    public enum Kind: Sendable, Equatable {
+        /// libavcodec has no decoder for the standard.
+        case noDecoder(Codec)
+        /// libavcodec refused to open one.
+        case openFailed(Codec, detail: String)
+        /// A picture could not be brought into another form.
+        case conversionFailed(detail: String)
+        /// A picture could not be coded as PNG.
+        case imageFailed(detail: String)
+        case outOfMemory
+    }
+
+    /// The cause.
+    public let kind: Kind
+
+    /// An error of that kind.
+    public init(_ kind: Kind) { self.kind = kind }
+
+    public var description: String {
+        switch kind {
+        case .noDecoder(let codec):
+            "this libavcodec was built without a decoder for \(codec); install FFmpeg's own"
+        case .openFailed(let codec, let detail): "the decoder for \(codec) did not open: \(detail)"
+        case .conversionFailed(let detail): "the picture could not be converted: \(detail); try another size"
+        case .imageFailed(let detail): "the picture could not be written as PNG: \(detail)"
+        case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
+        }
+    }
+}

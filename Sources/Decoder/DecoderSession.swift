@@ -1,0 +1,152 @@
+import Acceleration
+import Bitstream
+import CFFmpeg
+import CVAAPI
+
+/// One open libavcodec decoder for one set of parameter sets, released once.
+///
+/// Used by one thread; libavcodec may decode the slices of a picture on others.
+final class DecoderSession {
+    /// What the session was opened with.
+    let parameterSets: ParameterSets
+    /// Where pictures are decoded on a GPU; nil for software.
+    let connection: VADisplayConnection?
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private let errorCount: OpaquePointer
+
+    /// Threads that libavcodec may decode the slices of one picture on.
+    private static let maximumThreadCount: Int32 = 4
+
+    init(
+        _ configuration: DecoderConfiguration, entry: borrowing ReceivedAccessUnit,
+        on connection: VADisplayConnection?
+    ) throws(DecoderError) {
+        cffmpeg_keep_log()
+        let codec = configuration.codec
+        guard let decoder = avcodec_find_decoder(codec.libavcodecID) else {
+            throw DecoderError(.noDecoder(codec))
+        }
+        var (allocated, allocatedPacket) = (avcodec_alloc_context3(decoder), av_packet_alloc())
+        let allocatedCount = cffmpeg_error_count_alloc()
+        var isOpen = false
+        defer {
+            if !isOpen {
+                avcodec_free_context(&allocated)
+                av_packet_free(&allocatedPacket)
+                cffmpeg_error_count_free(allocatedCount)
+            }
+        }
+        guard let context = allocated, let packet = allocatedPacket, let errorCount = allocatedCount else {
+            throw DecoderError(.outOfMemory)
+        }
+        context.pointee.opaque = UnsafeMutableRawPointer(errorCount)
+        context.configure(configuration, reordersPictures: entry.reordersPictures)
+        context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
+        guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
+        if let connection {
+            let (device, code) = connection.makeDevice()
+            guard let device else {
+                throw DecoderError(.openFailed(codec, detail: LibavMessage.reason(code)))
+            }
+            context.pointee.hw_device_ctx = device
+        }
+        cffmpeg_clear_log()
+        let result = avcodec_open2(context, decoder, nil)
+        guard result >= 0 else {
+            throw DecoderError(.openFailed(codec, detail: LibavMessage.reason(result)))
+        }
+        isOpen = true
+        parameterSets = entry.parameterSets
+        self.connection = connection
+        self.context = context
+        self.packet = packet
+        self.errorCount = errorCount
+    }
+
+    deinit {
+        var (context, packet): (UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVPacket>?) = (
+            context, packet
+        )
+        avcodec_free_context(&context)
+        av_packet_free(&packet)
+        cffmpeg_error_count_free(errorCount)
+    }
+
+    /// Hands an access unit over, without copying it. Every picture must have been received before.
+    /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
+    func send(_ unit: borrowing ReceivedAccessUnit) -> String? {
+        _ = cffmpeg_error_count_take(errorCount)
+        cffmpeg_clear_log()
+        packet.pointee.buf = av_buffer_ref(unit.buffer)
+        packet.pointee.data = unit.buffer.pointee.data
+        packet.pointee.size = Int32(clamping: unit.byteCount)
+        packet.pointee.pts = Int64(unit.number)
+        // Decoders hand it on with the picture and make nothing of it.
+        packet.pointee.dts = unit.arrival
+        let result = avcodec_send_packet(context, packet)
+        av_packet_unref(packet)
+        return complaint(result)
+    }
+
+    /// Says that no more access units come until `flush`; pictures that are held back come out now.
+    func drain() { _ = avcodec_send_packet(context, nil) }
+
+    /// Forgets every picture, and begins anew.
+    func flush() { avcodec_flush_buffers(context) }
+
+    /// The next picture, which the caller owns, nil where there is none yet; and libavcodec's complaint.
+    func receive() throws(DecoderError) -> (frame: UnsafeMutablePointer<AVFrame>?, complaint: String?) {
+        cffmpeg_clear_log()
+        var frame = av_frame_alloc()
+        guard let received = frame else { throw DecoderError(.outOfMemory) }
+        let result = avcodec_receive_frame(context, received)
+        let isNone = result == CFFMPEG_AGAIN || result == CFFMPEG_END_OF_FILE
+        let complaint = complaint(isNone ? 0 : result)
+        guard result >= 0 else {
+            av_frame_free(&frame)
+            return (nil, complaint)
+        }
+        let isDamaged =
+            received.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || received.pointee.decode_error_flags != 0
+        return (received, complaint ?? (isDamaged ? "a damaged slice" : nil))
+    }
+
+    private func complaint(_ result: Int32) -> String? {
+        let hasErrors = cffmpeg_error_count_take(errorCount) > 0
+        guard hasErrors || result < 0 else { return nil }
+        return LibavMessage.reason(result < 0 ? result : Int32(CFFMPEG_INVALID_DATA))
+    }
+}
+
+extension UnsafeMutablePointer<AVCodecContext> {
+    fileprivate func configure(_ configuration: DecoderConfiguration, reordersPictures: Bool?) {
+        pointee.pkt_timebase = AVRational(num: 1, den: 1)
+        pointee.max_pixels = Int64(configuration.maximumSampleCount)
+        // Threads that each take a picture would delay every picture by as many.
+        pointee.thread_type = FF_THREAD_SLICE
+        if !(reordersPictures ?? (configuration.delay == .safe)) {
+            pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
+        }
+        if configuration.lossPolicy == .show { pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
+    }
+
+    /// Gives the decoder the parameter sets that came before.
+    /// - Returns: false without memory.
+    fileprivate func setExtradata(_ bytes: [UInt8]) -> Bool {
+        guard let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { return false }
+        UnsafeMutableRawBufferPointer(start: memory, count: bytes.count).copyBytes(from: bytes)
+        pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        pointee.extradata_size = Int32(bytes.count)
+        return true
+    }
+}
+
+extension Codec {
+    fileprivate var libavcodecID: AVCodecID {
+        switch self {
+        case .h264: AV_CODEC_ID_H264
+        case .hevc: AV_CODEC_ID_HEVC
+        }
+    }
+}

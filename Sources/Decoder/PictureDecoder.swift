@@ -1,0 +1,199 @@
+import Acceleration
+import Bitstream
+import CFFmpeg
+
+/// Decodes access units into pictures, in order of output: on a GPU where one decodes, else in software.
+///
+///     try decoder.decode(accessUnit)
+///     while let picture = try decoder.nextPicture() { … }
+///
+/// Nothing is decoded before the first entry point. After a loss – a gap in the stream, a damaged access unit,
+/// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
+/// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
+///
+/// Where the stream says that it does not reorder pictures, each access unit's picture is there as soon as it
+/// was decoded. Belongs to one thread at a time; nothing of ours is allocated or copied for a picture but its
+/// reference.
+public final class PictureDecoder {
+    /// What became of the access units.
+    public struct Counters: Sendable, Equatable {
+        /// Access units with a picture.
+        public internal(set) var received = 0
+        /// Pictures handed on.
+        public internal(set) var decoded = 0
+        /// Access units ahead of the first entry point.
+        public internal(set) var beforeEntry = 0
+        /// Pictures not handed on because of a loss.
+        public internal(set) var frozen = 0
+        /// Gaps, damaged access units and complaints of libavcodec.
+        public internal(set) var losses = 0
+
+        /// Nothing was received yet.
+        public init() {}
+    }
+
+    /// What the decoder was made as.
+    public let configuration: DecoderConfiguration
+    /// What became of the access units so far.
+    public private(set) var counters = Counters()
+    /// Why the last loss was one, in words; nil where there was none.
+    public private(set) var lastLoss: String?
+    /// Why software decodes, a reason each; empty where a GPU does, and before the first entry point.
+    public private(set) var softwareReasons: [String] = []
+
+    private var session: DecoderSession?
+    /// The session before, whose last pictures are still to come out.
+    private var former: DecoderSession?
+    private var state = State.waiting
+    private var hasLookedForGPU = false
+    /// Nil where there is none, or it failed.
+    private var gpu: VADisplayConnection?
+    /// The access unit that was decoded last.
+    private var latestNumber = 0
+    private let memory = PicturePool()
+
+    private enum State: Equatable {
+        /// No entry point was seen yet.
+        case waiting
+        case following
+        /// Pictures from this access unit on are not handed on.
+        case frozen(from: Int)
+    }
+
+    /// Makes a decoder, which opens libavcodec's at the first entry point.
+    public init(_ configuration: DecoderConfiguration) { self.configuration = configuration }
+
+    /// The render node that decodes; nil for software and before the first entry point.
+    public var renderNode: String? { session?.connection?.node }
+
+    /// Whether pictures are being left out until the next entry point.
+    public var isFrozen: Bool { if case .frozen = state { true } else { false } }
+
+    /// Decodes an access unit. Every picture must have been taken before, with `nextPicture`.
+    /// - Throws: where no decoder can be had at all.
+    public func decode(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
+        guard unit.hasPicture else { return }
+        counters.received += 1
+        if unit.isEntryPoint, unit.parameterSets.isComplete {
+            try enter(unit)
+        } else if state == .waiting {
+            counters.beforeEntry += 1
+            return
+        } else if unit.isBehindGap, !isFrozen {
+            lose(from: unit.number, "pictures are missing from the stream")
+        }
+        if unit.isIncomplete, !isFrozen {
+            lose(from: unit.number, "a picture's NAL units are damaged or larger than allowed")
+        }
+        if isFrozen {
+            counters.frozen += 1
+        } else if let complaint = try send(unit) {
+            lose(from: unit.number, complaint)
+            if isFrozen { counters.frozen += 1 }
+        }
+    }
+
+    /// The next picture; nil where another access unit, or the end, has to come first.
+    public func nextPicture() throws(DecoderError) -> DecodedPicture? {
+        while let session = former ?? session {
+            let (frame, complaint) = try session.receive()
+            if let complaint, former == nil, !isFrozen {
+                lose(from: latestNumber, complaint)
+                if isFrozen { counters.frozen += 1 }
+            }
+            if let frame {
+                if let picture = try admit(DecodedPicture(taking: frame), of: session) { return picture }
+            } else if former == nil {
+                return nil
+            } else {
+                former = nil
+            }
+        }
+        return nil
+    }
+
+    /// Has the pictures that are held back for reordering come out; to be called at the end of a stream. What
+    /// is decoded next must be an entry point.
+    public func drain() {
+        session?.drain()
+        if state == .following { state = .frozen(from: .max) }
+    }
+}
+
+extension PictureDecoder {
+    /// Begins decoding at an entry point, with a session for its parameter sets.
+    private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
+        let isGPULost = session?.connection != nil && gpu == nil
+        if let session, session.parameterSets == unit.parameterSets, !isGPULost {
+            if isFrozen { session.flush() }
+        } else {
+            session?.drain()
+            former = session
+            session = try open(unit)
+        }
+        state = .following
+    }
+
+    private func open(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecoderSession {
+        if !hasLookedForGPU {
+            hasLookedForGPU = true
+            (gpu, softwareReasons) = DecodingGPU.find(configuration.acceleration, for: configuration.codec)
+        }
+        if let gpu {
+            do throws(DecoderError) {
+                return try DecoderSession(configuration, entry: unit, on: gpu)
+            } catch {
+                giveUpGPU(because: error.description)
+            }
+        }
+        return try DecoderSession(configuration, entry: unit, on: nil)
+    }
+
+    /// - Returns: libavcodec's complaint.
+    private func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
+        latestNumber = unit.number
+        guard let complaint = session?.send(unit) else { return nil }
+        guard unit.isEntryPoint, gpu != nil else { return complaint }
+        // What a driver promises may not hold for this stream: software begins with the same picture.
+        giveUpGPU(because: complaint)
+        let software = try DecoderSession(configuration, entry: unit, on: nil)
+        session = software
+        return software.send(unit)
+    }
+
+    private func giveUpGPU(because reason: String) {
+        if let gpu { softwareReasons = ["\(gpu.node): \(reason)"] }
+        gpu = nil
+    }
+
+    /// The pictures from this access unit on can't be trusted.
+    private func lose(from number: Int, _ reason: String) {
+        counters.losses += 1
+        lastLoss = reason
+        guard configuration.lossPolicy == .freeze else { return }
+        state = .frozen(from: number)
+        // What is held back for reordering came before the loss.
+        session?.drain()
+    }
+
+    /// The picture in memory, if it is to be handed on.
+    private func admit(
+        _ picture: consuming DecodedPicture, of session: DecoderSession
+    ) throws(DecoderError) -> DecodedPicture? {
+        if case .frozen(let number) = state, former == nil, picture.number >= number { return nil }
+        guard session.connection != nil, picture.isOnGPU else {
+            counters.decoded += 1
+            return picture
+        }
+        let number = picture.number
+        if let copy = try memory.download(picture) {
+            counters.decoded += 1
+            return copy
+        }
+        let wasFrozen = isFrozen
+        giveUpGPU(because: "a picture could not be read")
+        if !wasFrozen { lose(from: number, "a picture could not be read from the GPU") }
+        counters.frozen += 1
+        return nil
+    }
+}

@@ -1,0 +1,36 @@
+import Bitstream
+import CFFmpeg
+
+/// The bytes of one coded picture as they were received, and what a decoder has to know ahead of them. Lent by
+/// an `AccessUnitGatherer` for one call.
+public struct ReceivedAccessUnit: ~Copyable {
+    /// Position in the stream, from 0; a field is an access unit of its own.
+    public let number: Int
+    /// Whether there is a slice, be it a damaged one.
+    public let hasPicture: Bool
+    /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA),
+    /// whose undecodable leading pictures libavcodec leaves out.
+    public let isEntryPoint: Bool
+    /// Whether pictures that this one may refer to are missing from the stream.
+    public let isBehindGap: Bool
+    /// Whether NAL units of its own are missing.
+    public let isIncomplete: Bool
+    /// The parameter sets in force behind it, byte for byte.
+    public let parameterSets: ParameterSets
+    /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
+    public let format: StreamFormat?
+    /// What the stream says of the order of output; `nil` where it leaves that open.
+    public let reordersPictures: Bool?
+    /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.
+    public let arrival: Int64
+
+    let buffer: UnsafeMutablePointer<AVBufferRef>
+    let byteCount: Int
+
+    /// Lends the bytes, start codes included, which must not be kept beyond the call.
+    public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: buffer.pointee.data, count: byteCount))
+    }
+}

@@ -1,0 +1,23 @@
+import Threading
+
+/// A stream of bytes, which may break and begin again.
+///
+/// Used by one thread.
+protocol ByteSource: AnyObject {
+    /// What it is called in messages.
+    var name: String { get }
+
+    /// Reads what is there, waiting for at least a byte of it.
+    func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
+}
+
+/// What came of reading.
+enum Reading: Equatable {
+    /// So many bytes, at least one.
+    case bytes(Int)
+    /// The stream has ended; another begins with what is read next. Not `isWhole` where something is missing
+    /// at its end.
+    case interrupted(isWhole: Bool)
+    /// Nothing more will come.
+    case ended
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Bitstream
+import Decoder
+import Glibc
+import Network
+import Output
+import Terminal
+
+/// The command: `camplay [options] SOURCE`.
+@main
+struct Camplay: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camplay",
+        abstract: "Plays a raw H.264 or H.265 stream, and saves it or its pictures.",
+        usage: "camplay [<options>] <SOURCE>",
+        discussion: """
+            SOURCE is tcp://HOST:PORT (connects, and connects again), listen://[HOST:]PORT (waits for a sender), a \
+            file, or - for standard input. A window shows the pictures: F full screen, space pause, S statistics, \
+            Q or Escape the end.
+
+            Examples:
+              camplay tcp://192.168.1.100:9982
+              camplay --speed 0.5 out.h264
+              camplay --no-window --save copy.h264 tcp://camera:9982
+              camplay --no-window --output pictures.y4m out.h265
+              camplay --no-window --frames 1 --snapshot now.png tcp://camera:9982
+
+            Exit codes: 0 done; 64 usage; 65 no stream of H.264 or H.265, or no picture in it; 66 no such file; 69 \
+            no display or no decoder; 73 cannot create a file; 74 read or write failed; 77 no permission to read.
+            """,
+        version: "0.1.0")
+
+    @Argument(
+        help: ArgumentHelp("tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -.", valueName: "SOURCE"))
+    var source: SourceChoice
+
+    @OptionGroup(title: "How it is received and decoded") var reading: ReadingOptions
+    @OptionGroup(title: "How it is shown") var showing: ShowingOptions
+    @OptionGroup(title: "What is written") var writing: WritingOptions
+
+    @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
+    var quiet = false
+
+    @Flag(help: "Say everything, even in a script.")
+    var verbose = false
+
+    func validate() throws {
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
+        if source.isLive, showing.speed != 1 || showing.fps != nil || showing.timestamps != nil {
+            throw ValidationError(
+                "--speed, --fps and --timestamps are for files: a live stream has its own time")
+        }
+        if reading.once, !source.isConnection {
+            throw ValidationError("--once is for tcp:// and listen://")
+        }
+    }
+
+    func run() throws {
+        let console = Console(isQuiet: quiet, isVerbose: verbose)
+        guard let signals = SignalWatch(program: "camplay") else {
+            console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
+            throw ExitStatus.inputOutput
+        }
+        do throws(PlayError) {
+            try PlaySession(command: self, console: console, signals: signals).run()
+        } catch {
+            console.fail(error.description)
+            throw ExitStatus(error)
+        }
+    }
+
+    /// Like ArgumentParser's own, but every error is one line.
+    static func main() {
+        StandardDescriptors.fill()
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
+            if exitCode(for: error) == .success { exit(withError: error) }
+            let line = message(for: error).split(separator: "\n").joined(separator: " ")
+            Console(isQuiet: false, isVerbose: false).fail("\(line); see 'camplay --help'")
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+    }
+}
+
+extension Console {
+    /// camplay's.
+    init(isQuiet: Bool, isVerbose: Bool) {
+        self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose)
+    }
+}

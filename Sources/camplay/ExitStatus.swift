@@ -1,0 +1,58 @@
+import Decoder
+import Glibc
+import Network
+import Output
+
+/// camplay's exit codes: those of `<sysexits.h>` that fit, as camrec has them.
+enum ExitStatus: Int32, Error {
+    case usage = 64
+    case badInput = 65
+    case noInput = 66
+    case unavailable = 69
+    case cannotCreate = 73
+    case inputOutput = 74
+    case noPermission = 77
+
+    init(_ error: PlayError) {
+        self =
+            switch error {
+            case .notOpened(_, EACCES), .notOpened(_, EPERM): .noPermission
+            case .notOpened: .noInput
+            case .notAStream, .noPicture, .tooFewTimestamps: .badInput
+            case .timestamps(let error): ExitStatus(error)
+            case .output(let error): error.isCreation ? .cannotCreate : .inputOutput
+            case .decoder(let error): ExitStatus(error)
+            case .noDisplay: .unavailable
+            case .network(let error): ExitStatus(error)
+            case .readFailed, .noResources: .inputOutput
+            }
+    }
+
+    private init(_ error: DecoderError) {
+        self =
+            switch error.kind {
+            case .noDecoder, .openFailed: .unavailable
+            case .conversionFailed, .imageFailed, .outOfMemory: .inputOutput
+            }
+    }
+
+    private init(_ error: NetworkError) {
+        self =
+            switch error.kind {
+            case .unknownHost: .noInput
+            case .notListening(EACCES): .noPermission
+            case .notListening: .cannotCreate
+            default: .inputOutput
+            }
+    }
+
+    private init(_ error: InputError) {
+        self =
+            switch error.kind {
+            case .notOpened(EACCES), .notOpened(EPERM): .noPermission
+            case .notOpened, .notAFile: .noInput
+            case .malformed: .badInput
+            case .readFailed: .inputOutput
+            }
+    }
+}

@@ -1,0 +1,47 @@
+import Decoder
+import Glibc
+import Network
+import Output
+
+/// Why playing ends without being done. `description` is one line: thing, cause, next step.
+enum PlayError: Error, CustomStringConvertible {
+    case notOpened(String, errno: Int32)
+    case readFailed(String, errno: Int32)
+    /// The input is something else, in words.
+    case notAStream(String, String)
+    /// A stream without any picture that could be decoded.
+    case noPicture(String, reason: String)
+    case network(NetworkError)
+    case decoder(DecoderError)
+    case output(OutputError)
+    /// The timestamp file.
+    case timestamps(InputError)
+    /// The timestamp file ended before the stream did.
+    case tooFewTimestamps(String, count: Int)
+    case noDisplay(reason: String)
+    case noResources
+
+    var description: String {
+        switch self {
+        case .notOpened(let name, ENOENT), .notOpened(let name, ENOTDIR):
+            "\(name): no such file; check its name"
+        case .notOpened(let name, EISDIR): "\(name) is a folder; give a raw stream's name"
+        case .notOpened(let name, let code): "cannot open \(name): \(Self.words(code)); check its permissions"
+        case .readFailed(let name, let code): "\(name): reading failed: \(Self.words(code)); check the disk"
+        case .notAStream(let name, let problem): "\(name): \(problem)"
+        case .noPicture(let name, let reason):
+            "\(name): no picture could be decoded: \(reason); 'camrec inspect' tells what is in it"
+        case .network(let error): error.description
+        case .decoder(let error): error.description
+        case .output(let error): error.description
+        case .timestamps(let error): error.description
+        case .tooFewTimestamps(let name, let count):
+            "\(name) has only \(count) times for more pictures; give the file of the same recording"
+        case .noDisplay(let reason):
+            "no display (\(reason)); with --no-window and --output, --save or --snapshot none is needed"
+        case .noResources: "out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'"
+        }
+    }
+
+    private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Bitstream
+import Decoder
+import Output
+
+/// How the stream is received and decoded.
+struct ReadingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("h264 or hevc. Default: found out.", valueName: "CODEC"))
+    var codec: Codec?
+
+    @Option(
+        help: ArgumentHelp(
+            "After a loss: freeze until the next keyframe, or show what comes.", valueName: "MODE"))
+    var onLoss: DecoderConfiguration.LossPolicy = .freeze
+
+    @Option(help: ArgumentHelp("auto (a GPU that decodes, else software) or software.", valueName: "MODE"))
+    var decoder: DecoderChoice = .auto
+
+    @Option(help: ArgumentHelp("End after so many pictures.", valueName: "N"))
+    var frames: Int?
+
+    @Flag(help: "End when the sender does, in place of waiting for it to come back.")
+    var once = false
+
+    func validate() throws {
+        if let frames, frames < 1 { throw ValidationError("--frames must be at least 1") }
+    }
+}
+
+/// How pictures are shown.
+struct ShowingOptions: ParsableArguments {
+    @Flag(help: "Open no window.")
+    var noWindow = false
+
+    @Option(help: ArgumentHelp("Play a file faster or slower: 0.5, 2.", valueName: "X"))
+    var speed = 1.0
+
+    @Option(
+        help: ArgumentHelp(
+            "A file's frames a second, whatever it says: 30, 29.97, 30000/1001.", valueName: "F"))
+    var fps: FramesPerSecond?
+
+    @Option(help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"))
+    var timestamps: String?
+
+    func validate() throws {
+        if !(speed >= 0.01 && speed <= 100) { throw ValidationError("--speed must be 0.01 to 100") }
+        if fps != nil, timestamps != nil { throw ValidationError("--timestamps excludes --fps") }
+        if timestamps == "" { throw ValidationError("the timestamp file's name is empty") }
+    }
+}
+
+/// What is written.
+struct WritingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The pictures: .y4m, .yuv (samples alone), or - for standard output as .y4m.", valueName: "FILE|-"
+        ))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The stream as it comes, from the first keyframe on.", valueName: "FILE.h264|.h265"))
+    var save: String?
+
+    @Option(help: ArgumentHelp("The last picture.", valueName: "FILE.png"))
+    var snapshot: String?
+
+    @Option(help: ArgumentHelp("Of .yuv and -: yuv420p, nv12 or bgra.", valueName: "FORMAT"))
+    var pixelFormat: PictureLayout = .yuv420p
+
+    @Option(help: ArgumentHelp("Scale what is written.", valueName: "WxH"))
+    var scale: ScaledSize?
+
+    @Option(help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"))
+    var report: String?
+
+    @Flag(help: "Replace existing files.")
+    var overwrite = false
+
+    func validate() throws {
+        let files = [output, save, snapshot, report].compactMap { $0 }
+        if files.contains("") { throw ValidationError("a file's name is empty") }
+        if files.filter({ $0 == FileSink.standardOutput }).count > 1 {
+            throw ValidationError("only one file can be standard output")
+        }
+        if let output, output != FileSink.standardOutput, PictureFile.Form(path: output) == nil {
+            throw ValidationError("'\(output)' must be named .y4m or .yuv")
+        }
+        if let output, PictureFile.Form(path: output) == .y4m, pixelFormat != .yuv420p {
+            throw ValidationError(".y4m is yuv420p; write \(pixelFormat.rawValue) into a .yuv file")
+        }
+        if output == nil, pixelFormat != .yuv420p { throw ValidationError("--pixel-format is for --output") }
+        if output == nil, snapshot == nil, scale != nil {
+            throw ValidationError("--scale is for --output and --snapshot")
+        }
+    }
+}
+
+extension Codec: ExpressibleByArgument {}
+extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
+extension PictureLayout: ExpressibleByArgument {}
+
+/// What may decode.
+enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, software
+}
+
+/// `640x480`
+struct ScaledSize: ExpressibleByArgument {
+    let width: Int
+    let height: Int
+
+    /// What libswscale makes at most, and more than any display has.
+    private static let limit = 16384
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let width = parts[0], let height = parts[1],
+            (1...Self.limit).contains(width), (1...Self.limit).contains(height)
+        else { return nil }
+        (self.width, self.height) = (width, height)
+    }
+}
+
+/// `30`, `29.97`, `30000/1001`
+struct FramesPerSecond: ExpressibleByArgument {
+    let rate: NominalFrameRate
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
+        let found: NominalFrameRate? =
+            if parts.count == 2, let frames = Int(parts[0]), let seconds = Int(parts[1]) {
+                NominalFrameRate(frames, in: seconds)
+            } else if let value = Double(argument), value > 0, value <= 1000 {
+                NominalFrameRate(Int((value * 1000).rounded()), in: 1000)
+            } else {
+                nil
+            }
+        guard let found, (0.01...1000).contains(found.framesPerSecond) else { return nil }
+        rate = found
+    }
+}

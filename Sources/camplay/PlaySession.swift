@@ -1,0 +1,113 @@
+import Bitstream
+import Decoder
+import Output
+import Terminal
+import Threading
+
+/// One run: opens everything, plays, tells.
+struct PlaySession {
+    let command: Camplay
+    let console: Console
+    let signals: SignalWatch
+
+    func run() throws(PlayError) {
+        let clock = try command.source.isLive ? nil : PictureClock(command.showing)
+        let source = try openSource()
+        // From here on there is something to clean up: a signal asks for the end instead of being one.
+        signals.workBegins()
+        let screen = try openWindow(source.name)
+        let (outputs, report) = try openFiles()
+        let player = Player(
+            command, source: source, outputs: outputs, presentation: screen?.presentation, clock: clock,
+            console: console, interruption: signals.interruption)
+        var failure: PlayError?
+        do throws(PlayError) {
+            if let screen { try play(player, on: screen) } else { try player.run() }
+        } catch { failure = error }
+        do throws(PlayError) {
+            try outputs.finish()
+            try write(player.report, to: report)
+        } catch {
+            failure = failure ?? error
+        }
+        if let failure { throw failure }
+        let pictures = player.report.pictures
+        console.inform("\(source.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
+    }
+
+    private func openSource() throws(PlayError) -> any ByteSource {
+        let interruption = signals.interruption
+        switch command.source {
+        case .file(let path): return try FileSource(path: path, interruption: interruption)
+        case .standardInput: return try FileSource(path: nil, interruption: interruption)
+        case .sender(let address):
+            return ConnectionSource(
+                sender: address, once: command.reading.once, interruption: interruption, console: console)
+        case .listener(let address):
+            return try ConnectionSource(
+                listeningOn: address, once: command.reading.once, interruption: interruption,
+                console: console)
+        }
+    }
+
+    /// Where pictures are shown.
+    private struct Screen {
+        let presentation: Presentation
+        let window: PlayWindow
+    }
+
+    /// - Returns: nil where no window is wanted.
+    private func openWindow(_ name: String) throws(PlayError) -> Screen? {
+        if command.showing.noWindow { return nil }
+        let presentation = try Presentation(interruption: signals.interruption)
+        let window = try PlayWindow(
+            title: "camplay \(name)", isLive: command.source.isLive, presentation: presentation)
+        return Screen(presentation: presentation, window: window)
+    }
+
+    /// Plays on a thread of its own, and shows on this one, which is the only one that a window may have.
+    private func play(_ player: Player, on screen: Screen) throws(PlayError) {
+        let task = PlayTask(player, screen.presentation)
+        guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
+        var failure: PlayError?
+        do throws(PlayError) { try screen.window.run() } catch { failure = error }
+        screen.presentation.end()
+        thread.join()
+        player.note(screen.presentation.statistics)
+        if let failure = task.failure ?? failure { throw failure }
+    }
+
+    private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
+        let writing = command.writing
+        // A pipe whose reader takes nothing does not keep the program from ending.
+        let interruption = signals.interruption
+        do throws(OutputError) {
+            let outputs = try PlayOutputs(writing, interruption: interruption)
+            let report: OutputFile? =
+                if let path = writing.report {
+                    try OutputFile(path: path, overwrite: writing.overwrite, interruption: interruption)
+                } else { nil }
+            try refuseSharedFiles(outputs.identities + [report?.identity].compactMap { $0 })
+            return (outputs, report)
+        } catch { throw .output(error) }
+    }
+
+    private func refuseSharedFiles(_ identities: [FileIdentity]) throws(OutputError) {
+        guard Set(identities).count == identities.count else {
+            throw OutputError(.usedTwice("another output"), output: "one of the outputs")
+        }
+        guard case .file(let path) = command.source, let input = FileIdentity(path: path) else { return }
+        guard !identities.contains(input) else {
+            throw OutputError(.usedTwice("the input"), output: path)
+        }
+    }
+
+    private func write(_ report: PlayReport, to file: OutputFile?) throws(PlayError) {
+        guard let file, let text = JSONText.of(report) else { return }
+        do throws(OutputError) {
+            try file.write(Array(text.utf8))
+            file.keep()
+            try file.close()
+        } catch { throw .output(error) }
+    }
+}

@@ -1,0 +1,219 @@
+import Bitstream
+import Decoder
+import Terminal
+import Threading
+
+/// Reads the stream, decodes it, and hands on what comes out. Runs on one thread.
+final class Player {
+    private let options: ReadingOptions
+    private let isLive: Bool
+    private let source: any ByteSource
+    private let outputs: PlayOutputs
+    private let presentation: Presentation?
+    private let console: Console
+    private let interruption: Interruption
+    private let clock: PictureClock?
+    private var pipeline: Pipeline?
+    /// Whether it is yet to be found out what the stream is.
+    private var isUnknown = true
+    /// The first bytes of a stream of which that is not known yet.
+    private var head: [UInt8] = []
+    /// What was received so far.
+    private(set) var report: PlayReport
+    private var isDone = false
+    private var hasToldLoss = false
+    private var hasDescribed = false
+    private var problem = "it is empty"
+
+    /// What a stream of one codec goes through.
+    private struct Pipeline {
+        let gatherer: AccessUnitGatherer
+        let decoder: PictureDecoder
+        var rate: NominalFrameRate?
+        /// Counted already in the report.
+        var counted = PictureDecoder.Counters()
+    }
+
+    private static let chunkLength = 64 << 10
+
+    /// - Parameters:
+    ///   - presentation: where pictures are shown; nil without a window.
+    ///   - clock: when; nil for as soon as they are there.
+    init(
+        _ command: Camplay, source: any ByteSource, outputs: PlayOutputs, presentation: Presentation?,
+        clock: PictureClock?, console: Console, interruption: Interruption
+    ) {
+        options = command.reading
+        isLive = command.source.isLive
+        (self.source, self.outputs, self.presentation, self.clock) = (source, outputs, presentation, clock)
+        (self.console, self.interruption) = (console, interruption)
+        report = PlayReport(source: source.name)
+    }
+
+    /// Plays until the stream ends, enough pictures were played, or somebody interrupts.
+    func run() throws(PlayError) {
+        let start = MonotonicTime.now()
+        defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
+        try readAll()
+        try endStream(isWhole: !interruption.isRaised)
+        if !isDone, let clock { presentation?.hold(until: clock.end) }
+        if report.pictures.decoded == 0, !interruption.isRaised {
+            throw .noPicture(source.name, reason: report.lastLoss ?? problem)
+        }
+        if report.losses > 0, !console.isQuiet {
+            console.warn(
+                "\(source.name): \(report.losses) losses; \(report.pictures.frozen) pictures were left out")
+        }
+    }
+
+    /// Adds to the report what became of pictures in the window.
+    func note(_ statistics: Presentation.Statistics) {
+        report.pictures.shown = statistics.shownCount
+        report.pictures.late = statistics.lateCount
+    }
+}
+
+extension Player {
+    private func readAll() throws(PlayError) {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
+        defer { room.deallocate() }
+        while !isDone {
+            switch try source.read(into: room) {
+            case .bytes(let count):
+                if isUnknown, head.isEmpty { report.connections += 1 }
+                report.bytes += count
+                try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            case .interrupted(let isWhole): try endStream(isWhole: isWhole)
+            case .ended: return
+            }
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
+        guard isUnknown else { return try gather(bytes) }
+        head += bytes
+        try identify(isWhole: false)
+    }
+
+    /// Finds out what the stream is, and hands its first bytes on.
+    private func identify(isWhole: Bool) throws(PlayError) {
+        guard let codec = try codecOfHead(isWhole: isWhole) else { return }
+        isUnknown = false
+        if pipeline?.gatherer.codec != codec {
+            pipeline = makePipeline(codec)
+        }
+        let bytes = head
+        head = []
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(PlayError) in try gather(bytes) }
+    }
+
+    /// - Returns: nil where more bytes may tell.
+    private func codecOfHead(isWhole: Bool) throws(PlayError) -> Codec? {
+        if let codec = options.codec { return codec }
+        switch StreamKind(head: head.span.bytes, isWhole: isWhole) {
+        case .stream(let codec, .annexB): return codec
+        case .stream:
+            throw .notAStream(
+                source.name,
+                "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes")
+        case .other(let kind):
+            throw .notAStream(
+                source.name, "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay")
+        case .unknown: throw .notAStream(source.name, "not a raw H.264 or H.265 stream; --codec names it")
+        case .empty, nil: return nil
+        }
+    }
+
+    private func makePipeline(_ codec: Codec) -> Pipeline {
+        var configuration = DecoderConfiguration(codec: codec)
+        configuration.lossPolicy = options.onLoss
+        configuration.delay = isLive ? .low : .safe
+        configuration.acceleration = options.decoder == .software ? .none : .automatic
+        report.codec = codec.rawValue
+        problem = "it has no keyframe with its parameter sets"
+        return Pipeline(
+            gatherer: AccessUnitGatherer(codec: codec), decoder: PictureDecoder(configuration))
+    }
+
+    private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
+        try pipeline?.gatherer.gather(bytes.bytes, arrival: MonotonicTime.now()) { (unit) throws(PlayError) in
+            try play(unit)
+        }
+    }
+
+    /// - Parameter isWhole: whether what was gathered last is all there.
+    private func endStream(isWhole: Bool) throws(PlayError) {
+        if isUnknown, !head.isEmpty { try identify(isWhole: true) }
+        isUnknown = true
+        guard let pipeline else { return }
+        if isWhole, !isDone {
+            try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
+        } else {
+            pipeline.gatherer.abandon()
+        }
+        pipeline.decoder.drain()
+        try playPictures()
+        outputs.interrupt()
+    }
+
+    private func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
+        guard !isDone, let decoder = pipeline?.decoder else { return }
+        if unit.isEntryPoint { pipeline?.rate = unit.format?.frameRate }
+        try outputs.write(unit)
+        do throws(DecoderError) { try decoder.decode(unit) } catch { throw .decoder(error) }
+        try playPictures()
+        count()
+    }
+
+    private func playPictures() throws(PlayError) {
+        while !isDone, let decoder = pipeline?.decoder {
+            let next: DecodedPicture?
+            do throws(DecoderError) { next = try decoder.nextPicture() } catch { throw .decoder(error) }
+            guard let next else { break }
+            try play(next)
+        }
+        count()
+    }
+
+    private func play(_ picture: consuming DecodedPicture) throws(PlayError) {
+        if !hasDescribed { describe(picture) }
+        report.pictures.decoded += 1
+        let rate = clock?.frameRate ?? pipeline?.rate
+        try outputs.write(picture, rate: rate)
+        let due = try clock?.next(rate: rate)
+        isDone = report.pictures.decoded == options.frames
+        presentation?.show(picture, at: due, report)
+    }
+
+    /// Says what the stream is, when its first picture is there.
+    private func describe(_ picture: borrowing DecodedPicture) {
+        hasDescribed = true
+        guard let pipeline else { return }
+        let decoder = pipeline.decoder
+        report.decoder = decoder.renderNode ?? "software"
+        report.reasons = decoder.softwareReasons
+        (report.width, report.height) = (picture.width, picture.height)
+        let because = report.reasons.isEmpty ? "" : " (because: \(report.reasons.joined(separator: "; ")))"
+        let rate = pipeline.rate.map { ", \($0.framesPerSecond) frames/s" } ?? ""
+        console.inform(
+            "\(source.name): \(pipeline.gatherer.codec) \(picture.width)x\(picture.height)\(rate), decoded by "
+                + "\(report.decoder ?? "")\(because)")
+    }
+
+    /// Adds to the report what became of the access units since the last call.
+    private func count() {
+        guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
+        report.pictures.received += counters.received - counted.received
+        report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry
+        report.pictures.frozen += counters.frozen - counted.frozen
+        report.losses += counters.losses - counted.losses
+        pipeline?.counted = counters
+        guard counters.losses > counted.losses, let loss = pipeline?.decoder.lastLoss else { return }
+        report.lastLoss = loss
+        if !hasToldLoss {
+            let consequence = options.onLoss == .freeze ? "; frozen until the next keyframe" : ""
+            console.warn("\(source.name): a loss: \(loss)\(consequence)")
+        }
+        hasToldLoss = true
+    }
+}

@@ -1,0 +1,144 @@
+import Decoder
+import Glibc
+import Network
+import Threading
+
+/// Hands pictures from the thread that decodes to the one that shows them.
+///
+/// A file's pictures wait for their time; of a live stream's the latest wins. `@unchecked Sendable`: everything
+/// that changes does so under the lock.
+final class Presentation: @unchecked Sendable {
+    private let monitor = Monitor()
+    /// Wakes the decoding thread.
+    private let wakeUp: WakeUp
+    private let interruption: Interruption
+    private var picture: DecodedPicture?
+    private var onChange: @Sendable () -> Void = {}
+    private var isPaused = false
+    private var isFinished = false
+    /// The monotonic time of the first picture, later by all pauses.
+    private var start: Int64?
+    private var pauseStart: Int64 = 0
+    private var current = Statistics()
+
+    /// What became of pictures, and of the stream.
+    struct Statistics {
+        /// Pictures taken to be shown.
+        var shownCount = 0
+        /// Pictures replaced by a later one before they could be shown.
+        var lateCount = 0
+        /// Bytes received.
+        var byteCount = 0
+        var lossCount = 0
+        /// Pictures left out because of losses.
+        var frozenCount = 0
+    }
+
+    /// - Parameter interruption: raised when the viewer closes the window.
+    init(interruption: Interruption) throws(PlayError) {
+        self.interruption = interruption
+        do throws(NetworkError) { wakeUp = try WakeUp() } catch { throw .noResources }
+    }
+}
+
+extension Presentation {
+    // MARK: The thread that decodes
+
+    /// Shows a picture when it is due, and waits for that.
+    /// - Parameters:
+    ///   - due: nanoseconds since the first picture; nil for at once.
+    ///   - report: what is known of the stream.
+    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ report: PlayReport) {
+        if let due, !wait(until: due) { return }
+        var incoming: DecodedPicture? = consume picture
+        let isNews = monitor.withLock {
+            current.byteCount = report.bytes
+            (current.lossCount, current.frozenCount) = (report.losses, report.pictures.frozen)
+            if isPaused { return false }
+            swap(&self.picture, &incoming)
+            let isLate = incoming != nil
+            if isLate { current.lateCount += 1 }
+            return !isLate
+        }
+        if isNews { change() }
+    }
+
+    /// Leaves the last picture where it is until a time, in nanoseconds since the first.
+    func hold(until due: Int64) { _ = wait(until: due) }
+
+    /// No more pictures come.
+    func finish() {
+        monitor.withLock { isFinished = true }
+        change()
+    }
+
+    private func change() {
+        let notify = monitor.withLock { onChange }
+        notify()
+    }
+
+    /// - Returns: false where the viewer, or a signal, ends the wait.
+    private func wait(until due: Int64) -> Bool {
+        while !interruption.isRaised {
+            let remaining: Int64? = monitor.withLock {
+                let now = MonotonicTime.now()
+                let begun = start ?? now
+                start = begun
+                return isPaused ? nil : begun + due - now
+            }
+            if let remaining, remaining <= 0 { return true }
+            sleep(nanoseconds: remaining)
+        }
+        return false
+    }
+
+    /// Until somebody pauses, goes on or ends; nil for as long as it takes.
+    private func sleep(nanoseconds: Int64?) {
+        var descriptors = (
+            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
+        )
+        let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+        _ = withUnsafeMutablePointer(to: &descriptors) {
+            $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, milliseconds) }
+        }
+        if descriptors.0.revents != 0 { wakeUp.sleep() }
+    }
+}
+
+extension Presentation {
+    // MARK: The thread that shows
+
+    /// Sets what is called, by any thread, when there is something to take or nothing more will come.
+    func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
+
+    /// The picture to show, once; nil where there is no new one.
+    func take() -> DecodedPicture? {
+        var taken: DecodedPicture?
+        monitor.withLock {
+            swap(&picture, &taken)
+            if taken != nil { current.shownCount += 1 }
+        }
+        return taken
+    }
+
+    /// Whether no more pictures come.
+    var hasEnded: Bool { monitor.withLock { isFinished } }
+
+    /// What happened so far.
+    var statistics: Statistics { monitor.withLock { current } }
+
+    /// Stops at the picture that is shown, or goes on.
+    func togglePause() {
+        monitor.withLock {
+            let now = MonotonicTime.now()
+            if isPaused, let begun = start { start = begun + now - pauseStart }
+            if !isPaused { pauseStart = now }
+            isPaused.toggle()
+        }
+        wakeUp.wake()
+    }
+
+    /// The viewer has had enough.
+    func end() { interruption.raise() }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Network
+import Output
+
+/// Where the stream comes from.
+enum SourceChoice: ExpressibleByArgument {
+    case file(String)
+    case standardInput
+    /// Connects to whoever sends there.
+    case sender(SocketAddress)
+    /// Waits for whoever sends.
+    case listener(SocketAddress)
+
+    init?(argument: String) {
+        if argument.hasPrefix("tcp://") {
+            guard let address = SocketAddress(url: argument, scheme: "tcp"), address.port > 0 else {
+                return nil
+            }
+            self = .sender(address)
+        } else if argument.hasPrefix("listen://") {
+            guard let address = SocketAddress(url: argument, scheme: "listen") else { return nil }
+            self = .listener(address)
+        } else if argument == FileSink.standardOutput {
+            self = .standardInput
+        } else if argument.isEmpty {
+            return nil
+        } else {
+            self = .file(argument)
+        }
+    }
+
+    /// Whether the latest picture matters more than each picture's time.
+    var isLive: Bool { if case .file = self { false } else { true } }
+
+    /// Whether it may break and come back.
+    var isConnection: Bool {
+        switch self {
+        case .sender, .listener: true
+        case .file, .standardInput: false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import CSDL2
+import Decoder
+
+/// The picture being shown, where the renderer can draw it from.
+///
+/// Luma and chroma are handed over as they are where SDL knows their meaning; all else is converted first.
+/// Belongs to the main thread.
+final class PictureTexture {
+    private let sdl: SDL
+    private let renderer: OpaquePointer
+    private let converter = PictureConverter(to: .bgra)
+    private var texture: OpaquePointer?
+    private var form: Form?
+
+    /// What a texture was made for.
+    private struct Form: Equatable {
+        let layout: PictureLayout
+        let width: Int
+        let height: Int
+        let color: PictureColor
+    }
+
+    init(_ sdl: SDL, _ renderer: OpaquePointer) { (self.sdl, self.renderer) = (sdl, renderer) }
+
+    /// Nil before the first picture.
+    var current: OpaquePointer? { texture }
+
+    /// Takes a picture over.
+    func update(_ picture: consuming DecodedPicture) throws(PlayError) {
+        let isDirect = (picture.layout.map { !$0.isRGB } ?? false) && picture.color.conversionMode != nil
+        let shown: DecodedPicture
+        do throws(DecoderError) {
+            shown = try isDirect ? picture : converter.convert(picture)
+        } catch { throw .decoder(error) }
+        guard let layout = shown.layout else { return }
+        let form = Form(layout: layout, width: shown.width, height: shown.height, color: shown.color)
+        if form != self.form { try make(form) }
+        fill(from: shown, layout)
+    }
+
+    private func make(_ form: Form) throws(PlayError) {
+        destroy()
+        if let mode = form.color.conversionMode { sdl.call.SetYUVConversionMode(mode) }
+        texture = sdl.call.CreateTexture(
+            renderer, form.layout.sdlFormat, Int32(SDL_TEXTUREACCESS_STREAMING.rawValue), Int32(form.width),
+            Int32(form.height))
+        guard texture != nil else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
+        self.form = form
+    }
+
+    private func fill(from picture: borrowing DecodedPicture, _ layout: PictureLayout) {
+        func start(_ plane: Int) -> (UnsafePointer<UInt8>?, Int32) {
+            // Valid beyond the call: the picture lives until `fill` returns.
+            picture.withPlane(plane) { rows, stride in
+                (rows.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(stride))
+            }
+        }
+        let first = start(0)
+        switch layout {
+        case .yuv420p:
+            let (cb, cr) = (start(1), start(2))
+            _ = sdl.call.UpdateYUVTexture(texture, nil, first.0, first.1, cb.0, cb.1, cr.0, cr.1)
+        case .nv12:
+            let chroma = start(1)
+            _ = sdl.call.UpdateNVTexture(texture, nil, first.0, first.1, chroma.0, chroma.1)
+        case .bgra, .rgb24:
+            _ = sdl.call.UpdateTexture(texture, nil, first.0, first.1)
+        }
+    }
+
+    /// Gives the texture back, which must not outlive its renderer.
+    func destroy() {
+        if let texture { sdl.call.DestroyTexture(texture) }
+        texture = nil
+    }
+}
+
+extension PictureLayout {
+    fileprivate var sdlFormat: UInt32 {
+        switch self {
+        case .yuv420p: SDL_PIXELFORMAT_IYUV.rawValue
+        case .nv12: SDL_PIXELFORMAT_NV12.rawValue
+        // In memory blue comes first: SDL names formats by words.
+        case .bgra: SDL_PIXELFORMAT_ARGB8888.rawValue
+        case .rgb24: SDL_PIXELFORMAT_RGB24.rawValue
+        }
+    }
+}
+
+extension PictureColor {
+    /// What SDL calls it; nil where it has no such conversion.
+    fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
+        switch (matrix, isFullRange) {
+        case (.bt601, true): SDL_YUV_CONVERSION_JPEG
+        case (.bt601, false): SDL_YUV_CONVERSION_BT601
+        case (.bt709, false): SDL_YUV_CONVERSION_BT709
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import CSDL2
+import Glibc
+
+/// SDL 2, loaded and started; stopped with its last user.
+///
+/// Used by the main thread, but for `wake`.
+final class SDL: @unchecked Sendable {
+    // Safe to share: the table never changes, and `PushEvent` is the one call that other threads make, as it
+    // may be (SDL_events.h).
+    let call: csdl2_library
+
+    /// Loads and starts it.
+    init() throws(PlayError) {
+        var library = csdl2_library()
+        var reason = [CChar](repeating: 0, count: 256)
+        guard csdl2_load(&library, &reason, reason.count) else {
+            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw .noDisplay(reason: "\(text); libsdl2-2.0-0 is missing")
+        }
+        call = library
+        // Signals are ours.
+        _ = call.SetHint(csdl2_no_signal_handlers, "1")
+        _ = call.SetHint(csdl2_scale_quality, "linear")
+        _ = call.SetHint(csdl2_video_driver, Self.displays)
+        guard call.Init(csdl2_init_video) == 0 else { throw .noDisplay(reason: "SDL: \(lastError)") }
+    }
+
+    deinit { call.Quit() }
+
+    /// What can be seen: left to itself, SDL ends with a driver that draws nowhere. The user's SDL_VIDEODRIVER
+    /// comes first. Wayland's library complains on standard error where there can be none.
+    private static var displays: String {
+        getenv("XDG_RUNTIME_DIR") == nil ? "x11,KMSDRM" : "x11,wayland,KMSDRM"
+    }
+
+    /// What it says of the last failure.
+    var lastError: String { call.GetError().map { String(cString: $0) } ?? "unknown" }
+
+    /// Makes `WaitEvent` return, in the main thread. Safe in any thread.
+    func wake() {
+        var event = SDL_Event()
+        event.type = SDL_USEREVENT.rawValue
+        _ = call.PushEvent(&event)
+    }
+}

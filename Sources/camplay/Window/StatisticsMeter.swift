@@ -1,0 +1,41 @@
+import Threading
+
+/// The line of statistics: what happened in the last whole second.
+struct StatisticsMeter {
+    /// The line.
+    private(set) var line = "..."
+    private let isLive: Bool
+    private var start: Int64?
+    private var pictureCount = 0
+    private var longestDelay: Int64 = 0
+    private var bytesAtStart = 0
+
+    private static let second: Int64 = 1_000_000_000
+
+    /// - Parameter isLive: whether pictures are shown as they come, so that the time that takes means something.
+    init(isLive: Bool) { self.isLive = isLive }
+
+    /// Counts a picture that was shown just now.
+    /// - Parameter arrival: when its first byte came.
+    mutating func add(arrival: Int64, _ statistics: Presentation.Statistics) {
+        let now = MonotonicTime.now()
+        let begun = start ?? now
+        start = begun
+        pictureCount += 1
+        longestDelay = max(longestDelay, now - arrival)
+        guard now - begun >= Self.second else { return }
+        let seconds = Double(now - begun) / Double(Self.second)
+        let bits = Double(statistics.byteCount - bytesAtStart) * 8
+        let delay = isLive ? "  \(Self.decimal(Double(longestDelay) / 1e6)) ms" : ""
+        line =
+            "\(Self.decimal(Double(pictureCount) / seconds)) fps  \(Self.decimal(bits / seconds / 1e6)) Mbit/s\(delay)"
+            + "  late \(statistics.lateCount)  lost \(statistics.lossCount)  frozen \(statistics.frozenCount)"
+        (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.byteCount)
+    }
+
+    /// With one digit behind the point.
+    private static func decimal(_ value: Double) -> String {
+        let tenths = Int(max(0, min(value, 1e9)) * 10 + 0.5)
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

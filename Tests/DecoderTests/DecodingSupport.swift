@@ -1,0 +1,114 @@
+import Bitstream
+import Testing
+
+@testable import Capture
+@testable import Decoder
+@testable import Encoder
+
+/// A moving picture, coded by the software encoders that camrec has.
+struct CodedFilm {
+    let codec: Codec
+    var width = 128
+    var height = 96
+    var keyframeInterval = 10
+
+    /// An access unit a frame, the first and every tenth an IDR.
+    func accessUnits(_ count: Int) throws -> [[UInt8]] {
+        let source = try TestSource(
+            CaptureRequest(size: PictureSize(width, height), frameRate: FrameRate(25)), isPaced: false)
+        var configuration = EncoderConfiguration()
+        configuration.codec = codec
+        configuration.keyframeInterval = .frames(keyframeInterval)
+        let encoder = try SoftwareEncoder.open(
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]))
+        var units: [[UInt8]] = []
+        func collect() throws {
+            while let unit = try encoder.nextAccessUnit() { units.append(unit.withUnsafeBytes { Array($0) }) }
+        }
+        for number in 0..<count {
+            guard case .buffer(let buffer) = try source.nextBuffer() else { break }
+            try encoder.encode(
+                buffer, as: number % keyframeInterval == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
+            try collect()
+        }
+        try encoder.drain()
+        try collect()
+        return units
+    }
+}
+
+/// A decoded picture's samples.
+struct Samples: Equatable {
+    let number: Int
+    let width: Int
+    let height: Int
+    let planes: [[UInt8]]
+
+    init(_ picture: borrowing DecodedPicture) {
+        (number, width, height) = (picture.number, picture.width, picture.height)
+        guard let layout = picture.layout else { preconditionFailure("the films are 4:2:0, 8 bits") }
+        var planes: [[UInt8]] = []
+        for plane in 0..<layout.planeCount {
+            let size = layout.planeSize(plane, width: width, height: height)
+            planes.append(
+                picture.withPlane(plane) { rows, stride in
+                    (0..<size.rowCount).flatMap { rows[$0 * stride..<$0 * stride + size.rowByteCount] }
+                })
+        }
+        self.planes = planes
+    }
+}
+
+/// Gathers and decodes, as a receiver does.
+final class Receiver {
+    let gatherer: AccessUnitGatherer
+    let decoder: PictureDecoder
+    private(set) var pictures: [Samples] = []
+    /// The bytes of all access units.
+    private(set) var bytes: [UInt8] = []
+
+    init(_ codec: Codec, _ configure: (inout DecoderConfiguration) -> Void = { _ in }) {
+        var configuration = DecoderConfiguration(codec: codec)
+        configuration.acceleration = .none
+        configure(&configuration)
+        gatherer = AccessUnitGatherer(codec: codec)
+        decoder = PictureDecoder(configuration)
+    }
+
+    /// Everything that comes out of a stream in such chunks.
+    static func receive(
+        _ stream: [UInt8], _ codec: Codec, chunkLength: Int = .max,
+        _ configure: (inout DecoderConfiguration) -> Void = { _ in }
+    ) throws -> Receiver {
+        let receiver = Receiver(codec, configure)
+        var position = 0
+        while position < stream.count {
+            let end = chunkLength < stream.count - position ? position + chunkLength : stream.count
+            try receiver.take(Array(stream[position..<end]))
+            position = end
+        }
+        try receiver.finish()
+        return receiver
+    }
+
+    func take(_ chunk: [UInt8]) throws { try gatherer.gather(chunk.span.bytes, decode) }
+
+    func finish() throws {
+        try gatherer.finish(decode)
+        decoder.drain()
+        try takePictures()
+    }
+
+    private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
+        bytes += unit.withUnsafeBytes { Array($0) }
+        try decoder.decode(unit)
+        try takePictures()
+    }
+
+    private func takePictures() throws {
+        while let picture = try decoder.nextPicture() { pictures.append(Samples(picture)) }
+    }
+
+    var numbers: [Int] { pictures.map(\.number) }
+}

@@ -1,0 +1,118 @@
+import Bitstream
+import Testing
+
+@testable import Decoder
+
+/// Real libavcodec decoders, in software.
+@Suite struct PictureDecoderTests {
+    @Test("a stream decodes to the same pictures in whatever chunks it comes", arguments: Codec.allCases)
+    func chunks(codec: Codec) throws {
+        let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }
+        let whole = try Receiver.receive(stream, codec)
+        #expect(whole.numbers == Array(0..<25))
+        #expect(Set(whole.pictures.map { $0.planes[0] }).count > 20)
+        for chunkLength in [1, 2, 3, 7, 64, 1000, 4096] {
+            let receiver = try Receiver.receive(stream, codec, chunkLength: chunkLength)
+            #expect(receiver.pictures == whole.pictures)
+            #expect(receiver.bytes == stream)
+        }
+    }
+
+    @Test("a picture is there as soon as the next one begins", arguments: Codec.allCases)
+    func delay(codec: Codec) throws {
+        let receiver = Receiver(codec)
+        for (index, unit) in try CodedFilm(codec: codec).accessUnits(15).enumerated() {
+            // The header of a picture's first slice is enough.
+            try receiver.take(Array(unit.prefix(index == 0 ? unit.count : 60)))
+            #expect(receiver.pictures.count == index)
+            if index > 0 { try receiver.take(Array(unit.dropFirst(60))) }
+        }
+        try receiver.finish()
+        #expect(receiver.pictures.count == 15)
+    }
+
+    @Test("nothing is decoded before the first IDR", arguments: Codec.allCases)
+    func beginning(codec: Codec) throws {
+        let units = try CodedFilm(codec: codec).accessUnits(25)
+        let whole = try Receiver.receive(units.flatMap { $0 }, codec)
+        let receiver = try Receiver.receive(units[3...].flatMap { $0 }, codec)
+        #expect(receiver.pictures.map(\.planes) == whole.pictures[10...].map(\.planes))
+        #expect(receiver.decoder.counters.beforeEntry == 7)
+        #expect(receiver.decoder.counters.losses == 0)
+    }
+
+    @Test("after a lost picture nothing is handed on until the next IDR", arguments: Codec.allCases)
+    func freeze(codec: Codec) throws {
+        var units = try CodedFilm(codec: codec).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, codec)
+        units.remove(at: 14)
+        let receiver = try Receiver.receive(units.flatMap { $0 }, codec)
+        let expected = whole.pictures[..<14] + whole.pictures[20...]
+        #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))
+        #expect(receiver.decoder.counters.losses == 1)
+        #expect(receiver.decoder.counters.frozen == 5)
+    }
+
+    @Test("or whatever libavcodec makes of it, where that is asked for", arguments: Codec.allCases)
+    func show(codec: Codec) throws {
+        var units = try CodedFilm(codec: codec).accessUnits(30)
+        units.remove(at: 14)
+        let receiver = try Receiver.receive(units.flatMap { $0 }, codec) { $0.lossPolicy = .show }
+        #expect(receiver.pictures.count == 29)
+        #expect(receiver.decoder.counters.losses > 0)
+        #expect(receiver.decoder.counters.frozen == 0)
+    }
+
+    @Test("a damaged slice is a loss, in an IDR too", arguments: Codec.allCases, [10, 13])
+    func damage(codec: Codec, number: Int) throws {
+        var units = try CodedFilm(codec: codec).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, codec)
+        // The last half of the picture is cut off.
+        units[number].removeLast(units[number].count / 2)
+        let receiver = try Receiver.receive(units.flatMap { $0 }, codec)
+        let expected = whole.pictures[..<number] + whole.pictures[20...]
+        #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))
+        #expect(receiver.decoder.counters.losses == 1)
+    }
+
+    @Test("other parameter sets make another decoder", arguments: Codec.allCases)
+    func parameterSetChange(codec: Codec) throws {
+        let small = try CodedFilm(codec: codec).accessUnits(12).flatMap { $0 }
+        let large = try CodedFilm(codec: codec, width: 192, height: 160).accessUnits(12).flatMap { $0 }
+        let receiver = try Receiver.receive(small + large + small, codec)
+        let widths = [128, 192, 128].flatMap { Array(repeating: $0, count: 12) }
+        #expect(receiver.pictures.map(\.width) == widths)
+        #expect(receiver.decoder.counters.losses == 0)
+        let planes = receiver.pictures.map(\.planes)
+        #expect(planes[..<12] == planes[24...])
+    }
+
+    @Test("an interrupted stream goes on with the next IDR", arguments: Codec.allCases)
+    func interruption(codec: Codec) throws {
+        let units = try CodedFilm(codec: codec).accessUnits(20)
+        let receiver = Receiver(codec)
+        for unit in units[..<5] { try receiver.take(unit) }
+        receiver.gatherer.abandon()
+        for unit in units[7...] { try receiver.take(unit) }
+        try receiver.finish()
+        // Pictures 0 to 3 had ended; 7 to 9 have nothing to refer to.
+        #expect(receiver.pictures.count == 4 + 10)
+    }
+
+    @Test("a picture larger than allowed is refused by libavcodec, and nothing comes of it")
+    func largePicture() throws {
+        let stream = try CodedFilm(codec: .h264).accessUnits(5).flatMap { $0 }
+        let receiver = try Receiver.receive(stream, .h264) { $0.maximumSampleCount = 64 * 64 }
+        #expect(receiver.pictures.isEmpty)
+        #expect(receiver.decoder.counters.losses > 0)
+    }
+
+    @Test("without a render node software decodes, and says why")
+    func fallback() throws {
+        let stream = try CodedFilm(codec: .h264).accessUnits(5).flatMap { $0 }
+        let receiver = try Receiver.receive(stream, .h264) { $0.acceleration = .renderNode("/dev/dri/none") }
+        #expect(receiver.pictures.count == 5)
+        #expect(receiver.decoder.renderNode == nil)
+        #expect(receiver.decoder.softwareReasons == ["/dev/dri/none: no such render node"])
+    }
+}

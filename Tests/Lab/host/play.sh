@@ -1,0 +1,235 @@
+#!/bin/bash
+# camplay: pictures beside ffmpeg's, the stream byte for byte, the network, damage, and the window on a display of its own.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+if [ ! -x "$CAMPLAY" ]; then
+    fail "playing" "there is no $CAMPLAY"
+    finish
+    exit
+fi
+recorder=$CAMREC
+CAMREC=$CAMPLAY # what `records` and `refuses` run from here on
+limit=20
+unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER
+
+port() { # a port that nobody listens on
+    "$PYTHON" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+hashes() { # FILE [FORMAT]: one a picture
+    ffmpeg -nostdin -v error ${2:+-f "$2"} -i "$1" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}'
+}
+
+same_hashes() { # Y4M RAW
+    local one other
+    one=$(hashes "$1") other=$(hashes "$2" "$(demuxer "$2")")
+    [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures differ from $(wc -l <<<"$other")"; return 1; }
+}
+
+reports() { # FILE KEY VALUE...: keys of the object or of its pictures
+    "$PYTHON" - "$@" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+found = {**report, **report["pictures"]}
+for key, value in zip(sys.argv[2::2], sys.argv[3::2]):
+    assert str(found[key]) == value, f"{key} is {found[key]} in place of {value}"
+END
+}
+
+cut() { # FILE N: without its picture N, from 0, of one NAL unit each
+    "$PYTHON" - "$1" "$2" <<'END'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+starts = [m.start() for m in re.finditer(b"\0\0\0\1|(?<!\0)\0\0\1", data)] + [len(data)]
+units, hevc, count = [data[a:b] for a, b in zip(starts, starts[1:])], ".h265" in sys.argv[1], -1
+for unit in units:
+    byte = unit[unit.index(1) + 1]
+    count += byte >> 1 & 63 < 32 if hevc else 1 <= byte & 31 <= 5
+    if count != int(sys.argv[2]) or not (byte >> 1 & 63 < 32 if hevc else 1 <= byte & 31 <= 5):
+        sys.stdout.buffer.write(unit)
+END
+}
+
+# Films of each codec, whose sizes are no multiples of a macroblock.
+make() { # FILE SIZE FRAMES ENCODER OPTIONS...
+    local file=$1 size=$2 frames=$3
+    shift 3
+    ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=s=$size:r=30" -frames:v "$frames" -pix_fmt yuv420p -c:v "$@" -f "$(demuxer "$file")" "$file"
+}
+x265=log-level=none:open-gop=0:repeat-headers=1:keyint=15:min-keyint=15:scenecut=0
+make plain.h264 322x242 60 libx264 -bf 0 -g 15
+make reordered.h264 320x240 60 libx264 -bf 3 -g 15
+make sliced.h264 320x240 60 libx264 -bf 0 -g 15 -slices 4
+make plain.h265 322x242 60 libx265 -x265-params $x265:bframes=0
+make reordered.h265 320x240 60 libx265 -x265-params $x265:bframes=4
+"$recorder" --device test --no-pace --frames 40 --size 318x202 own.h264 own.h265 2>recorder.log || fail "playing: a stream of our own" "$(cat recorder.log)"
+
+for file in *.h264 *.h265; do
+    name="play: $file"
+    records "$name" --no-window "$file" --output pictures.y4m --save "saved.${file##*.}" --snapshot last.png --report report.json --overwrite || continue
+    check "$name: the pictures that ffmpeg decodes" same_hashes pictures.y4m "$file"
+    check "$name: saved byte for byte" cmp "saved.${file##*.}" "$file"
+    count=$(hashes "$file" "$(demuxer "$file")" | wc -l)
+    check "$name: the report" reports report.json decoded "$count" received "$count" losses 0 bytes "$(stat -c %s "$file")"
+    ffmpeg -nostdin -v error -y -i pictures.y4m -vf "select=eq(n\,$((count - 1)))" -frames:v 1 wanted.png
+    check "$name: the snapshot" "$PYTHON" "$LAB/verify/screen.py" last.png wanted.png
+done
+
+# Forms and sizes
+records "play: NV12" --no-window plain.h264 --output nv12.yuv --pixel-format nv12 &&
+    check "play: NV12's samples" cmp nv12.yuv <(ffmpeg -nostdin -v error -i plain.h264 -fps_mode passthrough -pix_fmt nv12 -f rawvideo -)
+records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77 --frames 7 &&
+    check "play: as many pictures as asked for, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
+records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&
+    check "play: BGRA's size" test "$(stat -c %s bgra.yuv)" = $((322 * 242 * 4 * 2))
+
+# From a keyframe on
+is_tail() { # FILE WHOLE: the end of it, from a keyframe on
+    cmp "$1" <(tail -c "$(stat -c %s "$1")" "$2") &&
+        [ "$(ffprobe -v error -f "$(demuxer "$1")" -show_entries frame=key_frame -of csv=p=0 "$1" | head -n 1 | tr -d ,)" = 1 ]
+}
+tail -c +$(($(stat -c %s plain.h264) / 10)) plain.h264 >middle.h264
+records "play: from the middle" --no-window middle.h264 --save tail.h264 --output tail.y4m --report middle.json &&
+    check "play: saved from a keyframe on" is_tail tail.h264 plain.h264 &&
+    check "play: decoded from a keyframe on" same_hashes tail.y4m tail.h264 &&
+    check "play: told apart from a loss" reports middle.json decoded 45 losses 0
+
+# Losses and damage
+for codec in h264 h265; do
+    cut plain.$codec 20 >lost.$codec
+    records "play: a lost picture, $codec" --no-window lost.$codec --output frozen.y4m --report lost.json --overwrite &&
+        check "play: frozen until the next keyframe, $codec" reports lost.json decoded 50 frozen 9 losses 1 &&
+        says "play: says so, $codec" 'a loss: .*frozen until the next keyframe' &&
+        check "play: no picture that the whole stream has not, $codec" test -z "$(comm -23 <(hashes frozen.y4m | sort -u) <(hashes plain.$codec "$(demuxer plain.$codec)" | sort -u))"
+    records "play: a lost picture is shown on request, $codec" --no-window lost.$codec --on-loss show --report lost.json --overwrite &&
+        check "play: all that there are, $codec" reports lost.json decoded 59 frozen 0
+done
+survives() { # FILE OPTIONS...: ends by itself, with a code of its own and a line at most that says why
+    local status=0 file=$1
+    shift
+    timeout 20 "$CAMPLAY" --no-window --report - "$file" "$@" >survived.json 2>survived.err || status=$?
+    case $status in 0 | 65) ;; *) echo "status $status: $(tail -n 3 survived.err)" && return 1 ;; esac
+}
+fuzzed=0
+for seed in 1 2 3 4 5 6 7 8; do
+    for file in sliced.h264 reordered.h264 plain.h265; do
+        "$PYTHON" -c "
+import random, sys
+random.seed($seed)
+data = bytearray(open('$file', 'rb').read())
+for _ in range(4 ** ($seed % 6)):
+    if len(data) < 4000: break
+    start = random.randrange(len(data))
+    if random.random() < 0.5: data[start] = random.randrange(256)
+    elif random.random() < 0.5: del data[start:start + random.randrange(1, 3000)]
+    else: data[start:start] = bytes([0, 0, 1]) + random.randbytes(random.randrange(200))
+open('fuzzed.${file##*.}', 'wb').write(data)"
+        mode=$([ $((seed % 2)) = 0 ] && echo show || echo freeze)
+        survives "fuzzed.${file##*.}" --on-loss "$mode" >said 2>&1 || fail "play: $file, damaged by seed $seed" "$(cat said)"
+        fuzzed=$((fuzzed + 1))
+    done
+done
+check "play: $fuzzed damaged streams" test $fuzzed = 24
+
+# Standard input and the network
+live() { # a recording that is played while it is made
+    "$recorder" --device test --frames 60 --size 320x240 - 2>recorder.log | timeout 20 "$CAMPLAY" --no-window --report live.json --output live.y4m --save live.h264 - &&
+        reports live.json decoded 60 losses 0 && same_hashes live.y4m live.h264
+}
+check "play: standard input, as it is recorded" live
+
+connects() { # waits for the sender, of which only the second connection is whole
+    local at
+    at=$(port)
+    "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h264 0.62 1 &
+    timeout 20 "$CAMPLAY" --no-window --frames 90 --report tcp.json --output tcp.y4m --save tcp.h264 "tcp://127.0.0.1:$at" || return
+    wait $!
+    reports tcp.json decoded 90 connections 2
+}
+check "play: tcp, and again after the sender ended" connects
+check "play: no picture that was not sent" test -z "$(comm -23 <(hashes tcp.y4m | sort -u) <(hashes plain.h264 h264 | sort -u))"
+
+listens() {
+    local at
+    at=$(port)
+    timeout 20 "$CAMPLAY" --no-window --once --report listen.json --save listened.h265 "listen://$at" &
+    until "$PYTHON" "$LAB/verify/sender.py" --to "$at" plain.h265 2>/dev/null; do kill -0 $! || return; done
+    wait $! && cmp listened.h265 plain.h265
+}
+check "play: waits for a sender" listens
+
+# Errors
+refuses "play: no such file" 66 'none\.h264: no such file' --no-window none.h264
+refuses "play: a folder" 66 'is a folder' --no-window .
+printf nothing >nothing.h264
+refuses "play: no stream" 65 'not a raw H.264' --no-window nothing.h264
+refuses "play: a container" 65 'YUV4MPEG2' --no-window tail.y4m
+refuses "play: an output that exists" 73 'tail\.y4m exists' --no-window plain.h264 --output tail.y4m
+refuses "play: the input as an output" 73 'is the input' --no-window plain.h264 --save plain.h264 --overwrite
+check "play: which is whole" same_hashes tail.y4m tail.h264
+ln -s /dev/full full.yuv
+refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
+refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
+refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
+refuses "play: a live stream's speed" 64 'for files' --speed 2 tcp://localhost
+refuses "play: without a display" 69 'no display .*--no-window' plain.h264 --output never.y4m
+check "play: nothing is left of it" test ! -e never.y4m
+
+# The window
+if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command -v xdotool >/dev/null; then
+    skip "play: the window" "no Xvfb, openbox or xdotool; install xvfb, openbox and xdotool"
+    finish
+    exit
+fi
+Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp 3>display 2>/dev/null &
+screen=$!
+# shellcheck disable=SC2154 # begin has set it
+trap 'kill $screen; cd / && rm -rf "$work"' EXIT
+until [ -s display ]; do kill -0 $screen; done
+DISPLAY=:$(cat display)
+export DISPLAY
+
+within() { # SECONDS COMMAND...: tries until it succeeds
+    local end=$((SECONDS + $1)) said
+    shift
+    until said=$("$@" 2>&1); do
+        [ $SECONDS -lt $end ] || { echo "$said"; return 1; }
+        sleep 0.2
+    done
+}
+screen_shows() { # PICTURE OPTIONS...
+    ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png
+    "$PYTHON" "$LAB/verify/screen.py" screen.png "$@"
+}
+# A picture that stands still, at its own size and on the whole screen.
+ffmpeg -nostdin -v error -y -f lavfi -i smptehdbars=s=400x240:r=10 -frames:v 600 -pix_fmt yuv420p -c:v libx264 -preset ultrafast -g 30 still.h264
+ffmpeg -nostdin -v error -y -i still.h264 -frames:v 1 still.png
+timeout 60 "$CAMPLAY" --verbose --report window.json still.h264 2>window.err &
+player=$!
+check "play: the window shows the picture" within 10 screen_shows still.png
+xdotool key space
+check "play: paused, the picture stays" screen_shows still.png
+xdotool key space
+openbox 2>/dev/null &
+manager=$!
+until xdotool key --clearmodifiers f && within 2 screen_shows still.png --scaled >scaled.log; do
+    [ $SECONDS -lt 60 ] && kill -0 $player || break
+    xdotool key f
+done
+check "play: full screen, at its aspect ratio" screen_shows still.png --scaled
+xdotool key q
+status=0
+wait $player || status=$?
+check "play: Q ends it" test $status = 0
+check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
+kill $manager
+
+# A file is played at its rate, and to its end.
+start=$(date +%s%N)
+records "play: a file in the window" --speed 2 --fps 30 plain.h264 --report rate.json
+taken=$((($(date +%s%N) - start) / 1000000))
+check "play: at the rate asked for" test $taken -ge 990
+check "play: every picture is shown or counted" "$PYTHON" -c 'import json; p = json.load(open("rate.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] == 60, p'
+finish
