@@ -160,6 +160,29 @@ listens() {
 }
 check "play: waits for a sender" listens
 
+# On a GPU, and without one. The emulated one takes everything and decodes nothing: what is in its pictures is not
+# looked at, but that they come, of the right size, through the drivers that users have.
+counts() { # FILE SIZE
+    [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
+}
+for driver in iHD radeonsi; do
+    if ! "$LAB/gpu/run" $driver true 2>/dev/null; then
+        skip "play: on $driver" "the emulated GPU is not there; run Tests/Lab/gpu/fetch"
+        continue
+    fi
+    launcher=("$LAB/gpu/run" "$driver")
+    for codec in h264 h265; do
+        records "play: $codec on $driver" --no-window --verbose plain.$codec --output gpu.y4m --report gpu.json --overwrite &&
+            check "play: $codec decoded by $driver" reports gpu.json decoder /dev/dri/renderD128 decoded 60 losses 0 &&
+            check "play: $codec on $driver, its size" counts gpu.y4m 322,242,60
+    done
+    launcher+=(env LIBVA_DRIVER_NAME=none)
+    records "play: without a driver" --no-window --verbose plain.h264 --output gpu.y4m --overwrite &&
+        says "play: says why software decodes" 'software \(because: /dev/dri/renderD128: no VA-API driver' &&
+        check "play: software's pictures" same_hashes gpu.y4m plain.h264
+    launcher=()
+done
+
 # Errors
 refuses "play: no such file" 66 'none\.h264: no such file' --no-window none.h264
 refuses "play: a folder" 66 'is a folder' --no-window .
@@ -185,11 +208,22 @@ if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command 
 fi
 Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp 3>display 2>/dev/null &
 screen=$!
-# shellcheck disable=SC2154 # begin has set it
-trap 'kill $screen; cd / && rm -rf "$work"' EXIT
 until [ -s display ]; do kill -0 $screen; done
 DISPLAY=:$(cat display)
 export DISPLAY
+
+# A window manager, for the keyboard's focus and the full screen, that adds nothing to windows.
+cat >openbox.xml <<'END'
+<?xml version="1.0" encoding="UTF-8"?>
+<openbox_config xmlns="http://openbox.org/3.4/rc">
+<theme><keepBorder>no</keepBorder></theme>
+<applications><application name="*"><decor>no</decor><focus>yes</focus></application></applications>
+</openbox_config>
+END
+openbox --config-file "$work/openbox.xml" >/dev/null 2>&1 &
+manager=$!
+# shellcheck disable=SC2154 # begin has set it
+trap 'kill $manager $screen; cd / && rm -rf "$work"' EXIT
 
 within() { # SECONDS COMMAND...: tries until it succeeds
     local end=$((SECONDS + $1)) said
@@ -212,19 +246,24 @@ check "play: the window shows the picture" within 10 screen_shows still.png
 xdotool key space
 check "play: paused, the picture stays" screen_shows still.png
 xdotool key space
-openbox 2>/dev/null &
-manager=$!
-until xdotool key --clearmodifiers f && within 2 screen_shows still.png --scaled >scaled.log; do
-    [ $SECONDS -lt 60 ] && kill -0 $player || break
-    xdotool key f
-done
-check "play: full screen, at its aspect ratio" screen_shows still.png --scaled
+has_line() { # white letters on black in the upper left, where the picture is grey
+    local place
+    place=$(xdotool search --name "^camplay " getwindowgeometry --shell | awk -F= '$1 == "X" {x = $2} $1 == "Y" {y = $2} END {print x "," y}')
+    ffmpeg -nostdin -v error -f x11grab -draw_mouse 0 -video_size 60x18 -i "$DISPLAY+$place" -frames:v 1 -f rawvideo -pix_fmt gray - | "$PYTHON" -c '
+import sys
+dots = sys.stdin.buffer.read()
+assert dots.count(0) > 200 and dots.count(255) > 50, (dots.count(0), dots.count(255))'
+}
+xdotool key s
+check "play: S shows the statistics" within 5 has_line
+xdotool key s
+xdotool key f
+check "play: full screen, at its aspect ratio" within 10 screen_shows still.png --scaled
 xdotool key q
 status=0
 wait $player || status=$?
 check "play: Q ends it" test $status = 0
 check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
-kill $manager
 
 # A file is played at its rate, and to its end.
 start=$(date +%s%N)
