@@ -151,6 +151,15 @@ connects() { # waits for the sender, of which only the second connection is whol
 check "play: tcp, and again after the sender ended" connects
 check "play: no picture that was not sent" test -z "$(comm -23 <(hashes tcp.y4m | sort -u) <(hashes plain.h264 h264 | sort -u))"
 
+follows() { # a recording that is sent while it is written
+    local at
+    at=$(port)
+    timeout 20 "$CAMPLAY" --no-window --once --report follow.json --save followed.h264 --output followed.y4m "tcp://127.0.0.1:$at" &
+    timeout 20 "$recorder" --device test --size 640x480 --frames 90 --listen "$at" sent.h264 || return
+    wait $! && reports follow.json losses 0 && is_tail followed.h264 sent.h264 && same_hashes followed.y4m followed.h264
+}
+check "play: what camrec sends, as it is recorded" follows
+
 listens() {
     local at
     at=$(port)
