@@ -40,6 +40,18 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.output = output
     }
 
+    /// For a write that failed with this errno.
+    public init(writeFailed code: Int32, output: String) {
+        let kind: Kind =
+            switch code {
+            case ENOSPC, EDQUOT: .diskFull
+            case EPIPE: .closedPipe
+            case EFBIG: .tooLarge
+            default: .writeFailed(errno: code)
+            }
+        self.init(kind, output: output)
+    }
+
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {

@@ -142,14 +142,7 @@ public final class OutputFile {
         }
     }
 
-    private func failure(_ code: Int32) -> OutputError {
-        switch code {
-        case ENOSPC, EDQUOT: OutputError(.diskFull, output: name)
-        case EPIPE: OutputError(.closedPipe, output: name)
-        case EFBIG: OutputError(.tooLarge, output: name)
-        default: OutputError(.writeFailed(errno: code), output: name)
-        }
-    }
+    private func failure(_ code: Int32) -> OutputError { OutputError(writeFailed: code, output: name) }
 
     private static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
         let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)

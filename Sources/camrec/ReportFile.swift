@@ -6,15 +6,13 @@ import Terminal
 /// Where the JSON report goes. Opened before the recording, so that a report that cannot be written is
 /// told at once.
 final class ReportFile {
-    private let file: OutputFile
-    private let path: String
+    private let file: BufferedFile
 
     /// Nil where no report is wanted.
     init?(_ options: ReportingOptions) throws(RecordingError) {
         guard let path = options.report else { return nil }
-        self.path = path
         do throws(OutputError) {
-            file = try OutputFile(path: path, overwrite: options.overwrite)
+            file = try BufferedFile(path: path, overwrite: options.overwrite)
         } catch {
             throw .output(error)
         }
@@ -24,7 +22,9 @@ final class ReportFile {
     var identity: FileIdentity? { file.identity }
 
     func write(_ result: RecordingResult) throws(OutputError) {
-        guard let json = JSONText.of(result) else { throw OutputError(writing: path, failed: EINVAL) }
+        guard let json = JSONText.of(result) else {
+            throw OutputError(.writeFailed(errno: EINVAL), output: file.name)
+        }
         try file.write(Array(json.utf8))
         try file.finish()
     }

@@ -6,10 +6,10 @@ import Output
 struct ConversionFiles {
     /// Whether one of them is standard output, where nothing else is to be then.
     let usesStandardOutput: Bool
-    private let html: OutputFile?
-    private let avcc: OutputFile?
-    private let record: OutputFile?
-    private let annexB: OutputFile?
+    private let html: BufferedFile?
+    private let avcc: BufferedFile?
+    private let record: BufferedFile?
+    private let annexB: BufferedFile?
     private let lengthSize: AVCC.LengthSize
     private var unit: [UInt8] = []
 
@@ -20,10 +20,10 @@ struct ConversionFiles {
         if let input, let path = options.files.first(where: { FileIdentity(path: $0) == input }) {
             throw .output(OutputError(.usedTwice("the input"), output: path))
         }
-        func make(_ path: String?) throws(InspectSession.Failure) -> OutputFile? {
+        func make(_ path: String?) throws(InspectSession.Failure) -> BufferedFile? {
             guard let path else { return nil }
             do throws(OutputError) {
-                return try OutputFile(path: path, overwrite: options.overwrite)
+                return try BufferedFile(path: path, overwrite: options.overwrite)
             } catch {
                 throw .output(error)
             }
@@ -70,7 +70,7 @@ struct ConversionFiles {
         }
     }
 
-    private static func write(_ bytes: [UInt8], to file: OutputFile) throws(InspectSession.Failure) {
+    private static func write(_ bytes: [UInt8], to file: BufferedFile) throws(InspectSession.Failure) {
         do throws(OutputError) { try file.write(bytes) } catch { throw .output(error) }
     }
 

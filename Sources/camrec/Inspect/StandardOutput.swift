@@ -19,6 +19,6 @@ struct StandardOutput {
         guard let code = DescriptorWriter.write(text, to: STDOUT_FILENO) else { return }
         // Whoever looks at the first lines only, as head does, has not failed.
         if code == EPIPE { throw .unread }
-        throw .output(OutputError(writing: FileSink.standardOutput, failed: code))
+        throw .output(OutputError(writeFailed: code, output: "standard output"))
     }
 }
