@@ -222,16 +222,6 @@ import Testing
         #expect(groups.range == 2...3)
     }
 
-    @Test func orderCountsThatWrapAreNoReordering() {
-        var tracker = PictureOrderTracker()
-        for picture in 0..<50 {
-            tracker.add(low: picture * 2 % 16, bitCount: 4, startsSequence: picture == 0, isAnchor: true)
-        }
-        #expect(!tracker.hasReordering)
-        for low in [4, 8, 6] { tracker.add(low: low, bitCount: 4, startsSequence: false, isAnchor: low != 6) }
-        #expect(tracker.hasReordering)
-    }
-
     @Test func frameNumbersMayWrapAndStartAnew() {
         var tracker = FrameNumberTracker()
         func isGap(ahead number: Int, isIDR: Bool = false, isReference: Bool = true) -> Bool {

@@ -18,7 +18,8 @@ struct PictureCollector: Sendable {
     private(set) var outputOrder = StreamSummary.OutputOrder.unknown
     var meter: BitRateMeter?
 
-    private var orderTracker = PictureOrderTracker()
+    /// Of the pictures since the coded video sequence began.
+    private var highestOrderCount: Int?
     private var frameNumbers = FrameNumberTracker()
     private var current: OpenPicture?
 
@@ -50,8 +51,15 @@ struct PictureCollector: Sendable {
     /// The access unit being read has a slice that can't be read.
     mutating func addUnreadableSlice() { current?.sliceCount += 1 }
 
+    /// Whether the next slice is the first that is met of its picture.
+    var awaitsSlice: Bool { current?.sliceCount == 0 }
+
+    /// - Parameter order: the place of the slice's picture in output order, where it is known; looked at with
+    ///   the first slice of a picture.
     /// - Returns: what is odd about the slice.
-    mutating func add(_ slice: SliceFacts, isSecondField: Bool) -> [String] {
+    mutating func add(
+        _ slice: SliceFacts, isSecondField: Bool, order: PictureOrderCounter.Order?
+    ) -> [String] {
         guard var picture = current else { return [] }
         var notes: [String] = []
         if picture.sliceCount == 0 {
@@ -60,7 +68,7 @@ struct PictureCollector: Sendable {
             picture.isSecondField = isSecondField
             if !slice.isFirst { notes.append("a picture lacks its first slice") }
             if hasGap(ahead: slice) { notes.append("frame_num leaps: pictures are missing") }
-            trackOrder(of: slice)
+            if let order { track(order) }
         }
         picture.sliceCount += 1
         picture.kind = picture.kind.joined(with: slice.kind)
@@ -96,15 +104,11 @@ struct PictureCollector: Sendable {
         return hasGap && !slice.allowsFrameNumberGaps
     }
 
-    private mutating func trackOrder(of slice: SliceFacts) {
-        switch slice.order {
-        case .decoding: if outputOrder == .unknown { outputOrder = .decoding }
-        case .count(let low, let bitCount, let startsSequence, let isAnchor):
-            orderTracker.add(
-                low: low, bitCount: bitCount, startsSequence: startsSequence, isAnchor: isAnchor)
-            outputOrder = orderTracker.hasReordering ? .reordered : .decoding
-        case .unknown: break
-        }
+    private mutating func track(_ order: PictureOrderCounter.Order) {
+        let highest = order.beginsSequence ? nil : highestOrderCount
+        if outputOrder == .unknown { outputOrder = .decoding }
+        if let highest, order.count < highest { outputOrder = .reordered }
+        highestOrderCount = max(highest ?? order.count, order.count)
     }
 }
 

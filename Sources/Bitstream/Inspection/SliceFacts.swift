@@ -13,21 +13,7 @@ struct SliceFacts {
     var maxFrameNum = 0
     /// Whether gaps in `frame_num` are no loss.
     var allowsFrameNumberGaps = true
-    var order = Order.unknown
-
-    /// What tells the order of output.
-    enum Order {
-        /// It is the order of decoding.
-        case decoding
-        /// The low bits of the picture order count, how many they are, whether counting begins anew, and
-        /// whether the next picture's count follows from this one.
-        case count(low: Int, bitCount: Int, startsSequence: Bool, isAnchor: Bool)
-        case unknown
-    }
-
-    var pic_order_cnt_lsb: Int? {
-        if case .count(let low, _, _, _) = order { low } else { nil }
-    }
+    var pic_order_cnt_lsb: Int?
 }
 
 extension SliceFacts {
@@ -51,20 +37,13 @@ extension SliceFacts {
         guard let parameters, let picture = slice.picture else { return }
         maxFrameNum = 1 << (parameters.log2_max_frame_num_minus4 + 4)
         allowsFrameNumberGaps = parameters.gaps_in_frame_num_value_allowed_flag
-        if parameters.pic_order_cnt_type == 2 {
-            order = .decoding
-        } else if let low = picture.pic_order_cnt_lsb, let bits = parameters.log2_max_pic_order_cnt_lsb_minus4
-        {
-            order = .count(low: low, bitCount: bits + 4, startsSequence: isIDR, isAnchor: isReference)
-        }
+        pic_order_cnt_lsb = picture.pic_order_cnt_lsb
     }
 }
 
 extension SliceFacts {
     /// From an H.265 slice segment (7.3.6.1).
-    init(
-        _ segment: H265.SliceHeader, _ header: H265.NALUnitHeader, _ parameters: H265.SequenceParameterSet?
-    ) {
+    init(_ segment: H265.SliceHeader, _ header: H265.NALUnitHeader) {
         (type, kind) =
             switch segment.slice?.kind {
             case .i: ("I", .intra)
@@ -77,13 +56,7 @@ extension SliceFacts {
         isIDR = unitType.isIDR
         isRandomAccess = unitType.isIntraRandomAccessPoint
         isReference = !unitType.isSubLayerNonReference
-        guard let parameters, let slice = segment.slice else { return }
-        let isLeading = (6...9).contains(unitType.rawValue)
-        order = .count(
-            low: slice.slice_pic_order_cnt_lsb,
-            bitCount: parameters.log2_max_pic_order_cnt_lsb_minus4 + 4,
-            startsSequence: isIDR || (16...18).contains(unitType.rawValue),
-            isAnchor: header.nuh_temporal_id_plus1 == 1 && isReference && !isLeading)
+        pic_order_cnt_lsb = segment.slice?.slice_pic_order_cnt_lsb
     }
 }
 
@@ -106,7 +79,7 @@ extension SliceFacts {
                 slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
             let segment = try H265.SliceHeader(
                 nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
-            return (SliceFacts(segment, header, sequence), sequence.map { StreamFormat($0) })
+            return (SliceFacts(segment, header), sequence.map { StreamFormat($0) })
         }
     }
 }

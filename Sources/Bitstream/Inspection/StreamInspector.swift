@@ -21,6 +21,7 @@ public struct StreamInspector: Sendable {
     private var messages = MessageCatalogue()
     private var collector: PictureCollector
     private var detector: AccessUnitDetector
+    private var orderCounter = PictureOrderCounter()
     /// Where the units stand that belong to the access unit of the next unit, whichever that is.
     private var undecidedOffset: Int?
     private var problems = StreamProblemList()
@@ -173,7 +174,8 @@ extension StreamInspector {
     ) {
         do throws(SyntaxError) {
             let (slice, format) = try SliceFacts.read(nalUnit, header, parameterSets)
-            unit.problems += collector.add(slice, isSecondField: detector.isSecondField)
+            let order = collector.awaitsSlice ? orderCounter.next(nalUnit, parameterSets) : nil
+            unit.problems += collector.add(slice, isSecondField: detector.isSecondField, order: order)
             unit.slice = NALUnitRecord.Slice(
                 type: slice.type, kind: slice.kind, frame_num: slice.frame_num,
                 pic_order_cnt_lsb: slice.pic_order_cnt_lsb)
