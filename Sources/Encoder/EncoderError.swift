@@ -85,9 +85,9 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .contradiction(let detail), .unsupported(let detail):
             detail
         case .openFailed(let encoder, let detail):
-            "\(encoder) did not open: \(detail); try --encoder software"
+            "\(encoder) did not open: \(detail); \(Self.nextStep(encoder))"
         case .encodeFailed(let encoder, let detail):
-            "\(encoder) failed: \(detail); try --encoder software"
+            "\(encoder) failed: \(detail); \(Self.nextStep(encoder))"
         case .damagedPicture(let detail):
             detail
         case .beforeIDR:
@@ -95,6 +95,12 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noneUsable(let reasons), .exhausted(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }
+    }
+
+    /// Software has nothing to fall back on.
+    private static func nextStep(_ encoder: String) -> String {
+        [X264.name, X265.name].contains(encoder)
+            ? "leave out options of the coding, or try another --size or --codec" : "try --encoder software"
     }
 
     /// The cause alone, for the line that says why an encoder was passed over.

@@ -22,7 +22,9 @@ enum SoftwareEncoder {
             limits: SessionProperties.Limits(
                 encoder: name,
                 profiles: EncoderConfiguration.Profile.allCases.filter { $0.isDefined(in: codec) },
-                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
+                rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
+                // libx265 takes no picture below its smallest coding tree block.
+                minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
                 maximumSlices: 32, hasBPictures: true))
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)

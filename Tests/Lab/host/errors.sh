@@ -113,6 +113,7 @@ check "outputs: one file twice leaves nothing behind" test ! -e same.h264
 refuses "outputs: standard output twice" 64 "'-'.*twice" "${small[@]}" --frames 5 - -
 refuses "outputs: a report that is one of them" 73 'exists' "${small[@]}" --frames 5 --report mixed.h264 mixed.h265 mixed.h264
 refuses "outputs: a container that camrec does not write" 64 'does not write \.avi; use \.mkv' "${small[@]}" --frames 5 out.avi
+refuses "codec: a picture too small for H.265" 69 'libx265 encodes 16x16 and more, not 8x8' --device test --size 8x8 "${quick[@]}" --frames 5 none.h265
 refuses "codec: unknown" 64 'codec' "${small[@]}" --frames 5 --codec vp8 out.h264
 refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${small[@]}" --frames 5 --profile high none.h265
 refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265
