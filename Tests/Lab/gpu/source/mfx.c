@@ -90,6 +90,8 @@ void mfx_free_context(struct file *file, uint32_t id)
     if (!context)
         return;
     *link = context->next;
+    if (context->pictures)
+        report_session_closed(file->device, context->pictures);
     bits_free(&context->headers.bits);
     free(context->headers.plain);
     free(context);
@@ -395,6 +397,7 @@ static struct coded_output coded_output(const struct batch *batch)
 
     if (context->output_end > context->output && context->output_end - context->output < size)
         size = context->output_end - context->output;
+    size = engine_coded_room(batch->file->device, size);
     if (!output.bytes || context->coded_bytes > size)
         return (struct coded_output){0};
     output.bytes += context->coded_bytes;
@@ -468,7 +471,8 @@ static void code_slice(struct batch *batch)
     put_out(context, header_size, &output);
     context->coded_bytes += output.count;
     record(batch, &output, &picture);
-    context->pictures++;
+    if (!context->pictures++)
+        report_session_opened(batch->file->device);
     free(rows);
     clear_headers(context);
 }
