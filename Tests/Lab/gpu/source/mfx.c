@@ -470,6 +470,9 @@ static void code_slice(struct batch *batch)
         output.overflow = true;
     put_out(context, header_size, &output);
     context->coded_bytes += output.count;
+    /* The engine counts on where it may not write any more: by that drivers find out. */
+    if (output.overflow)
+        context->coded_bytes = batch_available(batch, context->output) + 1;
     record(batch, &output, &picture);
     if (!context->pictures++)
         report_session_opened(batch->file->device);
