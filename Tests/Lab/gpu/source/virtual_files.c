@@ -110,7 +110,8 @@ static struct virtual_file find_node(const char *rest)
     while (*rest == '/')
         rest++;
     if (!*rest)
-        return (struct virtual_file){.kind = VIRTUAL_DIRECTORY, .device = device_at(0)};
+        return (struct virtual_file){.kind = device_count() ? VIRTUAL_DIRECTORY : VIRTUAL_NOTHING,
+                                     .device = device_at(0)};
     return (struct virtual_file){.kind = device_of_node(rest) ? VIRTUAL_NODE : VIRTUAL_NOTHING,
                                  .device = device_of_node(rest)};
 }
