@@ -36,7 +36,7 @@ class Stream:
 
     def properties(self, profile, states_size=True):
         """Profile and size, as ffprobe reads them; the size only where the driver states it."""
-        said = json.loads(run("ffprobe", "-v", "warning", "-f", self.codec, "-show_streams", "-of", "json", self.path))
+        said = json.loads(run("ffprobe", "-v", "warning", "-probesize", "500M", "-f", self.codec, "-show_streams", "-of", "json", self.path))
         found = said["streams"][0]
         if found["profile"] != profile:
             raise Wrong(f"profile {found['profile']} in place of {profile}")
