@@ -5,6 +5,8 @@ import re
 import subprocess
 from array import array
 
+# Raw streams are probed; pictures of I_PCM are large.
+PROBE = ("-probesize", "500M")
 BLOCK = {"luma": 8, "chroma": 4}  # of the H.265 mosaic, in samples
 # Deblocking (H.265, Table 8-12): tc' for Q from 18, where it begins to be more than nought.
 TC = (1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 22, 24)
@@ -36,7 +38,7 @@ class Stream:
 
     def properties(self, profile, states_size=True):
         """Profile and size, as ffprobe reads them; the size only where the driver states it."""
-        said = json.loads(run("ffprobe", "-v", "warning", "-probesize", "500M", "-f", self.codec, "-show_streams", "-of", "json", self.path))
+        said = json.loads(run("ffprobe", "-v", "warning", *PROBE, "-f", self.codec, "-show_streams", "-of", "json", self.path))
         found = said["streams"][0]
         if found["profile"] != profile:
             raise Wrong(f"profile {found['profile']} in place of {profile}")
@@ -47,7 +49,7 @@ class Stream:
 
     def syntax(self):
         """Every value of each field of the parameter sets and slice headers, by the standard's name, as libavcodec reads them."""
-        command = ("ffmpeg", "-nostdin", "-v", "info", "-f", self.codec, "-i", self.path)
+        command = ("ffmpeg", "-nostdin", "-v", "info", *PROBE, "-f", self.codec, "-i", self.path)
         done = subprocess.run((*command, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"), capture_output=True, timeout=300)
         fields = {}
         for line in done.stderr.decode(errors="replace").splitlines():
@@ -105,7 +107,7 @@ class Stream:
 
     def _decoded(self):
         # The window that the driver's parameter set states has a test of its own.
-        explode = ("-err_detect", "explode", "-xerror", "-apply_cropping", "0", "-f", self.codec, "-i", self.path)
+        explode = ("-err_detect", "explode", "-xerror", "-apply_cropping", "0", *PROBE, "-f", self.codec, "-i", self.path)
         return Pictures(self._bytes(), *explode, "-vf", self._crop(), "-pix_fmt", self.pixels)
 
     def _raw(self, source):
