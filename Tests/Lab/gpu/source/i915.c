@@ -224,6 +224,15 @@ static int context_parameter(struct file *file, struct drm_i915_gem_context_para
     }
 }
 
+static int reset_statistics(struct file *file, struct drm_i915_reset_stats *statistics)
+{
+    bool lost = engine_is_lost(file->device);
+
+    statistics->reset_count = statistics->batch_active = lost;
+    statistics->batch_pending = 0;
+    return 0;
+}
+
 /* ---- Submissions */
 
 /* 48-bit addresses came with Broadwell; ids of Sandy Bridge, Ivy Bridge and Haswell are of these. */
@@ -311,6 +320,8 @@ static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submissio
     };
     uint64_t done;
 
+    if (engine_is_lost(file->device))
+        return -EIO;
     if (!batch.mfx)
         return -ENOMEM;
     if (!submission->buffer_count)
@@ -416,6 +427,7 @@ int i915_ioctl(struct file *file, unsigned number, void *argument)
         ((struct drm_i915_reg_read *)argument)->val = 0;
         return 0;
     case DRM_I915_GET_RESET_STATS:
+        return reset_statistics(file, argument);
     case DRM_I915_GEM_THROTTLE:
         return 0;
     default:
