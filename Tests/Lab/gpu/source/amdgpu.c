@@ -7,6 +7,7 @@
 #include "message.h"
 #include "report.h"
 #include "vcn.h"
+#include "weave.h"
 
 #include <drm.h>
 #include <amdgpu_drm.h>
@@ -203,6 +204,8 @@ static void run_commands(struct file *file, const struct drm_amdgpu_cs_chunk_ib 
                 (unsigned long long)ib->va_start);
     else if (ib->ip_type == AMDGPU_HW_IP_VCN_ENC)
         vcn_execute(file, words, ib->ib_bytes / sizeof *words);
+    else if (ib->ip_type == AMDGPU_HW_IP_GFX || ib->ip_type == AMDGPU_HW_IP_COMPUTE)
+        weave_execute(file, words, ib->ib_bytes / sizeof *words);
     else if (ib->ip_type == AMDGPU_HW_IP_VCN_DEC || ib->ip_type == AMDGPU_HW_IP_VCN_JPEG)
         report_unmodelled(file->device, "decoding on the HW IP", ib->ip_type);
 }

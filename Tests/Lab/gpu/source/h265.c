@@ -112,6 +112,12 @@ static void decide(struct encoder *encoder, struct cabac_context *context, bool 
     cabac_decision(&encoder->cabac, context, bin);
 }
 
+/* What is not of this slice is not available: 6.4.1. */
+static uint8_t *depth_at(const struct encoder *encoder, uint32_t x, uint32_t y)
+{
+    return encoder->depths + (size_t)(y >> LOG2_BLOCK) * encoder->map_width + (x >> LOG2_BLOCK);
+}
+
 /* Intra DC prediction (8.4.4.2.3 and .5) of a block whose neighbours are substituted as 8.4.4.2.2 says. */
 static void predict(const struct encoder *encoder, enum picture_component component, uint32_t x, uint32_t y,
                     unsigned log2, int prediction[BLOCK * BLOCK])
@@ -119,16 +125,18 @@ static void predict(const struct encoder *encoder, enum picture_component compon
     int size = 1 << log2, above[BLOCK], left[BLOCK], sum = size, dc;
     size_t stride = component == LUMA ? encoder->slice->width : encoder->slice->width / 2;
     const uint16_t *block = encoder->reconstruction[component] + y * stride + x;
-    unsigned depth = encoder->picture->bit_depth;
+    unsigned depth = encoder->picture->bit_depth, shift = component == LUMA ? 0 : 1;
+    bool has_above = y && *depth_at(encoder, x << shift, (y << shift) - 1);
+    bool has_left = x && *depth_at(encoder, (x << shift) - 1, y << shift);
 
     for (int i = 0; i < size; i++) {
-        above[i] = y ? block[i - (ptrdiff_t)stride] : 1 << (depth - 1);
-        left[i] = x ? block[i * (ptrdiff_t)stride - 1] : 1 << (depth - 1);
+        above[i] = has_above ? block[i - (ptrdiff_t)stride] : 1 << (depth - 1);
+        left[i] = has_left ? block[i * (ptrdiff_t)stride - 1] : 1 << (depth - 1);
     }
     for (int i = 0; i < size; i++) {
-        if (!y && x)
+        if (!has_above && has_left)
             above[i] = left[0];
-        if (!x && y)
+        if (!has_left && has_above)
             left[i] = above[0];
     }
     for (int i = 0; i < size; i++)
@@ -340,11 +348,6 @@ static void write_flat_unit(struct encoder *encoder, unsigned log2)
     write_empty_transform_tree(encoder, log2, 0);
 }
 
-static uint8_t *depth_at(const struct encoder *encoder, uint32_t x, uint32_t y)
-{
-    return encoder->depths + (size_t)(y >> LOG2_BLOCK) * encoder->map_width + (x >> LOG2_BLOCK);
-}
-
 static void mark(struct encoder *encoder, uint32_t x, uint32_t y, unsigned log2, unsigned depth)
 {
     uint32_t column = x >> LOG2_BLOCK, row = y >> LOG2_BLOCK, count = 1U << (log2 - LOG2_BLOCK);
@@ -393,16 +396,16 @@ static void write_quadtree(struct encoder *encoder, uint32_t x, uint32_t y, unsi
     }
 }
 
-/* sao (7.3.8.3): no merging, no offsets */
-static void write_sao(struct encoder *encoder, uint32_t x, uint32_t y)
+/* sao (7.3.8.3): no merging with what is left or above in this slice, no offsets */
+static void write_sao(struct encoder *encoder, bool left, bool above)
 {
     const struct h265_slice *slice = encoder->slice;
 
     if (!slice->sao_luma && !slice->sao_chroma)
         return;
-    if (x)
+    if (left)
         decide(encoder, &encoder->contexts.sao_merge, false);
-    if (y)
+    if (above)
         decide(encoder, &encoder->contexts.sao_merge, false);
     if (slice->sao_luma)
         decide(encoder, &encoder->contexts.sao_type, false);
@@ -448,11 +451,15 @@ bool h265_write_slice_data(struct bit_writer *output, const struct h265_slice *s
                            const struct h265_parameters *parameters, const struct picture *picture)
 {
     struct encoder encoder = {.slice = slice, .parameters = parameters, .picture = picture};
-    uint32_t size;
+    uint32_t size, columns, end;
 
     encoder.log2_ctb = parameters->has_sps ? parameters->log2_coding_tree_block : DEFAULT_LOG2_CTB;
     encoder.log2_min_cb = parameters->has_sps ? parameters->log2_min_coding_block : LOG2_BLOCK;
     size = 1U << encoder.log2_ctb;
+    columns = (slice->width + size - 1) / size;
+    end = (slice->height + size - 1) / size * columns;
+    if (slice->end_block > slice->first_block && slice->end_block < end)
+        end = slice->end_block;
     initialise_coding_unit(&encoder.contexts, init_type(slice), slice->qp);
     initialise_transform_unit(&encoder.contexts, init_type(slice), slice->qp);
     if (!allocate(&encoder)) {
@@ -460,13 +467,12 @@ bool h265_write_slice_data(struct bit_writer *output, const struct h265_slice *s
         return false;
     }
     cabac_start(&encoder.cabac, output);
-    for (uint32_t y = 0; y < slice->height; y += size) {
-        for (uint32_t x = 0; x < slice->width; x += size) {
-            write_sao(&encoder, x, y);
-            write_quadtree(&encoder, x, y, encoder.log2_ctb, 0);
-            /* end_of_slice_segment_flag */
-            cabac_terminate(&encoder.cabac, x + size >= slice->width && y + size >= slice->height);
-        }
+    for (uint32_t block = slice->first_block; block < end; block++) {
+        uint32_t column = block % columns;
+
+        write_sao(&encoder, column && block > slice->first_block, block >= slice->first_block + columns);
+        write_quadtree(&encoder, column * size, block / columns * size, encoder.log2_ctb, 0);
+        cabac_terminate(&encoder.cabac, block + 1 == end); /* end_of_slice_segment_flag */
     }
     bits_align(output, false);
     release(&encoder);

@@ -1,4 +1,4 @@
-/* H.265 slice data (7.3.8) of whole-picture slices: a mosaic of the input, or flat grey and skipped pictures. */
+/* H.265 slice data (7.3.8): a mosaic of the input, or flat grey and skipped pictures. */
 #ifndef H265_H
 #define H265_H
 
@@ -21,6 +21,9 @@ struct h265_slice {
     bool sao_luma, sao_chroma; /* slice_sao_luma_flag, slice_sao_chroma_flag */
     int qp;                    /* SliceQpY */
     uint32_t width, height;    /* as the SPS has them */
+    /* Coding tree blocks in raster scan: slice_segment_address, and where the next slice begins; 0: at the picture's
+     * end. */
+    uint32_t first_block, end_block;
     enum h265_coding coding;
 };
 

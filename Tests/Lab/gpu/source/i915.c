@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Where buffers are that the driver gives no address: each handle has a place of its own. */
+/* Where the buffers of a submission are that the driver gives no address: one behind the other, with gaps. */
 #define FIRST_ADDRESS 0x100000ULL
-#define ADDRESS_STEP 0x2000000ULL
+#define ADDRESS_ALIGNMENT 0x10000ULL
 
 #define APERTURE_SIZE (4ULL << 30)
 #define ADDRESS_SPACE_SIZE (1ULL << 48)
@@ -318,7 +318,7 @@ static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submissio
         .wide_addresses = has_wide_addresses(file->device),
         .mfx = mfx_context(file, i915_execbuffer2_get_context_id(*submission)),
     };
-    uint64_t done;
+    uint64_t address = FIRST_ADDRESS, done;
 
     if (engine_is_lost(file->device))
         return -EIO;
@@ -327,10 +327,14 @@ static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submissio
     if (!submission->buffer_count)
         return -EINVAL;
     for (uint32_t i = 0; i < submission->buffer_count; i++) {
-        if (!buffer_of(&file->handles, objects[i].handle))
+        const struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
+
+        if (!buffer)
             return -ENOENT;
-        if (!(objects[i].flags & EXEC_OBJECT_PINNED))
-            objects[i].offset = FIRST_ADDRESS + objects[i].handle * ADDRESS_STEP;
+        if (objects[i].flags & EXEC_OBJECT_PINNED)
+            continue;
+        objects[i].offset = address;
+        address += (buffer->size + 2 * ADDRESS_ALIGNMENT - 1) & ~(ADDRESS_ALIGNMENT - 1); /* a gap between buffers */
     }
     for (uint32_t i = 0; i < submission->buffer_count; i++)
         relocate(&batch, submission, objects, &objects[i]);

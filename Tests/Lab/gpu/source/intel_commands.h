@@ -26,6 +26,7 @@ enum mi_opcode {
 };
 
 enum mi_fields {
+    MI_OPCODE_SHIFT = 23,
     MI_FIRST_LONG_OPCODE = 0x10, /* commands before it are one dword */
     MI_SECOND_LEVEL_BATCH = 1 << 22,
     MI_FLUSH_POST_SYNC_WRITE = 1, /* bits 15:14 of MI_FLUSH_DW: write immediate data */
@@ -95,6 +96,7 @@ enum media_command {
     MFX_PAK_INSERT_OBJECT = 0x7048,
     VDENC_SRC_SURFACE_STATE = 0x7081,
     VDENC_PIPE_BUF_ADDR_STATE = 0x7084,
+    VDENC_AVC_IMG_STATE = 0x7085,
     VDENC_WALKER_STATE = 0x7087,
     MFX_AVC_IMG_STATE = 0x7100,
     MFX_AVC_SLICE_STATE = 0x7103,
@@ -113,6 +115,8 @@ enum media_fields {
     SURFACE_OF_SOURCE = 4,                /* bits 3:0 of MFX_SURFACE_STATE's DW1 */
     SURFACE_TILED = 1 << 1,               /* in DW3 of both surface states */
     INSERT_EMULATION_PREVENTION = 1 << 3, /* in DW1 of PAK_INSERT_OBJECT */
+    INSERT_SLICE_HEADER = 1 << 14,        /* the same: SliceHeaderIndicator */
+    SKYLAKE_WALKER_DWORDS = 2,            /* VDENC_WALKER_STATE there; later ones say where the slice ends */
     HUC_REGION_COUNT = 16,
     SLICE_TYPE_I = 2, /* of MFX_AVC_SLICE_STATE and HCP_SLICE_STATE; MFX: 0 P, 1 B; HCP: 0 B, 1 P */
 };

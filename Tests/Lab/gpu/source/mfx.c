@@ -20,6 +20,7 @@ enum {
     LARGEST_SIZE = 16384,
     H264_PPS = 8,   /* nal_unit_type, Table 7-1 */
     UNIT_START = 3, /* the bytes 00 00 01 */
+    SLICE_HEADER_SIZE = 256,
 };
 
 /* What VDENC_SRC_SURFACE_STATE and MFX_SURFACE_STATE say. */
@@ -37,12 +38,22 @@ struct headers {
     size_t plain_capacity;
 };
 
+/* The header of H.264 slices as the driver gives it: one bit stands for first_mb_in_slice, and the engine writes the
+ * number in its place. */
+struct slice_header {
+    uint8_t bytes[SLICE_HEADER_SIZE];
+    size_t bit_count; /* 0: the driver has given none, or it is among the other headers */
+    bool escaped;
+    size_t plain_count;
+};
+
 struct mfx_context {
     uint32_t id;
     struct mfx_context *next;
     uint64_t registers[MI_MATH_REG_COUNT];
     uint64_t huc_regions[HUC_REGION_COUNT];
-    bool huc_taken;
+    uint64_t huc_next; /* the address of the commands that stand for the next batch that HuC would make; 0: not known */
+    unsigned huc_batches; /* that were started for this picture */
     bool hevc;
     struct surface surface;
     uint64_t source;             /* the input picture's address */
@@ -52,11 +63,15 @@ struct mfx_context {
     int qp;
     unsigned cabac_init;
     bool cabac;
-    uint32_t first, next_first; /* macroblocks: where the slice begins, and where the next does */
+    uint32_t first, next_first;       /* macroblocks: where the slice begins, and where the next does */
+    uint32_t first_block, next_block; /* of H.265 the same in coding tree blocks; next_block 0: up to the last one */
+    uint32_t rows, slice_rows;        /* macroblocks of the picture and of a slice, by VDENC_AVC_IMG_STATE */
+    bool last_slice;                  /* of the picture */
     bool sao_luma, sao_chroma;
     uint32_t width, height; /* of HCP_PIC_STATE */
     struct h265_parameters parameters;
     struct headers headers;
+    struct slice_header slice_header;
     struct picture_record record;
     unsigned pictures;
 };
@@ -118,14 +133,25 @@ uint64_t mfx_huc_region(const struct mfx_context *context, unsigned region)
     return context->huc_regions[region];
 }
 
-bool mfx_takes_huc_batch(const struct mfx_context *context)
+uint64_t mfx_next_huc_batch(const struct mfx_context *context)
 {
-    return !context->huc_taken;
+    return context->huc_next;
 }
 
-void mfx_took_huc_batch(struct mfx_context *context)
+unsigned mfx_huc_batches(const struct mfx_context *context)
 {
-    context->huc_taken = true;
+    return context->huc_batches;
+}
+
+void mfx_took_huc_batch(struct mfx_context *context, uint64_t next)
+{
+    context->huc_batches++;
+    context->huc_next = next;
+}
+
+bool mfx_is_hevc(const struct mfx_context *context)
+{
+    return context->hevc;
 }
 
 /* ---- States */
@@ -133,13 +159,15 @@ void mfx_took_huc_batch(struct mfx_context *context)
 static void clear_headers(struct mfx_context *context)
 {
     bits_clear(&context->headers.bits);
-    context->record = (struct picture_record){0};
+    context->slice_header.bit_count = 0;
 }
 
 static void begin_picture(struct mfx_context *context, bool hevc)
 {
     context->hevc = hevc;
-    context->huc_taken = false;
+    context->huc_batches = 0;
+    context->huc_next = 0;
+    context->record = (struct picture_record){0};
     context->coded_bytes = 0;
     clear_headers(context);
 }
@@ -194,6 +222,13 @@ static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
     context->cabac_init = words[3] >> 24 & 3;
     context->first = (words[4] >> 16 & 0xff) + (words[4] >> 24) * width;
     context->next_first = (words[5] & 0xff) + (words[5] >> 16 & 0x7ff) * width;
+    context->last_slice = words[6] >> 19 & 1;
+}
+
+static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
+{
+    context->rows = (words[5] & 0xffff) + 1;       /* FrameHeightInMbsMinusOne */
+    context->slice_rows = (words[6] & 0xffff) + 1; /* SliceMacroblockHeightMinusOne */
 }
 
 static void take_hevc_picture(struct mfx_context *context, const uint32_t *words)
@@ -204,6 +239,15 @@ static void take_hevc_picture(struct mfx_context *context, const uint32_t *words
     context->height = ((words[1] >> 16 & 0x7ff) + 1) << log2_min_coding_block;
 }
 
+/* The address of a block by its column and row. */
+static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t place)
+{
+    unsigned log2 = context->parameters.has_sps ? context->parameters.log2_coding_tree_block : 6;
+    uint32_t columns = (context->width + (1U << log2) - 1) >> log2;
+
+    return (place & 0x3ff) + (place >> 16 & 0x3ff) * columns;
+}
+
 static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
 {
     context->slice_type = words[3] & 3;
@@ -211,6 +255,9 @@ static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
     context->sao_luma = words[4] >> 11 & 1;
     context->sao_chroma = words[4] >> 10 & 1;
     context->cabac_init = words[4] >> 21 & 1;
+    context->first_block = coding_tree_block(context, words[1]);
+    context->next_block = coding_tree_block(context, words[2]);
+    context->last_slice = words[3] >> 2 & 1;
 }
 
 static void take_huc_regions(struct mfx_context *context, const uint32_t *words, size_t count)
@@ -270,24 +317,51 @@ static void read_units(struct mfx_context *context, size_t start)
     }
 }
 
+static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit_count, bool escaped,
+                   size_t plain_count, size_t first_macroblock_bit)
+{
+    struct headers *headers = &context->headers;
+    size_t start = headers->bits.count;
+
+    for (size_t i = 0; i < bit_count; i++) {
+        if (i == first_macroblock_bit)
+            bits_write_ue(&headers->bits, context->first);
+        else
+            bits_write_flag(&headers->bits, bytes[i / 8] >> (7 - i % 8) & 1);
+    }
+    if (!remember_plain(headers, start, escaped, plain_count))
+        headers->bits.failed = true;
+    else
+        read_units(context, start);
+}
+
 /* MFX_PAK_INSERT_OBJECT, HCP_PAK_INSERT_OBJECT: bytes in memory order, the last dword not always whole */
 static void insert(struct mfx_context *context, const uint32_t *words, size_t count)
 {
-    struct headers *headers = &context->headers;
-    size_t start = headers->bits.count, bit_count;
+    struct slice_header *header = &context->slice_header;
     uint32_t last_bits = words[1] >> 8 & 0x3f, plain_count = words[1] >> 4 & 0xf;
+    bool escaped = words[1] & INSERT_EMULATION_PREVENTION;
     const uint8_t *bytes = (const uint8_t *)(words + 2);
+    size_t bit_count;
 
     if (count < 3 || last_bits > 32)
         return;
     bit_count = (count - 3) * 32 + (last_bits ? last_bits : 32);
-    for (size_t i = 0; i < bit_count; i++)
-        bits_write_flag(&headers->bits, bytes[i / 8] >> (7 - i % 8) & 1);
-    if (!remember_plain(headers, start, words[1] & INSERT_EMULATION_PREVENTION, plain_count)) {
-        headers->bits.failed = true;
+    if (context->hevc || !(words[1] & INSERT_SLICE_HEADER) || bit_count > 8 * sizeof header->bytes) {
+        append(context, bytes, bit_count, escaped, plain_count, bit_count);
         return;
     }
-    read_units(context, start);
+    *header = (struct slice_header){.bit_count = bit_count, .escaped = escaped, .plain_count = plain_count};
+    memcpy(header->bytes, bytes, (bit_count + 7) / 8);
+}
+
+static void append_slice_header(struct mfx_context *context)
+{
+    const struct slice_header *header = &context->slice_header;
+    size_t unit = bits_next_unit(header->bytes, header->bit_count / 8, 0); /* its header is a byte */
+
+    if (header->bit_count)
+        append(context, header->bytes, header->bit_count, header->escaped, header->plain_count, 8 * (unit + 1));
 }
 
 /* ---- Slices */
@@ -380,6 +454,8 @@ static bool write_hevc(struct mfx_context *context, const struct picture *pictur
         .qp = context->qp,
         .width = context->width,
         .height = context->height,
+        .first_block = context->first_block,
+        .end_block = context->next_block,
         .coding = !settings()->cheap && h265_has_mosaic(parameters, picture) ? H265_MOSAIC : H265_CHEAP,
     };
 
@@ -432,9 +508,10 @@ static void record(const struct batch *batch, const struct coded_output *output,
     record->cabac = context->cabac;
     record->qp = context->qp;
     record->buffer_size = output->capacity;
-    record->bytes = output->count;
-    record->result = output->overflow ? PICTURE_OVERFLOW : PICTURE_CODED;
+    record->bytes = context->coded_bytes;
     report_picture(batch->file->device, record, picture);
+    if (!context->pictures++)
+        report_session_opened(batch->file->device);
 }
 
 static bool is_possible(const struct mfx_context *context, const struct coded_output *output)
@@ -451,11 +528,37 @@ static bool is_possible(const struct mfx_context *context, const struct coded_ou
     return output->bytes && has_size;
 }
 
-static void code_slice(struct batch *batch)
+/* One slice, behind the headers that were inserted for it. */
+static void code_slice(struct batch *batch, const struct picture *picture)
 {
     struct mfx_context *context = batch->mfx;
     struct coded_output output = coded_output(batch);
-    size_t header_size = context->headers.bits.count;
+    size_t header_size;
+
+    append_slice_header(context);
+    header_size = context->headers.bits.count;
+    if (!context->hevc)
+        write_h264(context, picture, output.capacity);
+    else if (!write_hevc(context, picture))
+        output.overflow = true;
+    put_out(context, header_size, &output);
+    context->coded_bytes += output.count;
+    bits_clear(&context->headers.bits);
+    if (output.overflow) {
+        context->record.result = PICTURE_OVERFLOW;
+        /* The engine counts on where it may not write any more: by that drivers find out. */
+        context->coded_bytes = batch_available(batch, context->output) + 1;
+    }
+    if (context->last_slice)
+        record(batch, &output, picture);
+}
+
+/* `all`: Skylake's one walker for all slices of a picture, which differ by where they begin. */
+static void code_slices(struct batch *batch, bool all)
+{
+    struct mfx_context *context = batch->mfx;
+    struct coded_output output = coded_output(batch);
+    uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
     struct picture picture;
     uint8_t *rows;
 
@@ -464,18 +567,16 @@ static void code_slice(struct batch *batch)
     if (!context->coded_bytes && !engine_begin_picture(batch->file->device))
         return;
     rows = read_picture(batch, &picture);
-    if (!context->hevc)
-        write_h264(context, &picture, output.capacity);
-    else if (!write_hevc(context, &picture))
-        output.overflow = true;
-    put_out(context, header_size, &output);
-    context->coded_bytes += output.count;
-    /* The engine counts on where it may not write any more: by that drivers find out. */
-    if (output.overflow)
-        context->coded_bytes = batch_available(batch, context->output) + 1;
-    record(batch, &output, &picture);
-    if (!context->pictures++)
-        report_session_opened(batch->file->device);
+    if (!all || !context->slice_rows)
+        code_slice(batch, &picture);
+    for (uint32_t row = 0; all && context->slice_rows && row < context->rows; row += context->slice_rows) {
+        uint32_t end = row + context->slice_rows < context->rows ? row + context->slice_rows : context->rows;
+
+        context->first = row * width;
+        context->next_first = end * width;
+        context->last_slice = end == context->rows;
+        code_slice(batch, &picture);
+    }
     free(rows);
     clear_headers(context);
 }
@@ -492,7 +593,8 @@ static size_t needed(uint32_t command)
     case HCP_SLICE_STATE:
         return 5;
     case MFX_AVC_SLICE_STATE:
-        return 6;
+    case VDENC_AVC_IMG_STATE:
+        return 7;
     case VDENC_PIPE_BUF_ADDR_STATE:
         return 12;
     case HCP_IND_OBJ_BASE_ADDR_STATE:
@@ -561,9 +663,14 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
     case HUC_VIRTUAL_ADDR_STATE:
         take_huc_regions(context, words, count);
         break;
+    case VDENC_AVC_IMG_STATE:
+        take_vdenc_image(context, words);
+        break;
     case VDENC_WALKER_STATE:
+        code_slices(batch, count == SKYLAKE_WALKER_DWORDS);
+        break;
     case MFC_AVC_PAK_OBJECT:
-        code_slice(batch);
+        code_slices(batch, false);
         break;
     default:
         break; /* motion search, rate control, references: nothing that the coded picture depends on */

@@ -20,8 +20,10 @@ uint32_t mfx_coded_bytes(const struct mfx_context *context);
 
 /* A region of HUC_VIRTUAL_ADDR_STATE; 0 where there is none. */
 uint64_t mfx_huc_region(const struct mfx_context *context, unsigned region);
-/* The firmware makes one batch a picture. */
-bool mfx_takes_huc_batch(const struct mfx_context *context);
-void mfx_took_huc_batch(struct mfx_context *context);
+/* How many batches of HuC's were started for this picture, and where the commands for the next one are: 0 not known. */
+unsigned mfx_huc_batches(const struct mfx_context *context);
+uint64_t mfx_next_huc_batch(const struct mfx_context *context);
+void mfx_took_huc_batch(struct mfx_context *context, uint64_t next);
+bool mfx_is_hevc(const struct mfx_context *context);
 
 #endif

@@ -288,6 +288,27 @@ static void flush(struct batch *batch, const struct command *command)
     }
 }
 
+/* 0 where the dword is no command. */
+static size_t command_length(uint32_t header)
+{
+    unsigned opcode = header >> MI_OPCODE_SHIFT & 0x3f;
+
+    switch (header >> 29) {
+    case COMMAND_MI:
+        if (opcode < MI_FIRST_LONG_OPCODE)
+            return 1;
+        return (header & (opcode == MI_FLUSH_DW ? 0x3f : 0xff)) + 2;
+    case COMMAND_2D:
+        return (header & 0xff) + 2;
+    case COMMAND_RENDER_OR_MEDIA:
+        if (header >> 16 == PIPELINE_SELECT || header >> 16 == MFX_WAIT)
+            return 1;
+        return (header & ((header >> 27 & 3) == MEDIA_PIPELINE ? 0xfff : 0xff)) + 2;
+    default:
+        return 0;
+    }
+}
+
 /* The commands of a batch that the HuC firmware would have made: the driver's own, which it would have started from. */
 static uint64_t huc_batch(struct batch *batch)
 {
@@ -301,24 +322,55 @@ static uint64_t huc_batch(struct batch *batch)
     return 0;
 }
 
+/* The commands that stand for a batch of HuC's; 0 where there are none. For H.264 there is one a picture, with its
+ * image state. For H.265 the first is the picture's, which brings nothing that is needed here, and those after it are
+ * the slices', one behind the other in the driver's own. */
+static uint64_t next_huc_batch(struct batch *batch)
+{
+    unsigned started = mfx_huc_batches(batch->mfx);
+    bool hevc = mfx_is_hevc(batch->mfx);
+
+    if (hevc ? started == 0 : started > 0)
+        return 0;
+    return started > 1 ? mfx_next_huc_batch(batch->mfx) : huc_batch(batch);
+}
+
+/* Where the batch behind that one's end begins; 0 where nothing is. */
+static uint64_t batch_behind(struct batch *batch, uint64_t address)
+{
+    size_t count = batch_available(batch, address) / sizeof(uint32_t), position = 0;
+    const uint32_t *words = batch_bytes(batch, address, sizeof *words);
+
+    while (words && position < count && words[position] != MI_BATCH_BUFFER_END << MI_OPCODE_SHIFT)
+        position += command_length(words[position]) ? command_length(words[position]) : count;
+    for (position++; words && position < count; position++)
+        if (words[position] != MI_NOOP)
+            return address + position * sizeof *words;
+    return 0;
+}
+
+static void start_huc_batch(struct batch *batch)
+{
+    uint64_t address = next_huc_batch(batch);
+    const uint32_t *words = address ? batch_bytes(batch, address, sizeof *words) : NULL;
+
+    mfx_took_huc_batch(batch->mfx, words ? batch_behind(batch, address) : 0);
+    if (words)
+        mi_execute(batch, words, batch_available(batch, address) / sizeof *words);
+}
+
 static void start_batch(struct batch *batch, uint64_t address)
 {
     const uint32_t *words = memory_dword(batch, address);
     size_t count = batch_available(batch, address & ~(uint64_t)DWORD_ADDRESS_MASK) / sizeof *words;
 
-    if (words && count > 1 && !words[0] && !words[1] && mfx_takes_huc_batch(batch->mfx)) {
-        uint64_t made = huc_batch(batch);
-
-        if (made) {
-            mfx_took_huc_batch(batch->mfx);
-            words = batch_bytes(batch, made, HUC_BATCH_SIZE);
-            count = batch_available(batch, made) / sizeof *words;
-        }
-    }
     if (!words || batch->depth == DEEPEST_BATCH)
         return;
     batch->depth++;
-    mi_execute(batch, words, count);
+    if (count > 1 && !words[0] && !words[1])
+        start_huc_batch(batch);
+    else
+        mi_execute(batch, words, count);
     batch->depth--;
 }
 
@@ -328,7 +380,7 @@ static bool execute_mi(struct batch *batch, const struct command *command)
     const uint32_t *words = command->words;
     unsigned address_size = batch->wide_addresses ? 2 : 1; /* in dwords */
 
-    switch (command->header >> 23 & 0x3f) {
+    switch (command->header >> MI_OPCODE_SHIFT & 0x3f) {
     case MI_BATCH_BUFFER_END:
         return false;
     case MI_MATH:
@@ -375,27 +427,6 @@ static bool execute_mi(struct batch *batch, const struct command *command)
         break; /* what waits, flushes or reports has nothing to do here */
     }
     return true;
-}
-
-/* 0 where the dword is no command. */
-static size_t command_length(uint32_t header)
-{
-    unsigned opcode = header >> 23 & 0x3f;
-
-    switch (header >> 29) {
-    case COMMAND_MI:
-        if (opcode < MI_FIRST_LONG_OPCODE)
-            return 1;
-        return (header & (opcode == MI_FLUSH_DW ? 0x3f : 0xff)) + 2;
-    case COMMAND_2D:
-        return (header & 0xff) + 2;
-    case COMMAND_RENDER_OR_MEDIA:
-        if (header >> 16 == PIPELINE_SELECT || header >> 16 == MFX_WAIT)
-            return 1;
-        return (header & ((header >> 27 & 3) == MEDIA_PIPELINE ? 0xfff : 0xff)) + 2;
-    default:
-        return 0;
-    }
 }
 
 static void print(const struct batch *batch, const struct command *command)
