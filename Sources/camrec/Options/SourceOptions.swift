@@ -1,0 +1,34 @@
+import ArgumentParser
+import Capture
+
+/// Where pictures come from.
+struct SourceOptions: ParsableArguments {
+    @Option(
+        help: "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera."
+    )
+    var device: String?
+
+    @Option(help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"))
+    var size: PictureSize?
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"))
+    var fps: FrameRate?
+
+    @Option(
+        name: .customLong("format"),
+        help: ArgumentHelp(
+            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.",
+            valueName: "F|auto"))
+    var formatChoice: Automatic<PixelFormat> = .auto
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Take test pictures and files in real time. Default: test yes, files no.")
+    var pace: Bool?
+
+    var format: PixelFormat? { formatChoice.value }
+
+    var request: CaptureRequest { CaptureRequest(size: size, frameRate: fps, pixelFormat: format) }
+}
