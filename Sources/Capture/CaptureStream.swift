@@ -8,6 +8,9 @@ public protocol CaptureStream: AnyObject {
     /// What was granted, for every picture of the stream.
     var format: PictureFormat { get }
 
+    /// The controls that were set.
+    var controlChanges: [ControlChange] { get }
+
     /// How many buffers the pool has. A reader that keeps more than `bufferCount - 2` of them starves the
     /// source.
     var bufferCount: Int { get }
@@ -30,6 +33,11 @@ public protocol CaptureStream: AnyObject {
 
     /// Ends streaming. Buffers still held stay readable.
     func stop()
+}
+
+extension CaptureStream {
+    /// Only cameras have controls.
+    public var controlChanges: [ControlChange] { [] }
 }
 
 /// What `CaptureStream.nextBuffer` came back with.

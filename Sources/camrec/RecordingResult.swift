@@ -27,6 +27,8 @@ struct RecordingResult: Encodable {
         let name: String
         let driver: String?
         let bus: String?
+        /// What `--control` set, as the camera has it now.
+        let controls: [String: String]
     }
 
     struct Format: Encodable {
@@ -111,7 +113,10 @@ struct RecordingResult: Encodable {
     ) {
         let (identity, granted) = (stream.identity, stream.format)
         device = Device(
-            path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus)
+            path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
+            controls: stream.controlChanges.reduce(into: [:]) { controls, change in
+                controls[change.control.name] = change.control.text(of: change.granted ?? change.wanted)
+            })
         format = Format(
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
