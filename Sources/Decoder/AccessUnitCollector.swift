@@ -131,7 +131,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func handOn<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
-        guard let reference = current.reference, current.count > 0 else { return }
+        guard let reference = current.reference, current.count > 0 else { return giveUpEmpty() }
         let unit = ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
@@ -142,6 +142,13 @@ struct AccessUnitCollector: ~Copyable {
         facts = Facts()
         try body(unit)
         current.removeAll()
+    }
+
+    /// Of an access unit whose every NAL unit was too large, nothing is to be told but that it is missing.
+    private mutating func giveUpEmpty() {
+        guard facts.isIncomplete else { return }
+        facts = Facts()
+        facts.isBehindGap = true
     }
 }
 
