@@ -31,14 +31,7 @@ ends() { # NAME: the recording ends by itself, with exit code 0
     if [ $status = 0 ]; then pass "$1"; else fail "$1" "exit code $status: $(tail -n 3 log)"; fi
 }
 
-# A machine of its own for one receiver, and a link to it that can be cut.
-far=camrec-$$
-distance() {
-    ip netns add $far && ip link add "near$$" type veth peer name far netns $far && ip addr add 198.51.100.1/30 dev "near$$" &&
-        ip link set "near$$" up && ip -n $far addr add 198.51.100.2/30 dev far && ip -n $far link set far up
-}
-trap 'ip netns del $far 2>/dev/null || true; cd / && rm -rf "$work"' EXIT
-if distance 2>distance.log; then is_far=yes; else is_far=; fi
+if make_distance 2>distance.log; then is_far=yes; else is_far=; fi
 
 # None, few and many, each at a recording of their own, with one more than are let in
 measures() { measured=(/usr/bin/time -q -f '%M %U %S %e' -o load); } # kilobytes, and seconds of user, system and in all
@@ -94,7 +87,7 @@ client=$!
 if [ -n "$is_far" ]; then
     ip netns exec $far timeout 30 "$PYTHON" -c "
 import socket
-s = socket.create_connection(('198.51.100.1', $port))
+s = socket.create_connection(('$near_address', $port))
 while s.recv(65536): pass" 2>/dev/null &
     lost=$!
     sleep 3
@@ -123,7 +116,7 @@ check "crowd: it tells of each what became of it" receivers told crowd.json crow
 check "crowd: memory is bounded" receivers bounded alone/load load 32 crowd.h264
 if [ -n "$is_far" ]; then
     kill $lost 2>/dev/null || true
-    check "crowd: one whose link was cut is closed" report crowd.json 'len([r for r in receivers if "198.51.100.2" in r.peer and r.units > 0 and r.left == "it took nothing for 6 s"]) == 1'
+    check "crowd: one whose link was cut is closed" report crowd.json "len([r for r in receivers if '$far_address:' in r.peer and r.units > 0 and r.left == 'it took nothing for 6 s']) == 1"
 else
     skip "crowd: one whose link was cut is closed" "no network namespace: $(tail -n 1 distance.log)"
 fi
