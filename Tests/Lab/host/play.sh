@@ -90,9 +90,9 @@ cut_off() {
     size=$(stat -c %s cut.h264)
     ip link set $near_link up
     becomes grows cut.h264 $((size + 10000)) || return
-    kill -INT $player
+    kill -INT "$(pgrep -P $player)"
     wait $player || return
-    kill -INT $sender
+    kill -INT "$(pgrep -P $sender)"
     wait $sender && reports cut.json connections 2 && decodes_silently cut.h264
 }
 if make_distance 2>distance.log; then is_far=yes; else is_far=; fi

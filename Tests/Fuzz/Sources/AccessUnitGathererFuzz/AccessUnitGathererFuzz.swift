@@ -29,7 +29,8 @@ private struct Gathered: Equatable {
     let isEntryPoint: Bool
     let isBehindGap: Bool
     let isIncomplete: Bool
-    let sets: [UInt8]
+    /// Of the parameter sets in force: they may be longer than the stream of thousands of access units is.
+    let setsHash: Int
     let bytes: [UInt8]
 
     init(_ unit: borrowing ReceivedAccessUnit) {
@@ -38,7 +39,7 @@ private struct Gathered: Equatable {
         isEntryPoint = unit.isEntryPoint
         isBehindGap = unit.isBehindGap
         isIncomplete = unit.isIncomplete
-        sets = unit.parameterSets.annexB
+        setsHash = unit.parameterSets.annexB.hashValue
         bytes = unit.withUnsafeBytes { Array($0) }
     }
 }
