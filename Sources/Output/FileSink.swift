@@ -36,5 +36,8 @@ public final class FileSink: PacketSink {
         file.keep()
     }
 
+    /// An IDR brings its parameter sets, so that Annex B goes on where it is.
+    public func beginStream(_ description: StreamDescription) {}
+
     public func finish() throws(OutputError) { try file.close() }
 }

@@ -23,6 +23,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
         case containerFailed(detail: String)
+        /// The pictures became others, which this output cannot hold beside those before.
+        case formatChanged
         /// A socket could not be made.
         case network(NetworkError)
         /// Nobody took the stream where it was sent to.
@@ -87,6 +89,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "a raw stream"
         case .containerFailed(let detail):
             "\(output): libavformat failed: \(detail); record a raw stream instead"
+        case .formatChanged:
+            "\(output): the camera's picture format changed, and one container holds one; record to a file or a raw "
+                + "stream"
         case .network(let error): error.description
         case .notTaken:
             "\(output): nobody took the stream; start the receiver and check the address"

@@ -290,6 +290,8 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
         progress.countWritten()
     }
 
+    func beginStream(_ description: StreamDescription) {}
+
     func finish() throws(OutputError) {
         try file.finish()
         try device.finish()

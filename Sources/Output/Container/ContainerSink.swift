@@ -66,6 +66,11 @@ public final class ContainerSink: PacketSink {
         }
     }
 
+    /// A container's header holds for the whole of it.
+    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+        throw OutputError(.formatChanged, output: name)
+    }
+
     public func finish() throws(OutputError) {
         do throws(OutputError) {
             if let muxer {

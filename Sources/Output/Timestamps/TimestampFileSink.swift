@@ -41,6 +41,9 @@ public final class TimestampFileSink: PacketSink {
         if let next = order.insert(time) { try writeLine(next) }
     }
 
+    /// Times go on whatever the pictures are.
+    public func beginStream(_ description: StreamDescription) {}
+
     public func finish() throws(OutputError) {
         while let next = order.removeFirst() { try writeLine(next) }
         try file.close()

@@ -7,6 +7,7 @@ final class ScriptedSink: PacketSink, @unchecked Sendable {
     let name = "scripted"
     let identity: FileIdentity? = nil
     private(set) var units: [AccessUnit] = []
+    private(set) var descriptions: [StreamDescription] = []
     private(set) var isFinished = false
     /// What goes wrong with which access unit, counted from 0.
     var failures: [Int: OutputError.Kind] = [:]
@@ -19,6 +20,8 @@ final class ScriptedSink: PacketSink, @unchecked Sendable {
         if let kind = failures[units.count] { throw OutputError(kind, output: name) }
         units.append(unit)
     }
+
+    func beginStream(_ description: StreamDescription) { descriptions.append(description) }
 
     func finish() throws(OutputError) {
         if let finishFailure { throw OutputError(finishFailure, output: name) }
