@@ -1,4 +1,5 @@
 import Capture
+import Files
 import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is numbered anew.

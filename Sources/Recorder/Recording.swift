@@ -16,16 +16,19 @@ public struct RecordingTrack {
     public var setBitRate: ((Int) -> Void)?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
+    /// When its outputs begin another file: with a keyframe.
+    public var segments: SegmentSchedule?
 
     /// A track with its first encoder.
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, keyframeInterval: Int
+        setBitRate: ((Int) -> Void)? = nil, keyframeInterval: Int, segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.keyframeInterval = keyframeInterval
+        self.segments = segments
     }
 }
 
@@ -70,8 +73,8 @@ public final class Recording {
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
-                keyframeInterval: track.keyframeInterval, outputs: outputs.filter { $0.track == index },
-                pauses: stopWish)
+                keyframeInterval: track.keyframeInterval, segments: track.segments,
+                outputs: outputs.filter { $0.track == index }, pauses: stopWish)
         }
         encoderCounters = self.tracks.map(\.counters)
         // One buffer is being encoded, one is on its way into the queue, and two stay with the driver, if it
