@@ -43,7 +43,7 @@ let package = Package(
             name: "Recorder",
             dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
-            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream", "Files"],
+            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),

@@ -6,6 +6,10 @@ import Output
 /// Opens an encoder in place of one that failed.
 public typealias EncoderFactory = () throws(EncoderError) -> any PictureEncoder
 
+/// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
+/// its stream is and how many frames are from one keyframe to the next.
+public typealias SourceFollower = (PictureFormat) -> () -> (stream: StreamDescription, keyframeInterval: Int)
+
 /// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
 /// take its stream. Belongs to the encode thread, and to whoever has joined it.
 final class EncodeTrack {
@@ -22,6 +26,7 @@ final class EncodeTrack {
     private let outputs: [RecordingOutput]
     private let makeEncoder: EncoderFactory
     private let setBitRate: ((Int) -> Void)?
+    private let setSource: SourceFollower?
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
@@ -35,13 +40,14 @@ final class EncodeTrack {
 
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil,
+        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
         keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
         pauses: any RestartPauses
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
+        self.setSource = setSource
         policy = KeyframePolicy(interval: keyframeInterval)
         self.segments = segments
         self.outputs = outputs
@@ -68,6 +74,31 @@ final class EncodeTrack {
         } catch {
             rebuild(after: error)
         }
+    }
+
+    /// No more pictures of this format come: takes what the encoder holds back, and closes it. Between pictures
+    /// only, and `beginSource` has to follow.
+    func endSource() {
+        guard !isOver else { return }
+        do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
+        countLostFrames()
+        encoder = nil
+    }
+
+    /// Codes pictures of another format from now on, the first as an IDR, and tells the outputs.
+    func beginSource(_ format: PictureFormat) {
+        guard !isOver else { return }
+        guard let setSource else {
+            fail(EncoderError(.unsupported("the source's format changed to \(format.size); record again")))
+            return
+        }
+        let describe = setSource(format)
+        policy.request()
+        do throws(EncoderError) { encoder = try makeEncoder() } catch { rebuild(after: error) }
+        guard encoder != nil else { return }
+        let (stream, interval) = describe()
+        policy.changeInterval(to: interval)
+        for output in outputs { output.beginStream(stream) }
     }
 
     /// What became of a picture.

@@ -5,7 +5,7 @@ import Threading
 
 /// A writer thread's work: takes access units to one sink.
 struct WriteStage {
-    let units: BoundedQueue<AccessUnit>
+    let items: BoundedQueue<OutputItem>
     let sink: any PacketSink
     let counters: Counters<OutputCounter>
     /// Whether timestamps are moments of this machine's clock, so that latency can be told.
@@ -16,20 +16,25 @@ struct WriteStage {
     /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
         var failure: OutputError?
-        while let unit = units.pop() {
-            do throws(OutputError) {
-                try write(unit)
-            } catch {
+        while let item = items.pop() {
+            do throws(OutputError) { try take(item) } catch {
                 failure = failure ?? error
                 guard sink.recovers else {
                     giveUp()
                     return error
                 }
-                counters.add(to: .lost)
+                if case .unit = item { counters.add(to: .lost) }
             }
         }
         do throws(OutputError) { try sink.finish() } catch { failure = failure ?? error }
         return failure
+    }
+
+    private mutating func take(_ item: OutputItem) throws(OutputError) {
+        switch item {
+        case .unit(let unit): try write(unit)
+        case .stream(let description): try sink.beginStream(description)
+        }
     }
 
     private mutating func write(_ unit: AccessUnit) throws(OutputError) {
@@ -42,8 +47,8 @@ struct WriteStage {
 
     /// Nothing more is written.
     private func giveUp() {
-        units.close()
-        while let unwritten = units.pop() { _ = consume unwritten }
+        items.close()
+        _ = items.removeAll()
         counters.add(counters[.accepted] - counters[.written], to: .lost)
     }
 }

@@ -10,6 +10,7 @@ import Recorder
 struct RecordingResult: Encodable {
     let device: Device
     let format: Format
+    let source: Source
     let encoder: Encoder
     let output: String
     let frames: Frames
@@ -27,6 +28,14 @@ struct RecordingResult: Encodable {
         let name: String
         let driver: String?
         let bus: String?
+    }
+
+    /// How the source held out.
+    struct Source: Encodable {
+        /// Times that it failed and was started again or opened anew.
+        let restarts: Int
+        /// From the last picture before each failure to the first after it, all together.
+        let secondsLost: Double
     }
 
     struct Format: Encodable {
@@ -117,16 +126,19 @@ struct RecordingResult: Encodable {
     }
 
     init(
-        stream: any CaptureStream, supplies: [EncoderSupply], recording: Recording,
+        supplies: [EncoderSupply], recording: Recording,
         outcome: RecordingOutcome, sinks: [any PacketSink], choices: [OutputChoice], elapsed: Int64
     ) {
-        let (identity, granted) = (stream.identity, stream.format)
+        let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus)
         format = Format(
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
+        source = Source(
+            restarts: recording.counters[.sourceRestarts],
+            secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
         let encoders = supplies.indices.map {
             Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }

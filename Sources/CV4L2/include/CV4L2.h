@@ -60,6 +60,10 @@ static const unsigned long CV4L2_QBUF = VIDIOC_QBUF;
 static const unsigned long CV4L2_DQBUF = VIDIOC_DQBUF;
 static const unsigned long CV4L2_STREAMON = VIDIOC_STREAMON;
 static const unsigned long CV4L2_STREAMOFF = VIDIOC_STREAMOFF;
+static const unsigned long CV4L2_SUBSCRIBE_EVENT = VIDIOC_SUBSCRIBE_EVENT;
+static const unsigned long CV4L2_DQEVENT = VIDIOC_DQEVENT;
+static const unsigned long CV4L2_QUERY_DV_TIMINGS = VIDIOC_QUERY_DV_TIMINGS;
+static const unsigned long CV4L2_S_DV_TIMINGS = VIDIOC_S_DV_TIMINGS;
 
 static inline int cv4l2_open(const char *path, int flags) {
     int descriptor = open(path, flags | O_CLOEXEC);

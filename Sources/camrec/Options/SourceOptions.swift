@@ -28,6 +28,12 @@ struct SourceOptions: ParsableArguments {
         help: "Take test pictures and files in real time. Default: test yes, files no.")
     var pace: Bool?
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
     var format: PixelFormat? { formatChoice.value }
 
     var request: CaptureRequest { CaptureRequest(size: size, frameRate: fps, pixelFormat: format) }
