@@ -49,7 +49,7 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
-            from: stream, tracks: tracks,
+            from: source(stream), tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits)
@@ -64,7 +64,7 @@ struct RecordingSession {
         wait(for: recording, since: start, outputGivenUp: outputGivenUp)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
+            supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.errors, report)
     }
@@ -82,7 +82,11 @@ struct RecordingSession {
                 encoder: try supply.open(),
                 makeEncoder: { () throws(EncoderError) in try supply.open() },
                 setBitRate: supply.setBitRate,
-                keyframeInterval: supply.keyframeInterval)
+                setSource: { format in
+                    supply.setSource(format)
+                    return { (StreamDescription(supply), supply.keyframeInterval) }
+                },
+                keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
 
@@ -91,6 +95,17 @@ struct RecordingSession {
             return try CaptureSource.open(
                 command.source.device, request: command.source.request, isPaced: command.source.pace)
         } catch { throw .capture(error) }
+    }
+
+    /// A camera that goes away is waited for.
+    private func source(_ stream: any CaptureStream) -> RecordingSource {
+        let finder = CameraFinder(stream.identity, request: command.source.request)
+        let usual = ServiceManager.isInCharge ? Patience.forever : Patience(seconds: 30)
+        return RecordingSource(
+            stream,
+            reopen: finder?.open,
+            timeout: (command.source.deviceTimeout ?? usual).nanoseconds,
+            report: { [console] event in console.warn("\(event)") })
     }
 
     private func openOutputs(
@@ -102,7 +117,10 @@ struct RecordingSession {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    supply, overwrite: command.reporting.overwrite, interruption: interruption,
+                    supply,
+                    files: FileOutput(
+                        overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                        interruption: interruption),
                     live: LiveOutput(arguments: command.live, console: console, control: control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)

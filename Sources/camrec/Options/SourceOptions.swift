@@ -38,6 +38,12 @@ struct SourceOptions: ParsableArguments {
     @Flag(help: "Give the controls their former values back at the end.")
     var restoreControls = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
     func validate() throws {
         if restoreControls, controlLists.isEmpty {
             throw ValidationError("--restore-controls has nothing to restore without --control")
