@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is numbered anew.

@@ -30,6 +30,8 @@ final class EncodeTrack {
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
+    /// When the outputs begin another file.
+    private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
     /// Frames given to the encoder that have come to no end yet.
     private var framesInEncoder = 0
@@ -39,13 +41,15 @@ final class EncodeTrack {
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
-        keyframeInterval: Int, outputs: [RecordingOutput], pauses: any RestartPauses
+        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
+        pauses: any RestartPauses
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.setSource = setSource
         policy = KeyframePolicy(interval: keyframeInterval)
+        self.segments = segments
         self.outputs = outputs
         self.pauses = pauses
     }
@@ -109,6 +113,9 @@ final class EncodeTrack {
     /// Encodes a picture; `endPicture` has to follow.
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
         guard !isOver, let encoder else { return .unused }
+        if segments?.enters(number: policy.frameNumber, timestamp: buffer.timestamp) == true {
+            policy.request()
+        }
         do throws(EncoderError) {
             isPictureTaken = true
             framesInEncoder += 1
@@ -165,13 +172,18 @@ final class EncodeTrack {
         while let unit = try encoder?.nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
-            if span == nil { statedRate = unit.statedFrameRate?.framesPerSecond }
+            if span == nil { begin(with: unit) }
             span =
                 min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
             var isWanted = false
             for output in outputs where output.accept(unit) { isWanted = true }
             if !isWanted { isOver = true }
         }
+    }
+
+    private func begin(with unit: AccessUnit) {
+        statedRate = unit.statedFrameRate?.framesPerSecond
+        segments?.anchor(at: unit.timestamp)
     }
 
     private func drain() throws(EncoderError) {

@@ -19,17 +19,21 @@ public struct RecordingTrack {
     public var setSource: SourceFollower?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
+    /// When its outputs begin another file: with a keyframe.
+    public var segments: SegmentSchedule?
 
     /// A track with its first encoder.
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil, keyframeInterval: Int
+        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil, keyframeInterval: Int,
+        segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.setSource = setSource
         self.keyframeInterval = keyframeInterval
+        self.segments = segments
     }
 }
 
@@ -76,8 +80,7 @@ public final class Recording {
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
                 setSource: track.setSource, keyframeInterval: track.keyframeInterval,
-                outputs: outputs.filter { $0.track == index },
-                pauses: stopWish)
+                segments: track.segments, outputs: outputs.filter { $0.track == index }, pauses: stopWish)
         }
         encoderCounters = self.tracks.map(\.counters)
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)

@@ -12,22 +12,28 @@ struct WriteStage {
     let measuresLatency: Bool
     var latency = LatencyHistogram()
 
-    /// Runs until the queue is closed and empty, or the sink fails.
+    /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
+    /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
-        do throws(OutputError) {
-            while let item = items.pop() {
-                switch item {
-                case .unit(let unit): try write(unit)
-                case .stream(let description): try sink.beginStream(description)
+        var failure: OutputError?
+        while let item = items.pop() {
+            do throws(OutputError) { try take(item) } catch {
+                failure = failure ?? error
+                guard sink.recovers else {
+                    giveUp()
+                    return error
                 }
+                if case .unit = item { counters.add(to: .lost) }
             }
-            try sink.finish()
-            return nil
-        } catch {
-            items.close()
-            _ = items.removeAll()
-            counters.add(counters[.accepted] - counters[.written], to: .lost)
-            return error
+        }
+        do throws(OutputError) { try sink.finish() } catch { failure = failure ?? error }
+        return failure
+    }
+
+    private mutating func take(_ item: OutputItem) throws(OutputError) {
+        switch item {
+        case .unit(let unit): try write(unit)
+        case .stream(let description): try sink.beginStream(description)
         }
     }
 
@@ -37,5 +43,12 @@ struct WriteStage {
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
         if measuresLatency { latency.record(MonotonicTime.now() - unit.timestamp) }
+    }
+
+    /// Nothing more is written.
+    private func giveUp() {
+        items.close()
+        _ = items.removeAll()
+        counters.add(counters[.accepted] - counters[.written], to: .lost)
     }
 }

@@ -65,9 +65,10 @@ extension RecordingResult.Output {
     fileprivate var kept: String {
         if format == "timestamps" { return "\(output): \(count(written, "time"))" }
         if let receivers { return "\(output): \(count(receivers, "receiver"))" }
+        let files = segments.map { "\(count($0.count, "file")), " } ?? ""
         return written == 0
             ? "\(output): nothing"
-            : "\(output): \(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
+            : "\(output): \(files)\(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
     }
 }
 

@@ -89,7 +89,18 @@ struct RecordingResult: Encodable {
         let latency: Latency?
         /// How many took a live output's stream in all.
         let receivers: Int?
+        /// Nil for one file.
+        let segments: Segments?
         let error: String?
+    }
+
+    /// The files of an output that has several.
+    struct Segments: Encodable {
+        let count: Int
+        let first: String?
+        let last: String?
+        /// Old ones that `--keep` or `--min-free` removed.
+        let removed: Int
     }
 
     /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs + paused +
@@ -184,7 +195,18 @@ extension RecordingResult.Output {
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
         receivers = (sink as? BroadcastSink)?.receivers.count
+        segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         error = outcome.error?.description
+    }
+}
+
+extension RecordingResult.Segments {
+    /// Nil where all is in one file, as it was to be.
+    fileprivate init?(_ sink: SegmentedSink) {
+        let summary = sink.summary
+        guard sink.recovers || summary.count > 1 else { return nil }
+        (count, removed) = (summary.count, summary.removed)
+        (first, last) = (summary.first, summary.last)
     }
 }
 

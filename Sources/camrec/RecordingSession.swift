@@ -86,7 +86,7 @@ struct RecordingSession {
                     supply.setSource(format)
                     return { (StreamDescription(supply), supply.keyframeInterval) }
                 },
-                keyframeInterval: supply.keyframeInterval)
+                keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
 
@@ -117,7 +117,10 @@ struct RecordingSession {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    supply, overwrite: command.reporting.overwrite, interruption: interruption,
+                    supply,
+                    files: FileOutput(
+                        overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                        interruption: interruption),
                     live: LiveOutput(arguments: command.live, console: console, control: control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)

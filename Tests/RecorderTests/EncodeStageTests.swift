@@ -18,6 +18,7 @@ import Testing
         let pauses = ScriptedPauses()
         var limits = RecordingLimits()
         var keyframeInterval = 5
+        var segments: SegmentSchedule?
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
         var canChangeRate = true
@@ -70,7 +71,7 @@ import Testing
                         )
                     }
                 },
-                keyframeInterval: keyframeInterval, outputs: [output], pauses: pauses)
+                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             var stage = EncodeStage(
@@ -162,6 +163,25 @@ import Testing
     }
 
     // MARK: Keyframes and limits
+
+    @Test(
+        "a segment's first frame is an IDR, in addition to the grid, whatever the encoder holds back or loses"
+    )
+    func segments() throws {
+        for (length, delay) in [(.frames(7), 0), (.time(700_000_000), 3)] as [(SegmentSchedule.Length, Int)] {
+            let bench = try Bench()
+            bench.segments = SegmentSchedule(length)
+            bench.encoder.delay = delay
+            #expect(idrPositions(bench.run(23).units) == [0, 5, 7, 10, 14, 15, 20, 21])
+        }
+        let bench = try Bench()
+        bench.segments = SegmentSchedule(.frames(7))
+        bench.encoders.append(ScriptedEncoder())
+        bench.encoder.failures[7] = (.encoding, ScriptedEncoder.broken)
+        let units = bench.run(20).units
+        #expect(idrPositions(units) == [0, 5, 7, 10, 14, 15])
+        #expect(units.map(\.frameNumber) == Array(0..<19))
+    }
 
     @Test("frame 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
     func grid(delay: Int) throws {

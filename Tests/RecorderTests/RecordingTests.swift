@@ -69,6 +69,28 @@ import Testing
         #expect(recording.counted.addUp)
     }
 
+    @Test(
+        "an output that recovers goes on after a failure; what it lost is counted, and the first error told")
+    func recovery() throws {
+        let (sink, other) = (ScriptedSink(), ScriptedSink())
+        sink.recovers = true
+        sink.failures = [3: .diskFull, 4: .writeFailed(errno: EIO), 7: .diskFull]
+        let recording = try Recording(
+            from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
+            tracks: [Self.track(ScriptedEncoder())],
+            to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits())
+        let outcome = recording.finish()
+        #expect(outcome.outputs[0].error?.kind == .diskFull)
+        #expect(outcome.outputs[1].error == nil)
+        #expect(sink.sequences == [0, 1, 2, 5, 6, 8, 9])
+        #expect(sink.isFinished)
+        #expect(other.units.count == 10)
+        #expect(recording.outputs[0].counters[.accepted] == 10)
+        #expect(recording.outputs[0].counters[.written] == 7)
+        #expect(recording.outputs[0].counters[.lost] == 3)
+        #expect(!recording.hasUnwritten)
+    }
+
     @Test("a live source's latency is told")
     func latency() throws {
         let outcome = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink()).finish()

@@ -22,9 +22,11 @@ public final class TimestampFileSink: PacketSink {
     ///   - stream: what the times are of.
     ///   - interruption: ends a wait for a pipe's reader.
     public init(
-        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption
+        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption,
+        synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(
+            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         clock = PresentationClock(ticksPerSecond: 1_000_000_000, frameDuration: stream.frameDuration)
         order = PresentationOrder(reordering: stream.reordering)
         line.reserveCapacity(64)
