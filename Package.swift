@@ -71,6 +71,10 @@ let package = Package(
             path: "Tests/Benchmark/Conversion"),
         .executableTarget(
             name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Tests/Benchmark/Parser"),
+        .executableTarget(
+            name: "LatencyBenchmark",
+            dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"],
+            path: "Tests/Benchmark/Latency"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(

@@ -12,7 +12,7 @@ struct RecordCommand: ParsableCommand {
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
-            camrec devices [--json]
+            camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
             """,
         discussion: """

@@ -177,6 +177,7 @@ struct RecordingSession {
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
+        for change in stream.controlChanges { tell(change) }
         for choice in supplies.compactMap(\.choice) {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
@@ -191,6 +192,15 @@ struct RecordingSession {
         for choice in choices where choice.isMisnamed {
             console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
         }
+    }
+
+    private func tell(_ change: ControlChange) {
+        let (control, wanted) = (change.control, change.control.text(of: change.wanted))
+        guard let granted = change.granted, granted != change.wanted else {
+            return console.inform("control: \(control.name) is \(wanted)")
+        }
+        console.warn(
+            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
     }
 
     /// Until everything has ended; a signal asks for that.
