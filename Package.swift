@@ -39,7 +39,8 @@ let package = Package(
             name: "Recorder",
             dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
-            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
+            name: "Diagnostics",
+            dependencies: ["Acceleration", "Capture", "Encoder", "Decoder", "Bitstream", "Threading"],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),
@@ -83,7 +84,7 @@ let package = Package(
         .testTarget(
             name: "OutputTests",
             dependencies: ["Output", "Bitstream", "Network", "Threading", "CTestFormat", "CTestAllocations"]),
-        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [
