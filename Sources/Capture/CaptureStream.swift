@@ -8,6 +8,9 @@ public protocol CaptureStream: AnyObject {
     /// What was granted, for every picture of the stream.
     var format: PictureFormat { get }
 
+    /// The controls that were set.
+    var controlChanges: [ControlChange] { get }
+
     /// How many buffers the pool has. A reader that keeps more than `bufferCount - 2` of them starves the
     /// source.
     var bufferCount: Int { get }
@@ -19,7 +22,7 @@ public protocol CaptureStream: AnyObject {
     var losses: CaptureLosses { get }
 
     /// Begins: a camera delivers from here on. Everything that can be settled before has been, so that no
-    /// picture is lost to a slow start of whoever takes them.
+    /// picture is lost to a slow start of whoever takes them. After `stop` it begins anew.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
@@ -30,6 +33,28 @@ public protocol CaptureStream: AnyObject {
 
     /// Ends streaming. Buffers still held stay readable.
     func stop()
+
+    /// Waits, after `stop`, until nobody holds a buffer any more.
+    /// - Parameter deadline: monotonic nanoseconds.
+    /// - Returns: false where the deadline has passed or the stream is interrupted.
+    func awaitBuffers(until deadline: Int64) -> Bool
+
+    /// Gives up the device, so that it can be opened again; the stream is of no use any more. Buffers still held
+    /// stay readable, but may have lost their picture.
+    func releaseDevice()
+}
+
+extension CaptureStream {
+    /// What is no device is never opened again.
+    public func awaitBuffers(until deadline: Int64) -> Bool { true }
+
+    /// There is no device to give up.
+    public func releaseDevice() { stop() }
+}
+
+extension CaptureStream {
+    /// Only cameras have controls.
+    public var controlChanges: [ControlChange] { [] }
 }
 
 /// What `CaptureStream.nextBuffer` came back with.

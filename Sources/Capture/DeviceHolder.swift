@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Finds out which program has a device open, from what /proc shows this user.

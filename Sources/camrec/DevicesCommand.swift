@@ -7,13 +7,16 @@ struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
         abstract: "Lists cameras with their formats, and encoders with what they can do.",
-        usage: "camrec devices [--json]")
+        usage: "camrec devices [--controls] [--json]")
 
     @Flag(help: "As JSON, for programs.")
     var json = false
 
+    @Flag(help: "With each camera's controls, as --control takes them.")
+    var controls = false
+
     func run() throws {
-        let inventory = Inventory.take()
+        let inventory = Inventory.take(withControls: controls)
         if json {
             try Printout.write(JSONText.of(inventory))
         } else {

@@ -13,7 +13,7 @@ struct RecordCommand: ParsableCommand {
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
-            camrec devices [--json]
+            camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
             camrec check <FILE>...
             """,
@@ -53,6 +53,7 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Stream") var stream: StreamOptions
+    @OptionGroup(title: "Segments") var segments: SegmentOptions
     @OptionGroup(title: "Live") var live: LiveArguments
     @OptionGroup(title: "Output") var reporting: ReportingOptions
     @OptionGroup(title: "Settings") var settings: SettingsOptions
@@ -92,14 +93,19 @@ struct RecordCommand: ParsableCommand {
 
     private static let mostOutputs = 32
 
-    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first.
+    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
+    /// lie beside its segments.
     var choices: [OutputChoice] {
-        let choices =
+        var choices =
             outputs.map { OutputChoice(path: $0, codec: stream.codec) }
             + [live.listen].compactMap { $0 }.map {
                 OutputChoice(listeningOn: $0, codec: stream.codec)
             }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
+        if segments.isSegmented, first.isFile, path != FileSink.standardOutput {
+            choices[0].timestamps = path
+            return choices
+        }
         return choices + [OutputChoice(timestamps: path, of: first)]
     }
 

@@ -52,7 +52,7 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
-            from: stream, tracks: tracks,
+            from: source(stream), tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits)
@@ -67,7 +67,7 @@ struct RecordingSession {
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
+            supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.errors, report)
     }
@@ -85,7 +85,11 @@ struct RecordingSession {
                 encoder: try supply.open(),
                 makeEncoder: { () throws(EncoderError) in try supply.open() },
                 setBitRate: supply.setBitRate,
-                keyframeInterval: supply.keyframeInterval)
+                setSource: { format in
+                    supply.setSource(format)
+                    return { (StreamDescription(supply), supply.keyframeInterval) }
+                },
+                keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
 
@@ -104,6 +108,17 @@ struct RecordingSession {
         }
     }
 
+    /// A camera that goes away is waited for.
+    private func source(_ stream: any CaptureStream) -> RecordingSource {
+        let finder = CameraFinder(stream.identity, request: command.source.request)
+        let usual = ServiceReport.isService ? Patience.forever : Patience(seconds: 30)
+        return RecordingSource(
+            stream,
+            reopen: finder?.open,
+            timeout: (command.source.deviceTimeout ?? usual).nanoseconds,
+            report: { [console] event in console.warn("\(event)") })
+    }
+
     private func openOutputs(
         _ choices: [OutputChoice], _ supplies: [EncoderSupply], _ report: ReportFile?,
         interruption: Interruption
@@ -113,7 +128,10 @@ struct RecordingSession {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    supply, overwrite: command.reporting.overwrite, interruption: interruption,
+                    supply,
+                    files: FileOutput(
+                        overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                        interruption: interruption),
                     live: LiveOutput(arguments: command.live, console: console, control: control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)
@@ -170,6 +188,7 @@ struct RecordingSession {
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
+        for change in stream.controlChanges { tell(change) }
         for choice in supplies.compactMap(\.choice) {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
@@ -184,6 +203,15 @@ struct RecordingSession {
         for choice in choices where choice.isMisnamed {
             console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
         }
+    }
+
+    private func tell(_ change: ControlChange) {
+        let (control, wanted) = (change.control, change.control.text(of: change.wanted))
+        guard let granted = change.granted, granted != change.wanted else {
+            return console.inform("control: \(control.name) is \(wanted)")
+        }
+        console.warn(
+            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
     }
 
     /// Until everything has ended; a signal asks for that.

@@ -16,7 +16,7 @@ struct CameraCheck {
         if let refusal = doors.refusal(of: path, class: "char-video4linux", module: "videodev") {
             return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
         }
-        let entry = CameraEntry(path: path)
+        let entry = CameraEntry(path: path, withControls: false)
         guard let entry else { return nil }
         if let problem = entry.problem { return Finding(.cameras, .broken, path, problem) }
         guard !entry.formats.isEmpty else {

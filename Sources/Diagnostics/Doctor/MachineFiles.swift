@@ -1,4 +1,4 @@
-import Capture
+import Files
 import Glibc
 
 /// What the kernel and the distribution say in files, below a folder that is `/` but in tests.

@@ -28,7 +28,34 @@ struct SourceOptions: ParsableArguments {
         help: "Take test pictures and files in real time. Default: test yes, files no.")
     var pace: Bool?
 
+    @Option(
+        name: .customLong("control"),
+        help: ArgumentHelp(
+            "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
+            valueName: "NAME=VALUE,..."))
+    var controlLists: [ControlList] = []
+
+    @Flag(help: "Give the controls their former values back at the end.")
+    var restoreControls = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
+    func validate() throws {
+        if restoreControls, controlLists.isEmpty {
+            throw ValidationError("--restore-controls has nothing to restore without --control")
+        }
+    }
+
     var format: PixelFormat? { formatChoice.value }
 
-    var request: CaptureRequest { CaptureRequest(size: size, frameRate: fps, pixelFormat: format) }
+    var request: CaptureRequest {
+        var request = CaptureRequest(size: size, frameRate: fps, pixelFormat: format)
+        request.controls = controlLists.flatMap(\.settings)
+        request.restoresControls = restoreControls
+        return request
+    }
 }

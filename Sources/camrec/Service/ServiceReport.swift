@@ -15,6 +15,8 @@ struct ServiceReport {
     private var nextSign: Int64 = 0
     private var progress = Progress(start: MonotonicTime.now())
     private var liveness = Liveness()
+    private var lastCaptured = 0
+    private var lastTries = 0
 
     private static let statusInterval: Int64 = 5_000_000_000
 
@@ -27,6 +29,13 @@ struct ServiceReport {
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Whether systemd runs this as a service, of whatever type (systemd.exec(5), "Environment variables in spawned
+    /// processes"). A terminal's shell may have INVOCATION_ID from the desktop's service, so that it counts without
+    /// a terminal only.
+    static var isService: Bool {
+        variable("NOTIFY_SOCKET") != nil || (variable("INVOCATION_ID") != nil && isatty(STDERR_FILENO) == 0)
+    }
 
     /// Whether somebody listens.
     var isWanted: Bool { manager != nil }
@@ -49,13 +58,21 @@ struct ServiceReport {
         guard isWanted else { return }
         let now = MonotonicTime.now()
         if !isReady || now >= nextStatus {
-            tell(progress.line(recording))
+            tell(status(of: recording))
             nextStatus = now + Self.statusInterval
         }
         if let watchdogInterval, now >= nextSign {
             if liveness.isAlive(recording) { manager?.notify("WATCHDOG=1") }
             nextSign = now + watchdogInterval
         }
+    }
+
+    private mutating func status(of recording: Recording) -> String {
+        let line = progress.line(recording)
+        let (captured, tries) = (recording.counters[.captured], recording.counters[.sourceTries])
+        let isWaiting = captured == lastCaptured && tries != lastTries
+        (lastCaptured, lastTries) = (captured, tries)
+        return isWaiting ? "waiting for the camera; so far \(line)" : line
     }
 
     /// The end has begun.
