@@ -33,7 +33,7 @@ settings() { # NAME LINE...
 check "install" "$repository/scripts/install"
 CAMREC=/usr/local/bin/camrec
 check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
-settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = out.h264" "overwrite = yes"
+settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
 check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
 check "service: systemd has nothing to say" systemd-analyze verify /etc/systemd/system/$service
 systemd-analyze security --no-pager $service >"$RESULTS/security" || true
@@ -72,10 +72,11 @@ check "doctor: in a unit with cameras and no /sys" doctor 0 '/sys: hidden' "${in
 pid=$(property $service MainPID)
 cam unplug
 check "unplug: the link goes" await 15 gone
+check "unplug: the service waits, and says so" await 20 has_property $service StatusText '^waiting for the camera'
 cam plug
 check "replug: the link comes back" await 30 test -e $link
 check "replug: recording again" records_again $recordings
-if [ "$(property $service MainPID)" = "$pid" ]; then echo "      the same process went on"; else echo "      by another process"; fi
+check "replug: the process is the same" test "$(property $service MainPID)" = "$pid"
 
 # A process that stands still is ended and begun anew.
 mkdir -p "/run/systemd/system/$service.d"
@@ -91,7 +92,7 @@ check "watchdog: a process that stands still is replaced" await 30 another
 check "watchdog: recording again" records_again $recordings
 check "stop: clean, by a signal" systemctl stop $service
 check "stop: the result" has_property $service Result '^success$'
-cp "$recordings/out.h264" "$RESULTS/service.h264"
+cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
 cam quit
 
