@@ -30,13 +30,6 @@ struct ServiceReport {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Whether systemd runs this as a service, of whatever type (systemd.exec(5), "Environment variables in spawned
-    /// processes"). A terminal's shell may have INVOCATION_ID from the desktop's service, so that it counts without
-    /// a terminal only.
-    static var isService: Bool {
-        variable("NOTIFY_SOCKET") != nil || (variable("INVOCATION_ID") != nil && isatty(STDERR_FILENO) == 0)
-    }
-
     /// Whether somebody listens.
     var isWanted: Bool { manager != nil }
 
