@@ -15,6 +15,8 @@ struct ServiceReport {
     private var nextSign: Int64 = 0
     private var progress = Progress(start: MonotonicTime.now())
     private var liveness = Liveness()
+    private var lastCaptured = 0
+    private var lastTries = 0
 
     private static let statusInterval: Int64 = 5_000_000_000
 
@@ -49,13 +51,21 @@ struct ServiceReport {
         guard isWanted else { return }
         let now = MonotonicTime.now()
         if !isReady || now >= nextStatus {
-            tell(progress.line(recording))
+            tell(status(of: recording))
             nextStatus = now + Self.statusInterval
         }
         if let watchdogInterval, now >= nextSign {
             if liveness.isAlive(recording) { manager?.notify("WATCHDOG=1") }
             nextSign = now + watchdogInterval
         }
+    }
+
+    private mutating func status(of recording: Recording) -> String {
+        let line = progress.line(recording)
+        let (captured, tries) = (recording.counters[.captured], recording.counters[.sourceTries])
+        let isWaiting = captured == lastCaptured && tries != lastTries
+        (lastCaptured, lastTries) = (captured, tries)
+        return isWaiting ? "waiting for the camera; so far \(line)" : line
     }
 
     /// The end has begun.

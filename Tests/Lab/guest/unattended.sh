@@ -33,7 +33,7 @@ settings() { # NAME LINE...
 check "install" "$repository/scripts/install"
 CAMREC=/usr/local/bin/camrec
 check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
-settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = out.h264" "overwrite = yes"
+settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
 check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
 check "service: systemd has nothing to say" systemd-analyze verify /etc/systemd/system/$service
 systemd-analyze security --no-pager $service >"$RESULTS/security" || true
@@ -54,14 +54,29 @@ check "service: says how it goes" await 15 has_property $service StatusText '^[1
 check "service: gives signs of life" has_property $service WatchdogTimestamp '.'
 check "service: runs as camrec" has_property $service User '^camrec$'
 
+# The doctor: for everybody, for whoever may not, and in units of other rights.
+doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
+    local code=$1 pattern=$2 said status=0
+    shift 2
+    said=$("$@" $CAMREC doctor 2>&1) || status=$?
+    [ "$status" = "$code" ] && grep -qE -- "$pattern" <<<"$said" || { echo "exit code $status: $said"; return 1; }
+}
+check "doctor: says that it is in use, and by whom" doctor 0 "$(readlink -f $link): .*in use by camrec" env
+check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' setpriv --reuid=65534 --regid=65534 --clear-groups
+check "doctor: the service runs" doctor 0 "ok .*$service: running" env
+in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
+check "doctor: in a unit that allows no device" doctor 77 'DeviceAllow=char-video4linux rw' "${in_unit[@]}" -p DevicePolicy=closed
+check "doctor: in a unit with cameras and no /sys" doctor 0 '/sys: hidden' "${in_unit[@]}" -p DevicePolicy=closed -p 'DeviceAllow=char-video4linux rw' -p InaccessiblePaths=/sys/class
+
 # The cable.
 pid=$(property $service MainPID)
 cam unplug
 check "unplug: the link goes" await 15 gone
+check "unplug: the service waits, and says so" await 20 has_property $service StatusText '^waiting for the camera'
 cam plug
 check "replug: the link comes back" await 30 test -e $link
 check "replug: recording again" records_again $recordings
-if [ "$(property $service MainPID)" = "$pid" ]; then echo "      the same process went on"; else echo "      by another process"; fi
+check "replug: the process is the same" test "$(property $service MainPID)" = "$pid"
 
 # A process that stands still is ended and begun anew.
 mkdir -p "/run/systemd/system/$service.d"
@@ -77,7 +92,7 @@ check "watchdog: a process that stands still is replaced" await 30 another
 check "watchdog: recording again" records_again $recordings
 check "stop: clean, by a signal" systemctl stop $service
 check "stop: the result" has_property $service Result '^success$'
-cp "$recordings/out.h264" "$RESULTS/service.h264"
+cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
 cam quit
 
@@ -97,14 +112,14 @@ settings office "device = test" "size = 320x240" "encoder = software" "duration 
 date -s '2026-11-23 07:59:58' >/dev/null # a Monday
 systemctl start camrec@office.timer
 check "timer: records at eight on a weekday" await 20 test -s /var/lib/camrec/office/out.h264
-check "timer: next on Tuesday" bash -c "systemctl list-timers --no-pager camrec@office.timer | grep -q 'Tue 2026-11-24 08:00'"
+check "timer: next on Tuesday" await 20 bash -c "systemctl list-timers --no-pager camrec@office.timer | grep -q 'Tue 2026-11-24 08:00'"
 
 # Cron, with a sendmail that keeps what it is given.
 mkdir -p /var/mail-kept
 chmod 1777 /var/mail-kept
 printf '#!/bin/sh\nexec cat >"$(mktemp /var/mail-kept/XXXXXX)"\n' >/usr/sbin/sendmail
 chmod 755 /usr/sbin/sendmail
-recorder='camrec --device test --size 320x240 --encoder software --duration 8s'
+recorder='camrec --device test --size 160x120 --fps 3 --encoder software --duration 8s'
 cat >/etc/cron.d/camrec <<END
 $(grep -E '^(PATH|MAILTO)=' "$repository/examples/camrec.cron")
 * * * * * camrec $recorder "/var/lib/camrec/a-\$(date +\%Y\%m\%d-\%H\%M\%z).h264"
@@ -125,6 +140,6 @@ check "cron: one mail, of the job that failed" test "$(find /var/mail-kept -type
 check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-kept/* | tee $RESULTS/mail | grep -c . | grep -qx 1 && grep -q '^camrec: /nowhere/c.h264: ' $RESULTS/mail"
 cp /var/lib/camrec/a-*.h264 "$RESULTS/cron.h264"
 cp /var/lib/camrec/b.mkv "$RESULTS/cron.mkv"
-on_host check "cron: the raw stream is sound" is_sound cron.h264 --keyframe-interval 30
+on_host check "cron: the raw stream is sound" is_sound cron.h264 --keyframe-interval 3
 on_host check "cron: the container plays" ffmpeg -nostdin -v error -xerror -i cron.mkv -f null -
 journalctl -b --no-pager -o short-monotonic >"$RESULTS/journal"
