@@ -226,14 +226,20 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
 static void write_leftovers(FILE *file, const struct device *device)
 {
     struct leftovers left = device->statistics.closed;
+    uint64_t sessions = device->statistics.sessions_opened - device->statistics.sessions_closed;
+    size_t nodes = descriptors_count(device, DESCRIPTOR_NODE), dma_bufs = descriptors_count(device, DESCRIPTOR_DMABUF);
+    size_t fences = descriptors_count(device, DESCRIPTOR_FENCE);
 
     for (const struct file *open = file_next(NULL); open; open = file_next(open))
         if (open->device == device)
             add_leftovers(&left, open);
     fprintf(file, ",\"left\":{");
-    write_number(file, "", "nodes", descriptors_count(device, DESCRIPTOR_NODE));
-    write_number(file, ",", "dma_bufs", descriptors_count(device, DESCRIPTOR_DMABUF));
-    write_number(file, ",", "fences", descriptors_count(device, DESCRIPTOR_FENCE));
+    write_number(file, "", "total",
+                 nodes + dma_bufs + fences + sessions + left.buffers + left.mappings + left.contexts +
+                     left.buffer_lists + left.address_spaces + left.syncobjs);
+    write_number(file, ",", "nodes", nodes);
+    write_number(file, ",", "dma_bufs", dma_bufs);
+    write_number(file, ",", "fences", fences);
     write_number(file, ",", "buffers", left.buffers);
     write_number(file, ",", "bytes", left.bytes);
     write_number(file, ",", "mappings", left.mappings);
@@ -241,7 +247,7 @@ static void write_leftovers(FILE *file, const struct device *device)
     write_number(file, ",", "buffer_lists", left.buffer_lists);
     write_number(file, ",", "address_spaces", left.address_spaces);
     write_number(file, ",", "syncobjs", left.syncobjs);
-    write_number(file, ",", "sessions", device->statistics.sessions_opened - device->statistics.sessions_closed);
+    write_number(file, ",", "sessions", sessions);
     fprintf(file, "}");
 }
 
