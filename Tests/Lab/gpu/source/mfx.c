@@ -52,7 +52,7 @@ struct mfx_context {
     struct mfx_context *next;
     uint64_t registers[MI_MATH_REG_COUNT];
     uint64_t huc_regions[HUC_REGION_COUNT];
-    uint64_t huc_next;    /* the address of the commands that stand for the next batch that HuC would make; 0: not known */
+    uint64_t huc_next;    /* the address of the commands that stand for the next batch of HuC's; 0: not known */
     unsigned huc_batches; /* that were started for this picture */
     bool hevc;
     struct surface surface;
@@ -317,8 +317,8 @@ static void read_units(struct mfx_context *context, size_t start)
     }
 }
 
-static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit_count, bool escaped, size_t plain_count,
-                   size_t first_macroblock_bit)
+static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit_count, bool escaped,
+                   size_t plain_count, size_t first_macroblock_bit)
 {
     struct headers *headers = &context->headers;
     size_t start = headers->bits.count;

@@ -3,6 +3,8 @@
 import itertools
 from dataclasses import dataclass, field
 
+from sources import NOISE, PATTERN, ZEROS
+
 # What is varied. H.265 has no choice of entropy coding; the first value of each is the plainest.
 PARAMETERS = ("profile", "entropy", "rate", "size", "slices", "gop", "source", "beside")
 
@@ -27,7 +29,9 @@ GOPS = {
     "idr3": ("-g", "3"),
     "i2idr4": ("-g", "2", "-idr_interval", "1"),  # every other I picture is no IDR picture
 }
-SOURCES = ("pattern", "noise", "zeros")
+SIZES = ("640x480", "64x64", "128x128", "176x144", "318x182", "175x143", "636x358", "1280x720", "1920x1080")
+
+SOURCES = (PATTERN, NOISE, ZEROS)
 # A second session in the same process, which encodes its own pictures in turn with the first's.
 BESIDE = ("alone", "h264-cavlc", "h264-cabac", "h265")
 
@@ -43,13 +47,15 @@ class Device:
     values: dict = field(hash=False, default_factory=dict)
     # Widest and highest picture, by codec.
     limit: dict = field(hash=False, default_factory=dict)
+    # How many slices a picture may have that ffmpeg cannot be asked for.
+    slices: tuple = ()
 
     def parameters(self):
         common = {
             "profile": tuple(PROFILES),
             "entropy": ("cabac", "cavlc"),
             "rate": ("cqp26", "cqp18", "cqp40", "cbr", "vbr"),
-            "size": ("640x480", "64x64", "128x128", "176x144", "318x182", "175x143", "636x358", "1280x720", "1920x1080"),
+            "size": SIZES,
             "slices": ("1",),
             "gop": tuple(GOPS),
             "source": SOURCES,
@@ -76,8 +82,8 @@ class Device:
             return False
         if self.driver == "iHD" and codec == "hevc" and case.get("size") == "64x64":  # its least is 128x128
             return False
-        # Skylake's engine makes all slices of a picture from one header, which ends with ffmpeg's cabac_alignment_one_bits:
-        # how many of them there are the emulated GPU cannot know.
+        # Skylake's engine makes all slices of a picture from one header, which ends with ffmpeg's
+        # cabac_alignment_one_bits: how many of them there are the emulated GPU cannot know.
         if self.name == "iHD Skylake" and case.get("slices") == "rows" and case.get("entropy") == "cabac":
             return False
         return True
@@ -94,6 +100,7 @@ DEVICES = (
         # With this driver ffmpeg makes a slice for each row of macroblocks, or one; `sessions` makes 2 and 3.
         values={"rate": RATES_WITH_QVBR, "slices": ("1", "rows")},
         limit={"h264": "4096x4096", "hevc": "8192x8192"},
+        slices=(2, 3),
     ),
     Device(
         "iHD Skylake",
@@ -162,6 +169,20 @@ def table(device):
         profile = "high" if codec == "h264" else "h265-main"
         cases.append({**plain, "profile": profile, "size": size})
     return cases
+
+
+def companion(case):
+    """What the session beside `case`'s encodes: a plain case of another size and codec or entropy coding."""
+    plain = {"size": "320x240", "slices": "1", "gop": "ip", "rate": "cqp26", "source": "noise", "beside": "alone"}
+    if case["beside"] == "h265":
+        return {**plain, "profile": "h265-main", "entropy": "cabac"}
+    return {**plain, "profile": "main", "entropy": case["beside"].removeprefix("h264-")}
+
+
+def long(device):
+    """The case that is encoded for long."""
+    plain = {name: values[0] for name, values in device.parameters().items()}
+    return {**plain, "size": "176x144", "profile": "high", "source": "noise", "gop": "idr3"}
 
 
 def short(cases):
