@@ -323,8 +323,8 @@ static uint64_t huc_batch(struct batch *batch)
 }
 
 /* The commands that stand for a batch of HuC's; 0 where there are none. For H.264 there is one a picture, with its
- * image state. For H.265 the first is the picture's, which brings nothing that is needed here, and those after it are the
- * slices', one behind the other in the driver's own. */
+ * image state. For H.265 the first is the picture's, which brings nothing that is needed here, and those after it are
+ * the slices', one behind the other in the driver's own. */
 static uint64_t next_huc_batch(struct batch *batch)
 {
     unsigned started = mfx_huc_batches(batch->mfx);

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tempfile
 from array import array
 
 # Raw streams are probed; pictures of I_PCM are large.
@@ -91,7 +92,7 @@ class Stream:
                 if len(wanted) != self._bytes():
                     raise Wrong(f"the source has only {number} pictures")
                 if len(picture) != len(wanted):
-                    raise Wrong(f"{number} pictures were decoded in place of {self.count}: {decoded.said()}")
+                    raise Wrong(f"{number} pictures were decoded of {self.count}: {decoded.said()}")
                 if bound is None and picture != wanted:
                     raise Wrong(f"picture {number} differs, first at {self._difference(picture, wanted)}")
                 if bound is not None:
@@ -181,7 +182,8 @@ class Pictures:
     def __init__(self, size, *arguments):
         self.size = size
         command = ("ffmpeg", "-nostdin", "-v", "warning", *arguments, "-fps_mode", "passthrough", "-f", "rawvideo", "-")
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.messages = tempfile.TemporaryFile()  # a pipe might fill while pictures are read
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": self.messages}
         self.process = subprocess.Popen(command, **pipes)
 
     def __enter__(self):
@@ -190,17 +192,23 @@ class Pictures:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+        self.messages.close()
 
     def read(self):
         return self.process.stdout.read(self.size)
 
     def said(self):
+        """What ffmpeg had to say, in one line; empty where that is nothing."""
         self.process.kill()
-        lines = self.process.stderr.read().decode(errors="replace").splitlines()
-        return f"{len(lines)} lines: {' / '.join(lines[:3])}" if lines else "ffmpeg said nothing"
+        self.process.wait()
+        self.messages.seek(0)
+        lines = self.messages.read().decode(errors="replace").splitlines()
+        return f"{len(lines)} lines: {' / '.join(lines[:3])}" if lines else ""
 
     def close(self):
         """The decoder ended well, and had nothing to say."""
-        said = self.process.stderr.read().decode(errors="replace").splitlines()
-        if self.process.wait() or said:
-            raise Wrong(f"the decoder ended with {self.process.returncode}, {len(said)} lines: {' / '.join(said[:3])}")
+        status = self.process.wait()
+        if said := self.said():
+            raise Wrong(f"the decoder said {said}")
+        if status:
+            raise Wrong(f"the decoder ended with {status}")
