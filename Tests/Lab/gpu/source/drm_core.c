@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "i915.h"
 #include "ioctl_names.h"
+#include "message.h"
 #include "report.h"
 #include "syncobj.h"
 
@@ -134,5 +135,8 @@ int drm_ioctl(struct file *file, unsigned long request, void *argument)
     engine_retire(device);
     status = dispatch(file, number, argument);
     engine_retire(device);
+    if (status < 0)
+        debug("renderD%u: %s fails with %s", device->minor, ioctl_name(device->model.driver, number),
+              strerrorname_np(-status));
     return status;
 }

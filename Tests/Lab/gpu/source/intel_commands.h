@@ -35,6 +35,17 @@ enum mi_fields {
     MI_COMPARE_MASK = 1 << 19,
 };
 
+/* Bits 14:12 of MI_CONDITIONAL_BATCH_BUFFER_END, from Tiger Lake on; before, they are 0. What is in memory, compared
+ * with the command's value: the batch goes on where that is so. */
+enum mi_compare_operation {
+    MEMORY_GREATER,
+    MEMORY_GREATER_OR_EQUAL,
+    MEMORY_LESS,
+    MEMORY_LESS_OR_EQUAL,
+    MEMORY_EQUAL,
+    MEMORY_NOT_EQUAL,
+};
+
 /* Bits 15:8 of MI_ATOMIC. Operands are in the general purpose registers 0 and 4. */
 enum mi_atomic_operation {
     ATOMIC_AND = 1,

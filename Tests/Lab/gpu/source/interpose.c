@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define INTERPOSED __attribute__((visibility("default")))
@@ -351,6 +352,23 @@ INTERPOSED int access(const char *path, int mode)
 INTERPOSED int faccessat(int folder, const char *path, int mode, int flags)
 {
     return virtual_path(path) ? access_virtual(path) : real()->faccessat(folder, path, mode, flags);
+}
+
+/* Access control lists are in attributes: there are none. */
+static ssize_t no_attribute(void)
+{
+    errno = ENODATA;
+    return -1;
+}
+
+INTERPOSED ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+    return virtual_path(path) ? no_attribute() : real()->getxattr(path, name, value, size);
+}
+
+INTERPOSED ssize_t lgetxattr(const char *path, const char *name, void *value, size_t size)
+{
+    return virtual_path(path) ? no_attribute() : real()->lgetxattr(path, name, value, size);
 }
 
 /* ---- Links and folders */

@@ -252,18 +252,36 @@ static void atomic(struct batch *batch, const struct command *command)
     memcpy(place, &old, size);
 }
 
-/* MI_CONDITIONAL_BATCH_BUFFER_END goes on where what is in memory is larger than the command's value: so drivers ask
- * whether the firmware wants another pass. */
+static bool compare(unsigned operation, uint32_t memory, uint32_t value)
+{
+    switch (operation) {
+    case MEMORY_GREATER_OR_EQUAL:
+        return memory >= value;
+    case MEMORY_LESS:
+        return memory < value;
+    case MEMORY_LESS_OR_EQUAL:
+        return memory <= value;
+    case MEMORY_EQUAL:
+        return memory == value;
+    case MEMORY_NOT_EQUAL:
+        return memory != value;
+    case MEMORY_GREATER:
+    default:
+        return memory > value;
+    }
+}
+
+/* Whether the batch goes on behind MI_CONDITIONAL_BATCH_BUFFER_END: so drivers ask what the firmware wants. */
 static bool goes_on(const struct batch *batch, const struct command *command)
 {
     uint64_t address = batch_address(batch, command->words + 2);
-    uint32_t value = load(batch, address);
+    uint32_t memory = load(batch, address);
 
     if (!(command->header & MI_COMPARE_SEMAPHORE))
         return true;
     if (command->header & MI_COMPARE_MASK)
-        value &= load(batch, address + sizeof value);
-    return value > command->words[1];
+        memory &= load(batch, address + sizeof memory);
+    return compare(command->header >> 12 & 7, memory, command->words[1]);
 }
 
 static void load_registers(struct batch *batch, const struct command *command)

@@ -20,10 +20,25 @@ static const struct amd_generation vcn2 = {
     .address_configuration = 0x26010042,
 };
 
+static const struct amd_generation vcn3 = {
+    .family = AMDGPU_FAMILY_YC,
+    .external_revision = 0x01,
+    .gfx_major = 10,
+    .dma_major = 5,
+    .vcn_major = 3,
+    .vcn_firmware = 0x0210201b,
+    .address_configuration = 0x00000042,
+};
+
 static const struct model models[] = {
     {"renoir", DRIVER_AMDGPU, VENDOR_AMD, 0x1636, 0xe9, amd_slot, &vcn2},
+    {"rembrandt", DRIVER_AMDGPU, VENDOR_AMD, 0x1681, 0x01, amd_slot, &vcn3},
     {"skylake", DRIVER_I915, VENDOR_INTEL, 0x1912, 0x01, intel_slot, NULL},
+    {"kabylake", DRIVER_I915, VENDOR_INTEL, 0x5916, 0x02, intel_slot, NULL},
+    {"coffeelake", DRIVER_I915, VENDOR_INTEL, 0x3e92, 0x00, intel_slot, NULL},
     {"icelake", DRIVER_I915, VENDOR_INTEL, 0x8a52, 0x01, intel_slot, NULL},
+    {"jasperlake", DRIVER_I915, VENDOR_INTEL, 0x4e61, 0x01, intel_slot, NULL},
+    {"rocketlake", DRIVER_I915, VENDOR_INTEL, 0x4c8a, 0x04, intel_slot, NULL},
 };
 
 bool model_named(const char *name, struct model *model)

@@ -37,6 +37,8 @@ static void find_all(void)
     FIND(access);
     FIND(faccessat);
     FIND(readlink);
+    FIND(getxattr);
+    FIND(lgetxattr);
     FIND(realpath);
     FIND(opendir);
     FIND(readdir);

@@ -26,6 +26,8 @@ struct real_functions {
     int (*access)(const char *, int);
     int (*faccessat)(int, const char *, int, int);
     ssize_t (*readlink)(const char *, char *, size_t);
+    ssize_t (*getxattr)(const char *, const char *, void *, size_t);
+    ssize_t (*lgetxattr)(const char *, const char *, void *, size_t);
     char *(*realpath)(const char *, char *);
     DIR *(*opendir)(const char *);
     struct dirent *(*readdir)(DIR *);

@@ -110,7 +110,8 @@ static struct virtual_file find_node(const char *rest)
     while (*rest == '/')
         rest++;
     if (!*rest)
-        return (struct virtual_file){.kind = VIRTUAL_DIRECTORY, .device = device_at(0)};
+        return (struct virtual_file){.kind = device_count() ? VIRTUAL_DIRECTORY : VIRTUAL_NOTHING,
+                                     .device = device_at(0)};
     return (struct virtual_file){.kind = device_of_node(rest) ? VIRTUAL_NODE : VIRTUAL_NOTHING,
                                  .device = device_of_node(rest)};
 }
@@ -216,7 +217,7 @@ static size_t append_node(struct dirent list[VIRTUAL_ENTRY_LIMIT], size_t count,
 size_t virtual_list(const char *path, struct dirent list[VIRTUAL_ENTRY_LIMIT])
 {
     struct virtual_file folder = virtual_find(path);
-    size_t count = append(list, append(list, 0, ".", VIRTUAL_DIRECTORY), "..", VIRTUAL_DIRECTORY);
+    size_t count = 0;
     const char *rest = path + sizeof devices - 1;
     size_t length;
 

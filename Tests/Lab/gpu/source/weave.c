@@ -28,11 +28,11 @@ enum {
     SGPR_SAMPLERS_AND_IMAGES = 3,
     SGPR_IMAGE = 8,
     DESCRIPTOR_DWORDS = 8,
-    IMAGE_SLOTS = 32,         /* before the sampler views */
+    IMAGE_SLOTS = 32, /* before the sampler views */
     VIEW_DWORDS = 16,
-    VIEW_COUNT = 3,           /* vl_video_buffer: a view a component */
+    VIEW_COUNT = 3, /* vl_video_buffer: a view a component */
     RSRC_IMG_2D_ARRAY = 13,
-    LARGEST_PADDING = 32,     /* rows: the fields' heights are aligned to 16 */
+    LARGEST_PADDING = 32, /* rows: the fields' heights are aligned to 16 */
 };
 
 /* The upper half of the addresses whose lower half is in an SGPR: amdgpu's high_va_offset. */
