@@ -21,7 +21,8 @@ struct h265_slice {
     bool sao_luma, sao_chroma; /* slice_sao_luma_flag, slice_sao_chroma_flag */
     int qp;                    /* SliceQpY */
     uint32_t width, height;    /* as the SPS has them */
-    /* Coding tree blocks in raster scan: slice_segment_address, and where the next slice begins; 0: nowhere. */
+    /* Coding tree blocks in raster scan: slice_segment_address, and where the next slice begins; 0: at the picture's
+     * end. */
     uint32_t first_block, end_block;
     enum h265_coding coding;
 };

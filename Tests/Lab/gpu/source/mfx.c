@@ -52,7 +52,7 @@ struct mfx_context {
     struct mfx_context *next;
     uint64_t registers[MI_MATH_REG_COUNT];
     uint64_t huc_regions[HUC_REGION_COUNT];
-    uint64_t huc_next;    /* the address of the commands that stand for the next batch of HuC's; 0: not known */
+    uint64_t huc_next; /* the address of the commands that stand for the next batch that HuC would make; 0: not known */
     unsigned huc_batches; /* that were started for this picture */
     bool hevc;
     struct surface surface;
@@ -63,10 +63,10 @@ struct mfx_context {
     int qp;
     unsigned cabac_init;
     bool cabac;
-    uint32_t first, next_first; /* macroblocks: where the slice begins, and where the next does */
+    uint32_t first, next_first;       /* macroblocks: where the slice begins, and where the next does */
     uint32_t first_block, next_block; /* of H.265 the same in coding tree blocks; next_block 0: up to the last one */
-    uint32_t rows, slice_rows;  /* macroblocks of the picture and of a slice, by VDENC_AVC_IMG_STATE */
-    bool last_slice; /* of the picture */
+    uint32_t rows, slice_rows;        /* macroblocks of the picture and of a slice, by VDENC_AVC_IMG_STATE */
+    bool last_slice;                  /* of the picture */
     bool sao_luma, sao_chroma;
     uint32_t width, height; /* of HCP_PIC_STATE */
     struct h265_parameters parameters;
@@ -544,8 +544,11 @@ static void code_slice(struct batch *batch, const struct picture *picture)
     put_out(context, header_size, &output);
     context->coded_bytes += output.count;
     bits_clear(&context->headers.bits);
-    if (output.overflow)
+    if (output.overflow) {
         context->record.result = PICTURE_OVERFLOW;
+        /* The engine counts on where it may not write any more: by that drivers find out. */
+        context->coded_bytes = batch_available(batch, context->output) + 1;
+    }
     if (context->last_slice)
         record(batch, &output, picture);
 }

@@ -15,13 +15,12 @@ SESSION_PICTURES = 6
 
 
 def on_device(device, *command):
-    """A command beneath a device's driver."""
-    return [str(GPU / "run"), device.driver, *command], {**os.environ, **device.environment}
+    return [str(GPU / "run"), device.name, *command]
 
 
 def vainfo(device):
-    command, environment = on_device(device, "vainfo", "--display", "drm", "--device", NODE)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
+    command = on_device(device, "vainfo", "--display", "drm", "--device", NODE)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return done.stdout
 
 
@@ -38,7 +37,7 @@ class Encode:
         layout = ("-pix_fmt", pixels, "-video_size", case["size"], "-framerate", "25")
         self.input = ("-f", "rawvideo", *layout, "-i", str(self.source))
         self.output = (
-            *("-vf", "hwupload", "-c:v", f"{codec}_vaapi", "-profile:v", option, *device.options, "-bf", "0"),
+            *("-vf", "hwupload", "-c:v", f"{codec}_vaapi", "-profile:v", option, *device.options(), "-bf", "0"),
             *(("-coder", case["entropy"]) if codec == "h264" else ()),
             *(*cases.RATES[case["rate"]], *cases.GOPS[case["gop"]], "-slices", str(self.slices)),
             *("-f", codec, str(self.stream.path)),
@@ -60,8 +59,8 @@ def encode(device, encodes):
         options += one.input
     for number, one in enumerate(encodes):
         options += ["-map", f"{number}:v", *one.output]
-    command, environment = on_device(device, "ffmpeg", "-nostdin", "-v", "error", "-y", *options)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=300, env=environment)
+    command = on_device(device, "ffmpeg", "-nostdin", "-v", "error", "-y", *options)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise Wrong(f"ffmpeg could not encode ({done.returncode}): {' / '.join(said[-3:])}")
@@ -78,8 +77,8 @@ def compile_sessions(folder):
 def check_sessions(device, program, folder, slices, arguments):
     """Runs `sessions` and holds what each of its threads has written to what that thread encoded."""
     folder.mkdir(exist_ok=True)
-    command, environment = on_device(device, str(program), "-n", str(SESSION_PICTURES), *arguments, str(folder))
-    run(*command, env=environment)
+    command = on_device(device, str(program), "-n", str(SESSION_PICTURES), *arguments, str(folder))
+    run(*command)
     sources = sorted(folder.glob("*.raw"))
     if not sources:
         raise Wrong("no pictures")
