@@ -207,7 +207,7 @@ static void run_commands(struct file *file, const struct drm_amdgpu_cs_chunk_ib 
     else if (ib->ip_type == AMDGPU_HW_IP_GFX || ib->ip_type == AMDGPU_HW_IP_COMPUTE)
         weave_execute(file, words, ib->ib_bytes / sizeof *words);
     else if (ib->ip_type == AMDGPU_HW_IP_VCN_DEC || ib->ip_type == AMDGPU_HW_IP_VCN_JPEG)
-        report_unmodelled(file->device, "decoding on the HW IP", ib->ip_type);
+        report_undone(file->device, "decoding");
 }
 
 static void mark_busy(struct file *file, uint32_t handle, uint64_t done)

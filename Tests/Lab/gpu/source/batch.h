@@ -16,6 +16,7 @@ struct batch {
     uint32_t object_count;
     bool wide_addresses; /* 48 bits in two dwords; before Broadwell 32 in one */
     unsigned depth;      /* of batches that start batches */
+    bool shaders;        /* for the render engine: it has media commands of its own */
     struct mfx_context *mfx;
 };
 

@@ -120,6 +120,25 @@ enum media_command {
     HUC_VIRTUAL_ADDR_STATE = 0x7584,
 };
 
+/* Media commands of the render engine, which has taken PIPELINE_SELECT, and of the video enhancement engine. */
+enum shader_command {
+    MEDIA_OBJECT = 0x7100,
+    MEDIA_OBJECT_WALKER = 0x7103,
+    GPGPU_WALKER = 0x7105,
+    VEBOX_DI_IECP = 0x7403,
+};
+
+/* DW1 of MFX_PIPE_MODE_SELECT: the standard in bits 3:0, bit 4 for encoding. Of HCP_PIPE_MODE_SELECT: bit 0 for
+ * encoding, the standard in bits 7:5. */
+enum pipe_mode {
+    MFX_STANDARD_MASK = 0xf,
+    MFX_STANDARD_AVC = 2,
+    MFX_ENCODES = 1 << 4,
+    HCP_ENCODES = 1,
+    HCP_STANDARD_MASK = 7 << 5,
+    HCP_STANDARD_HEVC = 0,
+};
+
 enum media_fields {
     MEDIA_PIPELINE = 2,                   /* bits 28:27: MFX, VDENC, HCP and HuC */
     MEDIA_FIRST_BYTE = 0x70 >> 3,         /* bits 31:27 of each such command */

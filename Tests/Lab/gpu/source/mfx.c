@@ -583,6 +583,15 @@ static void code_slices(struct batch *batch, bool all)
 
 /* ---- Commands */
 
+/* The engines do more than is modelled. */
+static void check_work(const struct batch *batch, bool encodes, bool is_known)
+{
+    if (!encodes)
+        report_undone(batch->file->device, "decoding");
+    else if (!is_known)
+        report_undone(batch->file->device, "encoding of other codecs than H.264 and H.265");
+}
+
 /* How many dwords of each command are read. */
 static size_t needed(uint32_t command)
 {
@@ -604,7 +613,7 @@ static size_t needed(uint32_t command)
     case HCP_PAK_INSERT_OBJECT:
         return 3;
     default:
-        return 1;
+        return 2;
     }
 }
 
@@ -619,9 +628,11 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
     }
     switch (command) {
     case MFX_PIPE_MODE_SELECT:
+        check_work(batch, words[1] & MFX_ENCODES, (words[1] & MFX_STANDARD_MASK) == MFX_STANDARD_AVC);
         begin_picture(context, false);
         break;
     case HCP_PIPE_MODE_SELECT:
+        check_work(batch, words[1] & HCP_ENCODES, (words[1] & HCP_STANDARD_MASK) == HCP_STANDARD_HEVC);
         begin_picture(context, true);
         break;
     case MFX_SURFACE_STATE:

@@ -306,6 +306,29 @@ static void flush(struct batch *batch, const struct command *command)
     }
 }
 
+/* What is neither MI's nor a video engine's: nothing happens, but pictures that depend on it will not be right. */
+static void pass_over(const struct batch *batch, uint32_t command)
+{
+    if (batch->shaders && (command == MEDIA_OBJECT || command == MEDIA_OBJECT_WALKER || command == GPGPU_WALKER))
+        report_undone(batch->file->device, "a shader");
+    else if (command == VEBOX_DI_IECP)
+        report_undone(batch->file->device, "video processing");
+}
+
+static void execute_media(struct batch *batch, const struct command *command)
+{
+    uint32_t name = command->header >> 16;
+
+    if (name == PIPELINE_SELECT)
+        batch->shaders = true;
+    if ((command->header >> 27 & 3) != MEDIA_PIPELINE)
+        return;
+    if (batch->shaders || name == VEBOX_DI_IECP)
+        pass_over(batch, name);
+    else
+        mfx_execute(batch, command->words, command->count);
+}
+
 /* 0 where the dword is no command. */
 static size_t command_length(uint32_t header)
 {
@@ -484,8 +507,8 @@ void mi_execute(struct batch *batch, const uint32_t *words, size_t count)
             print(batch, &command);
         if (command.header >> 29 == COMMAND_MI && !execute_mi(batch, &command))
             return;
-        if (command.header >> 29 == COMMAND_RENDER_OR_MEDIA && (command.header >> 27 & 3) == MEDIA_PIPELINE)
-            mfx_execute(batch, command.words, command.count);
+        if (command.header >> 29 == COMMAND_RENDER_OR_MEDIA)
+            execute_media(batch, &command);
         position += command.count;
     }
 }

@@ -143,18 +143,31 @@ void report_session_closed(struct device *device, unsigned pictures)
         fprintf(log_file, "{\"op\":\"close\",\"frames\":%u}\n", pictures);
 }
 
+/* True the first time. */
+static bool remember(struct statistics *statistics, const char *text)
+{
+    for (size_t i = 0; i < statistics->unmodelled_count; i++)
+        if (strcmp(statistics->unmodelled[i], text) == 0)
+            return false;
+    if (statistics->unmodelled_count == UNMODELLED_LIMIT)
+        return false;
+    snprintf(statistics->unmodelled[statistics->unmodelled_count++], UNMODELLED_SIZE, "%s", text);
+    return true;
+}
+
 void report_unmodelled(struct device *device, const char *what, uint64_t number)
 {
-    struct statistics *statistics = &device->statistics;
     char text[UNMODELLED_SIZE];
 
     snprintf(text, sizeof text, "%s 0x%llx", what, (unsigned long long)number);
-    for (size_t i = 0; i < statistics->unmodelled_count; i++)
-        if (strcmp(statistics->unmodelled[i], text) == 0)
-            return;
-    debug("renderD%u: %s is not modelled", device->minor, text);
-    if (statistics->unmodelled_count < UNMODELLED_LIMIT)
-        strcpy(statistics->unmodelled[statistics->unmodelled_count++], text);
+    if (remember(&device->statistics, text))
+        debug("renderD%u: %s is not modelled", device->minor, text);
+}
+
+void report_undone(struct device *device, const char *what)
+{
+    if (remember(&device->statistics, what))
+        message("renderD%u: %s is not modelled; its results are missing", device->minor, what);
 }
 
 /* ---- The end */
