@@ -2,13 +2,13 @@
 """Compares the pictures in a recording with what the source delivered, by a conversion of our own.
 
 usage: pictures.py equal STREAM RAW --format FORMAT --size WxH [--still] [--tolerance N] [--psnr DB]
-                   [--exempt-black N] [--range limited|full] [--matrix 601|709]
-       pictures.py same STREAM OTHER-STREAM [--tolerance N] [--exempt-black N]
+                   [--range limited|full] [--matrix 601|709]
+       pictures.py same STREAM OTHER-STREAM [--tolerance N]
        pictures.py numbers STREAM [--block N] [--lost N | --lost-by-report FILE]
        pictures.py follow STREAM FOLDER [--lost N | --lost-by-report FILE]
 
 equal    every decoded picture is the source's picture of the same place (with --still: RAW's only one). FORMAT is a
-         V4L2 FourCC or y4m. The first N pictures may be black as a whole with --exempt-black N.
+         V4L2 FourCC or y4m.
 same     both recordings have the same pictures.
 numbers  the frame numbers in the top left corner go up from 0, but for --lost of them: 16 blocks of N pixels, light
          is 1, the highest bit first. (../webcam: blocks of 1 pixel, in YUYV; the test source: 16.)
@@ -169,10 +169,6 @@ def reference(path, options):
     return list(pictures)
 
 
-def is_black(picture):
-    return all(plane.min() == plane.max() for plane in picture)
-
-
 def compare(index, decoded, wanted, options):
     for name, got, want in zip("YUV", decoded, wanted):
         if got.shape != want.shape:
@@ -196,15 +192,11 @@ def equal(options):
         raise Different(f"{options.raw} has no whole picture")
     if not options.still and len(pictures) != len(wanted):
         raise Different(f"{len(pictures)} pictures, the source had {len(wanted)}")
-    compared = 0
     for index, picture in enumerate(pictures):
-        if index < options.exempt_black and is_black(picture):
-            continue
         compare(index, picture, wanted[0 if options.still else index], options)
-        compared += 1
-    if compared == 0:
-        raise Different("every picture is black: nothing was compared")
-    return f"{compared} of {len(pictures)} pictures are equal"
+    if not pictures:
+        raise Different("there is no picture")
+    return f"{len(pictures)} pictures are equal"
 
 
 def same(options):
@@ -212,15 +204,11 @@ def same(options):
     _, _, others = decode(options.raw)
     if len(pictures) != len(others):
         raise Different(f"{len(pictures)} pictures, the other recording has {len(others)}")
-    compared = 0
     for index, (picture, other) in enumerate(zip(pictures, others)):
-        if index < options.exempt_black and (is_black(picture) or is_black(other)):
-            continue
         compare(index, picture, other, options)
-        compared += 1
-    if compared == 0:
-        raise Different("every picture is black: nothing was compared")
-    return f"{compared} of {len(pictures)} pictures are the same"
+    if not pictures:
+        raise Different("there is no picture")
+    return f"{len(pictures)} pictures are the same"
 
 
 def missing_frames(options):
@@ -299,7 +287,6 @@ def main():
     equals.add_argument("--still", action="store_true")
     equals.add_argument("--tolerance", type=float, default=0)
     equals.add_argument("--psnr", type=float)
-    equals.add_argument("--exempt-black", type=int, default=0)
     equals.add_argument("--range", choices=["limited", "full"], default="limited")
     equals.add_argument("--matrix", choices=["601", "709"], default="601")
     sames = commands.add_parser("same")
@@ -307,7 +294,6 @@ def main():
     sames.add_argument("stream")
     sames.add_argument("raw")
     sames.add_argument("--tolerance", type=float, default=0)
-    sames.add_argument("--exempt-black", type=int, default=0)
     counted = commands.add_parser("numbers")
     counted.set_defaults(action=numbers)
     counted.add_argument("stream")

@@ -363,14 +363,27 @@ static uint64_t huc_batch(struct batch *batch)
     return 0;
 }
 
+/* For H.265 HuC writes a batch like the driver's of HUC_INPUT_REGION: the same commands at the same place. */
+static uint64_t hevc_batch_like(struct batch *batch, uint64_t address)
+{
+    uint64_t input = mfx_huc_region(batch->mfx, HUC_INPUT_REGION);
+    uint64_t offset = address - mfx_huc_region(batch->mfx, HUC_OUTPUT_REGION);
+    const uint32_t *words = input ? batch_bytes(batch, input + offset, sizeof *words) : NULL;
+
+    return words && words[0] ? input + offset : 0;
+}
+
 /* The commands that stand for a batch of HuC's; 0 where there are none. For H.264 there is one a picture, with its
- * image state. For H.265 the first is the picture's, which brings nothing that is needed here, and those after it are
- * the slices', one behind the other in the driver's own. */
-static uint64_t next_huc_batch(struct batch *batch)
+ * image state. For H.265 there are the picture's and one a slice; on Ice Lake the slices' are one behind the other in
+ * a region of their own. */
+static uint64_t next_huc_batch(struct batch *batch, uint64_t address)
 {
     unsigned started = mfx_huc_batches(batch->mfx);
     bool hevc = mfx_is_hevc(batch->mfx);
+    uint64_t like = hevc ? hevc_batch_like(batch, address) : 0;
 
+    if (like)
+        return like;
     if (hevc ? started == 0 : started > 0)
         return 0;
     return started > 1 ? mfx_next_huc_batch(batch->mfx) : huc_batch(batch);
@@ -390,14 +403,14 @@ static uint64_t batch_behind(struct batch *batch, uint64_t address)
     return 0;
 }
 
-static void start_huc_batch(struct batch *batch)
+static void start_huc_batch(struct batch *batch, uint64_t address)
 {
-    uint64_t address = next_huc_batch(batch);
-    const uint32_t *words = address ? batch_bytes(batch, address, sizeof *words) : NULL;
+    uint64_t made = next_huc_batch(batch, address);
+    const uint32_t *words = made ? batch_bytes(batch, made, sizeof *words) : NULL;
 
-    mfx_took_huc_batch(batch->mfx, words ? batch_behind(batch, address) : 0);
+    mfx_took_huc_batch(batch->mfx, words ? batch_behind(batch, made) : 0);
     if (words)
-        mi_execute(batch, words, batch_available(batch, address) / sizeof *words);
+        mi_execute(batch, words, batch_available(batch, made) / sizeof *words);
 }
 
 static void start_batch(struct batch *batch, uint64_t address)
@@ -409,7 +422,7 @@ static void start_batch(struct batch *batch, uint64_t address)
         return;
     batch->depth++;
     if (count > 1 && !words[0] && !words[1])
-        start_huc_batch(batch);
+        start_huc_batch(batch, address);
     else
         mi_execute(batch, words, count);
     batch->depth--;

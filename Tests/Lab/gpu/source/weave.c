@@ -3,9 +3,9 @@
  * VL_COMPOSITOR_WEAVE, called in va/picture.c). No shader runs here: a dispatch whose only image is a whole plane, and
  * which samples the two fields of such a plane, is taken for that one.
  *
- * Numbers: Mesa's src/amd/registers (PM4 packets, GFX9's registers and SQ_IMG_RSRC words), and its si_descriptors.c for
- * where radeonsi puts them: the image's descriptor into user SGPRs 8 to 15 of the compute shader, and the lower half of
- * the address of the list with the sampler views behind 32 images, into SGPR 3. */
+ * Numbers: Mesa's src/amd/registers (PM4 packets, GFX9's and GFX10's registers and SQ_IMG_RSRC words), and its
+ * si_descriptors.c for where radeonsi puts them: the image's descriptor into user SGPRs 8 to 15 of the compute shader,
+ * and the lower half of the address of the list with the sampler views behind 32 images, into SGPR 3. */
 #include "weave.h"
 
 #include "device.h"
@@ -33,6 +33,9 @@ enum {
     VIEW_COUNT = 3, /* vl_video_buffer: a view a component */
     RSRC_IMG_2D_ARRAY = 13,
     LARGEST_PADDING = 32, /* rows: the fields' heights are aligned to 16 */
+    GFX9 = 9,
+    GFX10 = 10,
+    PITCH_ALIGNMENT = 256, /* GFX10's descriptors have no pitch: that of linear images is aligned */
 };
 
 /* The upper half of the addresses whose lower half is in an SGPR: amdgpu's high_va_offset. */
@@ -44,20 +47,40 @@ struct image {
     size_t pitch, element; /* bytes */
 };
 
-static bool read_image(const uint32_t *words, struct image *image)
+static void read_gfx9_image(const uint32_t *words, struct image *image)
 {
     /* IMG_DATA_FORMAT_8, _16, _8_8, _16_16 */
     static const uint8_t elements[64] = {[1] = 1, [2] = 2, [3] = 2, [5] = 4};
+
+    image->element = elements[words[1] >> 20 & 0x3f];
+    image->width = (words[2] & 0x3fff) + 1;
+    image->height = (words[2] >> 14 & 0x3fff) + 1;
+    image->pitch = ((words[4] >> 13 & 0xffff) + 1) * image->element;
+}
+
+static void read_gfx10_image(const uint32_t *words, struct image *image)
+{
+    /* IMG_FORMAT_8_UNORM, _16_UNORM, _8_8_UNORM, _16_16_UNORM */
+    static const uint8_t elements[512] = {[1] = 1, [7] = 2, [14] = 2, [23] = 4};
+
+    image->element = elements[words[1] >> 20 & 0x1ff];
+    image->width = ((words[2] & 0xfff) << 2 | words[1] >> 30) + 1;
+    image->height = (words[2] >> 14 & 0xffff) + 1;
+    image->pitch = (image->width * image->element + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
+}
+
+static bool read_image(unsigned generation, const uint32_t *words, struct image *image)
+{
     bool array = words[3] >> 28 == RSRC_IMG_2D_ARRAY, linear = (words[3] >> 20 & 0x1f) == 0;
 
     *image = (struct image){
         .address = ((uint64_t)(words[1] & 0xff) << 32 | words[0]) << 8,
-        .element = elements[words[1] >> 20 & 0x3f],
-        .width = (words[2] & 0x3fff) + 1,
-        .height = (words[2] >> 14 & 0x3fff) + 1,
         .layers = array ? (words[4] & 0x1fff) + 1 : 1,
     };
-    image->pitch = ((words[4] >> 13 & 0xffff) + 1) * image->element;
+    if (generation == GFX9)
+        read_gfx9_image(words, image);
+    else
+        read_gfx10_image(words, image);
     return image->address && image->element && linear && image->width * image->element <= image->pitch;
 }
 
@@ -80,14 +103,15 @@ static void weave(struct file *file, const struct image *fields, const struct im
 static void dispatch(struct file *file, const uint32_t *registers)
 {
     struct image plane, fields;
+    unsigned generation = file->device->model.amd->gfx_major;
     uint64_t list = DESCRIPTORS_HIGH | registers[SGPR_SAMPLERS_AND_IMAGES];
     uint64_t views = list + IMAGE_SLOTS * DESCRIPTOR_DWORDS * sizeof *registers;
     const uint32_t *words = mapping_bytes(&file->handles, views, VIEW_COUNT * VIEW_DWORDS * sizeof *words);
 
-    if (!words || !read_image(registers + SGPR_IMAGE, &plane) || plane.layers != 1)
+    if (!words || !read_image(generation, registers + SGPR_IMAGE, &plane) || plane.layers != 1)
         return;
     for (size_t view = 0; view < VIEW_COUNT; view++) {
-        if (read_image(words + view * VIEW_DWORDS, &fields) && are_fields_of(&fields, &plane)) {
+        if (read_image(generation, words + view * VIEW_DWORDS, &fields) && are_fields_of(&fields, &plane)) {
             weave(file, &fields, &plane);
             return;
         }
@@ -98,7 +122,7 @@ void weave_execute(struct file *file, const uint32_t *words, size_t count)
 {
     uint32_t registers[USER_SGPR_COUNT] = {0};
 
-    if (file->device->model.amd->gfx_major != 9) /* the descriptors' layout is GFX9's */
+    if (file->device->model.amd->gfx_major != GFX9 && file->device->model.amd->gfx_major != GFX10)
         return;
     for (size_t position = 0; position < count;) {
         const uint32_t *packet = words + position;

@@ -3,13 +3,14 @@
 import json
 import re
 import subprocess
+import tempfile
 from array import array
 
 # Raw streams are probed; pictures of I_PCM are large.
 PROBE = ("-probesize", "500M")
 BLOCK = {"luma": 8, "chroma": 4}  # of the H.265 mosaic, in samples
-# Deblocking (H.265, Table 8-12): tc' for Q from 18, where it begins to be more than nought.
-TC = (1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 22, 24)
+# Deblocking (H.265, Table 8-12): tc' for Q from 18 to 53; below it is nought.
+TC = (*(1,) * 9, *(2,) * 4, *(3,) * 4, *(4,) * 3, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 22, 24)
 
 
 class Wrong(Exception):
@@ -36,10 +37,15 @@ class Stream:
         # 4:2:0 tells no odd size: both sides are compared without an odd last line or column.
         self.even = (self.width & ~1, self.height & ~1)
 
+    def block_rows(self):
+        """How many rows of macroblocks or of coding tree blocks a picture has."""
+        return -(-self.height // (16 if self.codec == "h264" else 64))
+
     def properties(self, profile, states_size=True):
         """Profile and size, as ffprobe reads them; the size only where the driver states it."""
-        said = json.loads(run("ffprobe", "-v", "warning", *PROBE, "-f", self.codec, "-show_streams", "-of", "json", self.path))
-        found = said["streams"][0]
+        show = ("-show_streams", "-of", "json")
+        said = run("ffprobe", "-v", "warning", *PROBE, "-f", self.codec, *show, self.path)
+        found = json.loads(said)["streams"][0]
         if found["profile"] != profile:
             raise Wrong(f"profile {found['profile']} in place of {profile}")
         for name in ("width", "height") if states_size else ():
@@ -48,9 +54,11 @@ class Stream:
                 raise Wrong(f"{name} {found[name]} in place of {asked}")
 
     def syntax(self):
-        """Every value of each field of the parameter sets and slice headers, by the standard's name, as libavcodec reads them."""
-        command = ("ffmpeg", "-nostdin", "-v", "info", *PROBE, "-f", self.codec, "-i", self.path)
-        done = subprocess.run((*command, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"), capture_output=True, timeout=300)
+        """By the standard's name every value of each field of the parameter sets and slice headers, as libavcodec
+        reads them."""
+        command = ["ffmpeg", "-nostdin", "-v", "info", *PROBE, "-f", self.codec, "-i", self.path]
+        command += ["-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"]
+        done = subprocess.run(command, capture_output=True, timeout=300)
         fields = {}
         for line in done.stderr.decode(errors="replace").splitlines():
             found = re.search(r"\] \d+ +(\w+)(?:\[\d+\])* +[01x]+ = (-?\d+)$", line)
@@ -84,7 +92,7 @@ class Stream:
                 if len(wanted) != self._bytes():
                     raise Wrong(f"the source has only {number} pictures")
                 if len(picture) != len(wanted):
-                    raise Wrong(f"{number} pictures were decoded in place of {self.count}: {decoded.said()}")
+                    raise Wrong(f"{number} pictures were decoded of {self.count}: {decoded.said()}")
                 if bound is None and picture != wanted:
                     raise Wrong(f"picture {number} differs, first at {self._difference(picture, wanted)}")
                 if bound is not None:
@@ -94,12 +102,12 @@ class Stream:
             decoded.close()
 
     def bounds(self):
-        """How far a block's mean may be from the source's, by plane: half a quantisation step of the DC coefficient, which
-        is block-size times the mean (8.6.4.2), what the deblocking filter may move, and one for the rounding."""
+        """How far a block's mean may be from the source's, by plane: half a quantisation step of the DC coefficient,
+        which is block-size times the mean (8.6.4.2), the deblocking filter's tc, and one for the rounding."""
         fields = self.syntax()
         first = 26 + fields["init_qp_minus26"][0]
         qp = max(first + delta for delta in fields["slice_qp_delta"])
-        filtered = 0 if fields.get("slice_deblocking_filter_disabled_flag", [0])[0] else TC[max(0, min(qp + 2 - 18, 35))]
+        filtered = TC[max(0, min(qp + 2 - 18, len(TC) - 1))]
         step = 2 ** ((qp - 4) / 6)
         return {plane: step / (2 * size) + filtered + 1 for plane, size in BLOCK.items()}
 
@@ -107,8 +115,9 @@ class Stream:
 
     def _decoded(self):
         # The window that the driver's parameter set states has a test of its own.
-        explode = ("-err_detect", "explode", "-xerror", "-apply_cropping", "0", *PROBE, "-f", self.codec, "-i", self.path)
-        return Pictures(self._bytes(), *explode, "-vf", self._crop(), "-pix_fmt", self.pixels)
+        explode = ("-err_detect", "explode", "-xerror", "-apply_cropping", "0")
+        stream = (*PROBE, "-f", self.codec, "-i", self.path)
+        return Pictures(self._bytes(), *explode, *stream, "-vf", self._crop(), "-pix_fmt", self.pixels)
 
     def _raw(self, source):
         layout = ("-f", "rawvideo", "-pix_fmt", self.pixels, "-video_size", f"{self.width}x{self.height}")
@@ -127,7 +136,8 @@ class Stream:
         at = next(i for i in range(len(wanted)) if picture[i] != wanted[i])
         count = sum(1 for one, other in zip(picture, wanted) if one != other)
         plane, row = ("luma", at // width) if at < width * height else ("chroma", (at - width * height) // width)
-        return f"{plane} column {at % width}, row {row} ({count} samples of {len(wanted)}, {picture[at]} in place of {wanted[at]})"
+        values = f"{picture[at]} in place of {wanted[at]}"
+        return f"{plane} column {at % width}, row {row} ({values}; {count} samples of {len(wanted)} differ)"
 
     def _compare_means(self, number, picture, wanted, bound):
         for plane, one, other in zip(("luma", "chroma", "chroma"), self._planes(picture), self._planes(wanted)):
@@ -140,10 +150,11 @@ class Stream:
                     high = (target + 255 * (size * size - area)) / (size * size) + bound[plane]
                     if not low <= mean <= high:
                         where = f"{plane} block {column}, {row}"
-                        raise Wrong(f"picture {number}: {where} has mean {mean:.1f} in place of {low:.1f} to {high:.1f}")
+                        wanted = f"{low:.1f} to {high:.1f}"
+                        raise Wrong(f"picture {number}: {where} has mean {mean:.1f} in place of {wanted}")
 
     def _planes(self, picture):
-        """Rows of luma and of the two chroma planes, samples as 8 bits wide (with a fraction in four steps, of P010's 10)."""
+        """Rows of luma and of the two chroma planes; samples of 10 bits in the scale of 8, with a fraction."""
         width, height = self.even
         samples = picture
         if self.sample == 2:
@@ -161,7 +172,8 @@ def block_sums(rows, size):
     for top in range(0, len(rows), size):
         band = rows[top : top + size]
         columns = list(map(sum, zip(*band)))
-        yield [(sum(columns[x : x + size]), len(columns[x : x + size]) * len(band)) for x in range(0, len(columns), size)]
+        blocks = (columns[x : x + size] for x in range(0, len(columns), size))
+        yield [(sum(block), len(block) * len(band)) for block in blocks]
 
 
 class Pictures:
@@ -170,7 +182,9 @@ class Pictures:
     def __init__(self, size, *arguments):
         self.size = size
         command = ("ffmpeg", "-nostdin", "-v", "warning", *arguments, "-fps_mode", "passthrough", "-f", "rawvideo", "-")
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.messages = tempfile.TemporaryFile()  # a pipe might fill while pictures are read
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": self.messages}
+        self.process = subprocess.Popen(command, **pipes)
 
     def __enter__(self):
         return self
@@ -178,17 +192,23 @@ class Pictures:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+        self.messages.close()
 
     def read(self):
         return self.process.stdout.read(self.size)
 
     def said(self):
+        """What ffmpeg had to say, in one line; empty where that is nothing."""
         self.process.kill()
-        lines = self.process.stderr.read().decode(errors="replace").splitlines()
-        return f"{len(lines)} lines: {' / '.join(lines[:3])}" if lines else "ffmpeg said nothing"
+        self.process.wait()
+        self.messages.seek(0)
+        lines = self.messages.read().decode(errors="replace").splitlines()
+        return f"{len(lines)} lines: {' / '.join(lines[:3])}" if lines else ""
 
     def close(self):
         """The decoder ended well, and had nothing to say."""
-        said = self.process.stderr.read().decode(errors="replace").splitlines()
-        if self.process.wait() or said:
-            raise Wrong(f"the decoder ended with {self.process.returncode}, {len(said)} lines: {' / '.join(said[:3])}")
+        status = self.process.wait()
+        if said := self.said():
+            raise Wrong(f"the decoder said {said}")
+        if status:
+            raise Wrong(f"the decoder ended with {status}")

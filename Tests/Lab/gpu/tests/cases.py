@@ -3,6 +3,8 @@
 import itertools
 from dataclasses import dataclass, field
 
+from sources import NOISE, PATTERN, ZEROS
+
 # What is varied. H.265 has no choice of entropy coding; the first value of each is the plainest.
 PARAMETERS = ("profile", "entropy", "rate", "size", "slices", "gop", "source", "beside")
 
@@ -27,35 +29,54 @@ GOPS = {
     "idr3": ("-g", "3"),
     "i2idr4": ("-g", "2", "-idr_interval", "1"),  # every other I picture is no IDR picture
 }
-SOURCES = ("pattern", "noise", "zeros")
+SIZES = ("640x480", "64x64", "128x128", "176x144", "318x182", "175x143", "636x358", "1280x720", "1920x1080")
+
+SOURCES = (PATTERN, NOISE, ZEROS)
 # A second session in the same process, which encodes its own pictures in turn with the first's.
 BESIDE = ("alone", "h264-cavlc", "h264-cabac", "h265")
 
 
+ALL = 1 << 16  # more cases than there are
+SMALL = ("640x480", "64x64", "175x143", "636x358")
+H264 = ("baseline", "main", "high")
+H265 = ("h265-main", "h265-main10")
+COMMON = {
+    "profile": (*H264, *H265),
+    "entropy": ("cabac", "cavlc"),
+    "rate": ("cqp26", "cqp18", "cqp40", "cbr", "vbr"),
+    "size": SIZES,
+    "slices": ("1",),
+    "gop": tuple(GOPS),
+    "source": SOURCES,
+    "beside": BESIDE,
+}
+# With iHD ffmpeg makes a slice for each row of macroblocks, or one; `sessions` makes 2 and 3.
+INTEL = {"rate": (*COMMON["rate"], "qvbr"), "slices": ("1", "rows")}
+INTEL_H264 = {**INTEL, "profile": H264, "rate": COMMON["rate"], "size": SMALL, "beside": BESIDE[:3]}
+
+
 @dataclass(frozen=True)
 class Device:
-    """A GPU under a driver. `values` narrows or widens what is varied on it."""
+    """A GPU under a driver, by its name for `run`. `values` narrows or widens what is varied on it."""
 
     name: str
     driver: str
-    environment: dict = field(hash=False, default_factory=dict)
-    options: tuple = ()
     values: dict = field(hash=False, default_factory=dict)
     # Widest and highest picture, by codec.
     limit: dict = field(hash=False, default_factory=dict)
+    # How many slices a picture may have that ffmpeg cannot be asked for.
+    slices: tuple = ()
+    # How many of its cases --short takes at most: of what differs little from another one few.
+    few: int = ALL
+    # A VDENC_WALKER for all slices of a picture, and one header of theirs.
+    one_walker: bool = False
+
+    def options(self):
+        """ffmpeg's, for the entry point that the driver has."""
+        return ("-low_power", "1") if self.driver == "iHD" else ()
 
     def parameters(self):
-        common = {
-            "profile": tuple(PROFILES),
-            "entropy": ("cabac", "cavlc"),
-            "rate": ("cqp26", "cqp18", "cqp40", "cbr", "vbr"),
-            "size": ("640x480", "64x64", "128x128", "176x144", "318x182", "175x143", "636x358", "1280x720", "1920x1080"),
-            "slices": ("1",),
-            "gop": tuple(GOPS),
-            "source": SOURCES,
-            "beside": BESIDE,
-        }
-        return {name: self.values.get(name, common[name]) for name in PARAMETERS}
+        return {**COMMON, **self.values}
 
     def states_size(self, codec, width, height):
         """Whether the stream's own size is what was asked. radeonsi 22.3 aligns H.265 pictures to 64x16 and crops them
@@ -65,49 +86,31 @@ class Device:
     def allows(self, case):
         """Whether the values of `case`, which may lack some, go together."""
         codec = PROFILES[case["profile"]][0] if "profile" in case else None
-        if codec == "hevc" and case.get("entropy") == "cavlc":
+        if codec == "hevc" and (case.get("entropy") == "cavlc" or case.get("rate") == "qvbr"):
             return False
         if case.get("profile") == "baseline" and case.get("entropy") == "cabac":
-            return False
-        if codec == "hevc" and case.get("rate") == "qvbr":
             return False
         # Mesa 22.3 writes the syntax of P slices into an I slice of a picture that is no IDR picture.
         if self.driver == "radeonsi" and codec == "h264" and case.get("gop") == "i2idr4":
             return False
         if self.driver == "iHD" and codec == "hevc" and case.get("size") == "64x64":  # its least is 128x128
             return False
-        # Skylake's engine makes all slices of a picture from one header, which ends with ffmpeg's cabac_alignment_one_bits:
-        # how many of them there are the emulated GPU cannot know.
-        if self.name == "iHD Skylake" and case.get("slices") == "rows" and case.get("entropy") == "cabac":
-            return False
-        return True
+        # The one header ends with ffmpeg's cabac_alignment_one_bits, and how many of them there are the emulated GPU
+        # cannot know.
+        return not (self.one_walker and case.get("slices") == "rows" and case.get("entropy") == "cabac")
 
 
-H264 = ("baseline", "main", "high")
-RATES_WITH_QVBR = ("cqp26", "cqp18", "cqp40", "cbr", "vbr", "qvbr")
+RENOIR_LIMIT = {"h264": "4096x2304", "hevc": "4096x2304"}
+ICELAKE_LIMIT = {"h264": "4096x4096", "hevc": "8192x8192"}
 DEVICES = (
-    Device("radeonsi", "radeonsi", limit={"h264": "4096x2304", "hevc": "4096x2304"}),
-    Device(
-        "iHD",
-        "iHD",
-        options=("-low_power", "1"),
-        # With this driver ffmpeg makes a slice for each row of macroblocks, or one; `sessions` makes 2 and 3.
-        values={"rate": RATES_WITH_QVBR, "slices": ("1", "rows")},
-        limit={"h264": "4096x4096", "hevc": "8192x8192"},
-    ),
-    Device(
-        "iHD Skylake",
-        "iHD",
-        environment={"FAKEGPU_I915": "0x1912"},
-        options=("-low_power", "1"),
-        values={
-            "profile": H264,
-            "slices": ("1", "rows"),
-            "size": ("640x480", "64x64", "175x143", "636x358"),
-            "beside": ("alone", "h264-cavlc", "h264-cabac"),
-        },
-        limit={"h264": "4096x4096"},
-    ),
+    Device("renoir", "radeonsi", limit=RENOIR_LIMIT),
+    Device("rembrandt", "radeonsi", {"size": (*SMALL, "1280x720")}, RENOIR_LIMIT, few=4),
+    Device("icelake", "iHD", INTEL, ICELAKE_LIMIT, slices=(2, 3)),
+    Device("jasperlake", "iHD", {**INTEL, "size": (*SMALL, "128x128")}, slices=(2, 3), few=4),
+    Device("rocketlake", "iHD", {**INTEL, "size": (*SMALL, "128x128")}, slices=(2, 3), few=4),
+    Device("skylake", "iHD", INTEL_H264, {"h264": "4096x4096"}, one_walker=True),
+    Device("kabylake", "iHD", INTEL_H264, one_walker=True, few=2),
+    Device("coffeelake", "iHD", INTEL_H264, one_walker=True, few=2),
 )
 
 
@@ -164,13 +167,27 @@ def table(device):
     return cases
 
 
-def short(cases):
-    """A selection of `cases` for every day: small pictures, each value of the other parameters at least once."""
+def companion(case):
+    """What the session beside `case`'s encodes: a plain case of another size and codec or entropy coding."""
+    plain = {"size": "320x240", "slices": "1", "gop": "ip", "rate": "cqp26", "source": "noise", "beside": "alone"}
+    if case["beside"] == "h265":
+        return {**plain, "profile": "h265-main", "entropy": "cabac"}
+    return {**plain, "profile": "main", "entropy": case["beside"].removeprefix("h264-")}
+
+
+def long(device):
+    """The case that is encoded for long."""
+    plain = {name: values[0] for name, values in device.parameters().items()}
+    return {**plain, "size": "176x144", "profile": "high", "source": "noise", "gop": "idr3"}
+
+
+def short(device):
+    """A selection of the cases for every day: small pictures, each value of the other parameters at least once."""
     chosen, seen = [], set()
-    for case in cases:
+    for case in table(device):
         width, height = map(int, case["size"].split("x"))
         values = {item for item in case.items() if item[0] != "size"}
         if width * height <= 640 * 480 and values - seen:
             chosen.append(case)
             seen |= values
-    return chosen
+    return chosen[: device.few]

@@ -2,10 +2,12 @@
  *
  * usage: sessions [-t THREADS] [-n PICTURES] [-s SLICES] [-w WIDTH] [-h HEIGHT] [-1] FOLDER
  *
- * Thread N (0, 1, …) encodes pictures that are 16 N samples wider, with CAVLC where N is odd and else with CABAC. It leaves
- * FOLDER/N-WIDTHxHEIGHT.h264 and the pictures that it encoded, NV12, in the .raw beside it. With -1 the threads share a
- * VADisplay. Written for the emulated GPU's tests: ffmpeg 5.1 encodes in one thread, and with some drivers it makes one
- * slice a picture or one a row of macroblocks. WIDTH and HEIGHT are multiples of 16. */
+ * Thread N (0, 1, …) encodes pictures that are 16 N samples wider, with CAVLC where N is odd and else with CABAC. It
+ * leaves FOLDER/N-WIDTHxHEIGHT.h264 and the pictures that it encoded, NV12, in the .raw beside it. With -1 the threads
+ * share a VADisplay. WIDTH and HEIGHT are multiples of 16.
+ *
+ * Written for the emulated GPU's tests: ffmpeg 5.1 encodes in one thread, and with some drivers it makes one slice a
+ * picture or one a row of macroblocks. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -172,11 +174,13 @@ static struct bits slice_header(const struct session *session, unsigned picture,
 static VABufferID buffer(struct session *session, VABufferType type, size_t size, const void *data)
 {
     VABufferID id;
-    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, (void *)data, &id), "vaCreateBuffer");
+    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, (void *)data, &id),
+          "vaCreateBuffer");
     return id;
 }
 
-static unsigned add_packed(struct session *session, VABufferID *ids, VAEncPackedHeaderType type, const struct bits *bits)
+static unsigned add_packed(struct session *session, VABufferID *ids, VAEncPackedHeaderType type,
+                           const struct bits *bits)
 {
     VAEncPackedHeaderParameterBuffer header = {.type = type, .bit_length = bits->count, 
                                                .has_emulation_bytes = 1};
@@ -276,7 +280,8 @@ static void upload(struct session *session)
         fwrite(row, 1, width, session->source);
     }
     check(vaUnmapBuffer(session->display, image.buf), "vaUnmapBuffer of an image");
-    check(vaPutImage(session->display, session->input, image.image_id, 0, 0, width, height, 0, 0, width, height), "vaPutImage");
+    check(vaPutImage(session->display, session->input, image.image_id, 0, 0, width, height, 0, 0, width, height),
+          "vaPutImage");
     check(vaDestroyImage(session->display, image.image_id), "vaDestroyImage");
 }
 
@@ -350,18 +355,27 @@ static void open_session(struct session *session)
         {.type = VAConfigAttribRateControl, .value = VA_RC_CQP},
         {.type = VAConfigAttribEncPackedHeaders},
     };
+    VADisplay display = session->display;
     VASurfaceID surfaces[3];
 
-    session->entrypoint = has_entrypoint(session->display, VAEntrypointEncSliceLP) ? VAEntrypointEncSliceLP : VAEntrypointEncSlice;
-    check(vaGetConfigAttributes(session->display, VAProfileH264Main, session->entrypoint, attributes + 2, 1), "vaGetConfigAttributes");
-    session->packed = attributes[2].value != VA_ATTRIB_NOT_SUPPORTED && attributes[2].value & VA_ENC_PACKED_HEADER_SLICE;
+    session->entrypoint =
+        has_entrypoint(display, VAEntrypointEncSliceLP) ? VAEntrypointEncSliceLP : VAEntrypointEncSlice;
+    check(vaGetConfigAttributes(display, VAProfileH264Main, session->entrypoint, attributes + 2, 1),
+          "vaGetConfigAttributes");
+    session->packed =
+        attributes[2].value != VA_ATTRIB_NOT_SUPPORTED && attributes[2].value & VA_ENC_PACKED_HEADER_SLICE;
     attributes[2].value = VA_ENC_PACKED_HEADER_SEQUENCE | VA_ENC_PACKED_HEADER_SLICE;
-    check(vaCreateConfig(session->display, VAProfileH264Main, session->entrypoint, attributes, session->packed ? 3 : 2, &session->config), "vaCreateConfig");
-    check(vaCreateSurfaces(session->display, VA_RT_FORMAT_YUV420, session->width, session->height, surfaces, 3, NULL, 0), "vaCreateSurfaces");
+    check(vaCreateConfig(display, VAProfileH264Main, session->entrypoint, attributes, session->packed ? 3 : 2,
+                         &session->config),
+          "vaCreateConfig");
+    check(vaCreateSurfaces(display, VA_RT_FORMAT_YUV420, session->width, session->height, surfaces, 3, NULL, 0),
+          "vaCreateSurfaces");
     session->input = surfaces[0];
     session->reconstructed[0] = surfaces[1];
     session->reconstructed[1] = surfaces[2];
-    check(vaCreateContext(session->display, session->config, (int)session->width, (int)session->height, VA_PROGRESSIVE, surfaces, 3, &session->context), "vaCreateContext");
+    check(vaCreateContext(display, session->config, (int)session->width, (int)session->height, VA_PROGRESSIVE, surfaces,
+                          3, &session->context),
+          "vaCreateContext");
     session->coded = buffer(session, VAEncCodedBufferType, (size_t)session->width * session->height * 3 + 65536, NULL);
 }
 
@@ -430,7 +444,8 @@ int main(int count, char **words)
         default: return 64;
         }
     options.folder = words[optind];
-    if (!options.folder || options.threads < 1 || options.threads > MOST_THREADS || options.slices < 1 || options.slices > MOST_SLICES) {
+    if (!options.folder || options.threads < 1 || options.threads > MOST_THREADS || options.slices < 1 ||
+        options.slices > MOST_SLICES) {
         fprintf(stderr, "usage: sessions [-t THREADS] [-n PICTURES] [-s SLICES] [-w WIDTH] [-h HEIGHT] [-1] FOLDER\n");
         return 64;
     }

@@ -1,0 +1,33 @@
+"""The tests that were run, as tables in Markdown."""
+
+import re
+
+import cases
+from encode import vainfo
+
+
+def version(device):
+    """What vainfo says of the driver, without what is this machine's."""
+    found = re.search(r"Driver version: (.*?)(?: \([^()]*\))?$", vainfo(device), re.MULTILINE)
+    return found[1].strip() if found else "unknown"
+
+
+def markdown(results, name):
+    """`results`: by the test's name the reason why it failed, empty where it passed. `name` gives a case's."""
+    passed = sum(1 for reason in results.values() if not reason)
+    yield "# What the emulated GPU was tested with\n"
+    yield "Made by `./test --table >MATRIX.md`; `tests/cases.py` says what the words mean."
+    yield "Of the pairs of values that go together each is in some row."
+    yield f"{len(results)} tests, {passed} passed."
+    for device in cases.DEVICES:
+        yield f"\n## {device.name}\n\n{version(device)}\n"
+        yield f"| {' | '.join(cases.PARAMETERS)} | |"
+        yield "|" + "---|" * (len(cases.PARAMETERS) + 1)
+        others = {test: reason for test, reason in results.items() if test.startswith(f"{device.name}: ")}
+        for case in cases.table(device):
+            reason = others.pop(name(device, case), None)
+            if reason is not None:
+                yield f"| {' | '.join(case[parameter] for parameter in cases.PARAMETERS)} | {reason or 'passed'} |"
+        yield ""
+        for test, reason in sorted(others.items()):
+            yield f"- {test.removeprefix(f'{device.name}: ')}: {reason or 'passed'}"
