@@ -5,11 +5,9 @@
 
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 static struct settings values;
-static char intel_device[sizeof "i915:0x0000"];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *setting(const char *name)
@@ -21,14 +19,10 @@ static const char *setting(const char *name)
 
 static void read_environment(void)
 {
-    const char *pictures = setting("FAKEGPU_PICTURES"), *intel = setting("FAKEGPU_I915");
+    const char *pictures = setting("FAKEGPU_PICTURES");
 
     values.debug = setting("FAKEGPU_DEBUG") != NULL;
     values.devices = setting("FAKEGPU_DEVICES");
-    if (!values.devices && intel) {
-        snprintf(intel_device, sizeof intel_device, "i915:%s", intel);
-        values.devices = intel_device;
-    }
     if (!values.devices)
         values.devices = "renoir";
     values.log = setting("FAKEGPU_LOG");

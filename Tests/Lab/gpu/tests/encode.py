@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import cases
@@ -66,11 +67,16 @@ def encode(device, encodes):
         raise Wrong(f"ffmpeg could not encode ({done.returncode}): {' / '.join(said[-3:])}")
 
 
-def compile_sessions(folder):
-    """sessions.c, against the libva that ffmpeg has."""
-    program, source = folder / "sessions", GPU / "tests/sessions.c"
+COMPILING = threading.Lock()
+
+
+def compiled(folder, name):
+    """One of the C programs of this folder, compiled once, against the libva that ffmpeg has."""
+    program, source = folder / name, GPU / f"tests/{name}.c"
     libraries = ("-l:libva.so.2", "-l:libva-drm.so.2", "-lpthread")
-    run("cc", "-O2", "-Wall", "-Wextra", f"-I{CACHE / 'root/usr/include'}", str(source), "-o", str(program), *libraries)
+    with COMPILING:
+        if not program.exists():
+            run("cc", "-O2", "-Wall", "-Wextra", f"-I{CACHE / 'root/usr/include'}", str(source), "-o", str(program), *libraries)
     return program
 
 
