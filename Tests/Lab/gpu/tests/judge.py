@@ -103,11 +103,12 @@ class Stream:
 
     def bounds(self):
         """How far a block's mean may be from the source's, by plane: half a quantisation step of the DC coefficient,
-        which is block-size times the mean (8.6.4.2), the deblocking filter's tc, and one for the rounding."""
+        which is block-size times the mean (8.6.4.2), twice tc, by which the deblocking filter may move the samples at
+        an edge (8.7.2.5.7), and one for the rounding."""
         fields = self.syntax()
         first = 26 + fields["init_qp_minus26"][0]
         qp = max(first + delta for delta in fields["slice_qp_delta"])
-        filtered = TC[max(0, min(qp + 2 - 18, len(TC) - 1))]
+        filtered = 2 * TC[max(0, min(qp + 2 - 18, len(TC) - 1))]
         step = 2 ** ((qp - 4) / 6)
         return {plane: step / (2 * size) + filtered + 1 for plane, size in BLOCK.items()}
 
