@@ -150,7 +150,7 @@ enum media_fields {
     HUC_REGION_COUNT = 16,
     HUC_INPUT_REGION = 3,  /* of the bit rate control's firmware for H.265: the driver's batch, */
     HUC_OUTPUT_REGION = 5, /* and the one that is made of it */
-    SLICE_TYPE_I = 2, /* of MFX_AVC_SLICE_STATE and HCP_SLICE_STATE; MFX: 0 P, 1 B; HCP: 0 B, 1 P */
+    SLICE_TYPE_I = 2,      /* of MFX_AVC_SLICE_STATE and HCP_SLICE_STATE; MFX: 0 P, 1 B; HCP: 0 B, 1 P */
 };
 
 #endif
