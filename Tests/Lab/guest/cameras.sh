@@ -100,6 +100,7 @@ lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
     on_host check "lossless: $name is sound" is_sound "$file.h264" --frames 5
     on_host check "lossless: $name as the camera delivered it" pictures equal "$file.h264" "$file.raw" --format "$format" --size "$size" --still "$@"
 }
+gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
 # One-pixel checkers tell whether chroma is the mean of two rows; squares tell places and colours.
 squares=4 checkers=14
 if "$LAB/gpu/run" iHD true 2>/dev/null; then
@@ -112,7 +113,6 @@ if "$LAB/gpu/run" iHD true 2>/dev/null; then
     lossless "$multi" YUYV 320x180 $checkers
 
     # A driver that pads its lines, where v4l2-ctl's picture, read without the shim, has none.
-    gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
     for format in YUYV:704 NV12:384; do
         name=${format%:*} stride=${format#*:}
         still_picture "$single" $checkers
@@ -197,11 +197,12 @@ LD_PRELOAD=$work/driver.so DRIVER_STREAMON_ERRNO=28 refuses "ENOSPC at STREAMON 
 v4l2-ctl -d "$single" -c inject_vidioc_streamon_error=1
 refuses "STREAMON fails" 74 "$single" --device "$single" "${software[@]}" --frames 1 out.h264
 
+waits=() # for a camera that went away
 recording() { # NAME CONTROL...: records 100 frames and sets controls of the camera when the file has begun
     local name=$1 pid status=0
     shift
     rm -rf rec && mkdir rec
-    timeout 120 "$CAMREC" --device "$single" "${software[@]}" --qp 20 --frames 100 --report rec/report.json \
+    timeout 120 "$CAMREC" --device "$single" "${software[@]}" "${waits[@]}" --qp 20 --frames 100 --report rec/report.json \
         --timestamps rec/out.txt rec/out.h264 rec/out.mkv 2>rec/stderr &
     pid=$!
     await 30 sh -c '[ -n "$(find rec -name "*h264*" -size +8k)" ]' || true
@@ -240,6 +241,7 @@ else
 fi
 v4l2-ctl -d "$single" -c wrap_sequence_number=0
 
+waits=(--device-timeout 0)
 status=0
 recording lost disconnect=1 || status=$?
 check "a camera that disconnects: exit code 74" test $status = 74
