@@ -1,0 +1,28 @@
+import ArgumentParser
+import Encoder
+
+/// What encodes.
+struct EncoderOptions: ParsableArguments {
+    @Option(help: "Which encoder.")
+    var encoder: EncoderRequest.Preference = .auto
+
+    @Option(help: ArgumentHelp("The GPU to use, and no other: /dev/dri/renderD128.", valueName: "PATH"))
+    var renderNode: String?
+
+    @Option(help: "The GPU's low-power encoder (EncSliceLP).")
+    var lowPower: EncoderRequest.LowPower = .auto
+
+    func validate() throws {
+        if encoder == .software, renderNode != nil || lowPower != .auto {
+            throw ValidationError("--encoder software excludes --render-node and --low-power")
+        }
+    }
+
+    var request: EncoderRequest {
+        var request = EncoderRequest()
+        request.preference = encoder
+        request.renderNode = renderNode
+        request.lowPower = lowPower
+        return request
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Encoder
+
+/// How many bits.
+struct RateOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Average bit rate: 4M, 800k. Default: 0.1 bit a pixel, 0.06 of H.265.", valueName: "RATE"))
+    var bitrate: BitsPerSecond?
+
+    @Option(
+        help: ArgumentHelp(
+            "Highest bit rate over the window. Default: half as much again.", valueName: "RATE"))
+    var maxBitrate: BitsPerSecond?
+
+    @Option(help: ArgumentHelp("The window of the highest rate. Default: 1s.", valueName: "TIME"))
+    var rateWindow: TimeSpan?
+
+    @Option(help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"))
+    var qp: Int?
+
+    @Option(help: ArgumentHelp("Constant quality, 1 (best) to 51.", valueName: "N"))
+    var quality: Int?
+
+    @Option(help: "Rate-control mode.")
+    var rateControl: Automatic<RateControl.Mode> = .auto
+
+    func validate() throws {
+        if let qp, !(1...51).contains(qp) { throw ValidationError("--qp must be 1 to 51") }
+        if let quality, !(1...51).contains(quality) { throw ValidationError("--quality must be 1 to 51") }
+        if qp != nil, quality != nil || bitrate != nil || maxBitrate != nil {
+            throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate")
+        }
+        try validateMode()
+        if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
+            throw ValidationError("--max-bitrate is below --bitrate")
+        }
+        if let rateWindow, rateWindow.seconds > 60 {
+            throw ValidationError("--rate-window must be at most 60s")
+        }
+    }
+
+    /// What a mode that is asked for by name has no use for.
+    private func validateMode() throws {
+        let hasRate = bitrate != nil || maxBitrate != nil || rateWindow != nil
+        guard let mode = rateControl.value else {
+            if qp != nil, rateWindow != nil { throw ValidationError("--qp excludes --rate-window") }
+            return
+        }
+        let useless: String? =
+            switch mode {
+            case .cbr where maxBitrate != nil && maxBitrate?.value != bitrate?.value: "--max-bitrate"
+            case .cbr where qp != nil || quality != nil, .vbr where qp != nil || quality != nil:
+                "--qp and --quality"
+            case .cqp where hasRate || quality != nil: "--bitrate, --max-bitrate, --rate-window and --quality"
+            case .icq where hasRate || qp != nil: "--bitrate, --max-bitrate, --rate-window and --qp"
+            case .qvbr where qp != nil: "--qp"
+            default: nil
+            }
+        if let useless {
+            throw ValidationError("--rate-control \(mode.rawValue) has no use for \(useless)")
+        }
+    }
+
+    var request: RateControlRequest {
+        var request = RateControlRequest()
+        request.mode = rateControl.value
+        request.bitRate = bitrate?.value
+        request.maximumBitRate = maxBitrate?.value
+        request.window = rateWindow?.seconds ?? 1
+        request.quantizer = qp
+        request.quality = quality
+        return request
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Capture
+
+/// Where pictures come from.
+struct SourceOptions: ParsableArguments {
+    @Option(
+        help: "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera."
+    )
+    var device: String?
+
+    @Option(help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"))
+    var size: PictureSize?
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"))
+    var fps: FrameRate?
+
+    @Option(
+        name: .customLong("format"),
+        help: ArgumentHelp(
+            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.",
+            valueName: "F|auto"))
+    var formatChoice: Automatic<PixelFormat> = .auto
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Take test pictures and files in real time. Default: test yes, files no.")
+    var pace: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
+    @Option(
+        name: .customLong("control"),
+        help: ArgumentHelp(
+            "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
+            valueName: "NAME=VALUE,..."))
+    var controlLists: [ControlList] = []
+
+    @Flag(help: "Give the controls their former values back at the end.")
+    var restoreControls = false
+
+    func validate() throws {
+        if restoreControls, controlLists.isEmpty {
+            throw ValidationError("--restore-controls has nothing to restore without --control")
+        }
+    }
+
+    var format: PixelFormat? { formatChoice.value }
+
+    var request: CaptureRequest {
+        var request = CaptureRequest(size: size, frameRate: fps, pixelFormat: format)
+        request.controls = controlLists.flatMap(\.settings)
+        request.restoresControls = restoreControls
+        return request
+    }
+}

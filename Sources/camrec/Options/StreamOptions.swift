@@ -1,0 +1,78 @@
+import ArgumentParser
+import Bitstream
+import Capture
+import Encoder
+
+/// What the stream looks like.
+struct StreamOptions: ParsableArguments {
+    @Option(help: "H.264 or H.265. Default: what each output's name says, else h264.")
+    var codec: Codec?
+
+    @Option(
+        help: ArgumentHelp(
+            "Distance of keyframes: 50 frames or 2s. Default: one a second.", valueName: "N|TIME"))
+    var keyframeInterval: KeyframeDistance?
+
+    @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")
+    var profile: EncoderConfiguration.Profile?
+
+    @Option(help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"))
+    var level: Automatic<Level> = .auto
+
+    @Option(help: "H.264's entropy coding. Default: CABAC where the profile has it.")
+    var entropy: EncoderConfiguration.EntropyMode?
+
+    @Option(help: ArgumentHelp("B frames in a row at most; they reorder and delay.", valueName: "N"))
+    var bframes = 0
+
+    @Option(help: ArgumentHelp("Frames that the encoder may hold back.", valueName: "N"))
+    var maxFrameDelay: Int?
+
+    @Option(help: "Every frame at once, or better pictures later.")
+    var latency: EncoderConfiguration.Latency = .realtime
+
+    @Option(help: ArgumentHelp("limited or full. Default: the camera's.", valueName: "RANGE"))
+    var colorRange: ColorEncoding.Range?
+
+    @Option(help: ArgumentHelp("bt601, bt709 or bt2020. Default: the camera's.", valueName: "MATRIX"))
+    var colorMatrix: MatrixName?
+
+    @Option(help: ArgumentHelp("Slices a picture, 1 to 32.", valueName: "N"))
+    var slices = 1
+
+    func validate() throws {
+        guard (0...16).contains(bframes) else { throw ValidationError("--bframes must be 0 to 16") }
+        guard (1...32).contains(slices) else { throw ValidationError("--slices must be 1 to 32") }
+        if let maxFrameDelay, !(0...250).contains(maxFrameDelay) {
+            throw ValidationError("--max-frame-delay must be 0 to 250")
+        }
+    }
+
+    /// The configuration of each codec. Where there are several, one does not get what only another has.
+    func configurations(_ codecs: [Codec], rate: RateOptions) -> [EncoderConfiguration] {
+        codecs.map { codec in
+            var configuration = configuration(codec, rate: rate)
+            guard codecs.count > 1 else { return configuration }
+            if profile?.isDefined(in: codec) == false { configuration.profile = nil }
+            if codec == .hevc { configuration.entropyMode = nil }
+            return configuration
+        }
+    }
+
+    private func configuration(_ codec: Codec, rate: RateOptions) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration()
+        configuration.codec = codec
+        configuration.profile = profile
+        configuration.level = level.value
+        configuration.entropyMode = entropy
+        configuration.rateControl = rate.request
+        configuration.keyframeInterval = keyframeInterval?.interval
+        configuration.bFrames = bframes
+        configuration.maximumFrameDelay = maxFrameDelay
+        configuration.latency = latency
+        configuration.slices = slices
+        configuration.colorRange = colorRange
+        configuration.colorMatrix = colorMatrix?.matrix
+        return configuration
+    }
+}
