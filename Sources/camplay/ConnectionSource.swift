@@ -16,6 +16,8 @@ final class ConnectionSource: ByteSource {
     private var backOff = BackOff()
     private var isOutageTold = false
     private var hasBroken = false
+    /// Whether bytes came since the last pause.
+    private var mayPause = false
 
     private enum Origin: ~Copyable {
         case sender(SocketAddress)
@@ -24,6 +26,9 @@ final class ConnectionSource: ByteSource {
 
     /// Nanoseconds that connecting may take.
     private static let connectTimeout: Int64 = 5_000_000_000
+    /// Nanoseconds without a byte that are taken for the end of a picture. A sender writes one in one go, and
+    /// where the network parts it nevertheless, the decoder finds out.
+    private static let pauseDuration: Int64 = 2_000_000
     /// Seconds after which a sender whose machine is gone is given up.
     private static let patience = 10
 
@@ -59,11 +64,17 @@ final class ConnectionSource: ByteSource {
                 try connect()
                 continue
             }
-            guard connected.waitUntilReadable(interruption: interruption.descriptor) else { return .ended }
+            let pause = mayPause ? MonotonicTime.now() + Self.pauseDuration : nil
+            guard connected.waitUntilReadable(until: pause, interruption: interruption.descriptor) else {
+                socket = consume connected
+                mayPause = false
+                return interruption.isRaised ? .ended : .pause
+            }
             switch connected.receive(into: room) {
             case .received(let count):
                 socket = consume connected
                 (backOff, isOutageTold, hasReceived) = (BackOff(), false, true)
+                mayPause = true
                 return .bytes(count)
             case .nothing: socket = consume connected
             case .ended:

@@ -94,6 +94,13 @@ final class Receiver {
 
     func take(_ chunk: [UInt8]) throws { try gatherer.gather(chunk.span.bytes, decode) }
 
+    /// The stream rests.
+    func rest() throws {
+        try gatherer.anticipate { unit in
+            if let picture = try decoder.anticipate(unit) { pictures.append(Samples(picture)) }
+        }
+    }
+
     func finish() throws {
         try gatherer.finish(decode)
         decoder.drain()
