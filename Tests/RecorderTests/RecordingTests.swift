@@ -69,6 +69,28 @@ import Testing
         #expect(recording.counted.addUp)
     }
 
+    @Test("when the disk is late raw pictures are dropped and counted, and no coded one")
+    func lateDisk() throws {
+        let (isWriting, isLate) = (Gate(), Gate())
+        let sink = ScriptedSink()
+        sink.onUnit = { number in
+            guard number == 0 else { return }
+            isWriting.open()
+            isLate.wait()
+        }
+        // A minute's pictures wait for the disk; half as many more come meanwhile.
+        let stream = try ScriptedStream([.picture, .wait(isWriting), .pictures(5400), .open(isLate)])
+        let recording = try record(stream, to: sink)
+        let outcome = recording.finish()
+        #expect(outcome.error == nil)
+        #expect(recording.counted[.droppedByUs] > 0)
+        #expect(recording.counted[.written] == recording.counted[.encoded])
+        #expect(sink.units.map(\.frameNumber) == Array(0..<sink.units.count))
+        #expect(sink.sequences.last == 5400)
+        #expect(recording.outputs[0].counters[.lost] == 0)
+        #expect(recording.counted.addUp)
+    }
+
     @Test(
         "an output that recovers goes on after a failure; what it lost is counted, and the first error told")
     func recovery() throws {
