@@ -19,6 +19,8 @@ struct RecordingSession {
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
     private static let progressInterval: Int32 = 500
+    /// Milliseconds from one look at a camera that is in use to the next.
+    private static let busyInterval: Int32 = 200
 
     func run() -> ExitStatus {
         do throws(RecordingError) {
@@ -57,7 +59,9 @@ struct RecordingSession {
         let desk = ControlDesk(
             control: control, stop: signals.interruption, start: start, counters: recording.counters,
             encoders: recording.encoderCounters, outputs: recording.outputs,
-            live: sinks.compactMap { $0 as? BroadcastSink }, isPassthrough: stream.format.pixelFormat == .h264
+            live: sinks.compactMap { $0 as? BroadcastSink },
+            isPassthrough: stream.format.pixelFormat == .h264,
+            hasRing: command.segments.ring != nil
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
@@ -91,10 +95,20 @@ struct RecordingSession {
     }
 
     private func openSource() throws(RecordingError) -> any CaptureStream {
-        do {
-            return try CaptureSource.open(
-                command.source.device, request: command.source.request, isPaced: command.source.pace)
-        } catch { throw .capture(error) }
+        let deadline = MonotonicTime.now() + Int64((command.source.wait?.seconds ?? 0) * 1e9)
+        var isWaiting = false
+        while true {
+            do throws(CaptureError) {
+                return try CaptureSource.open(
+                    command.source.device, request: command.source.request, isPaced: command.source.pace)
+            } catch {
+                guard case .busy = error.kind, MonotonicTime.now() < deadline else { throw .capture(error) }
+                if !isWaiting { console.inform("waiting: \(error)") }
+            }
+            isWaiting = true
+            // Neither flock(2) nor V4L2 can be waited for with a limit; a signal ends the process meanwhile.
+            _ = poll(nil, 0, Self.busyInterval)
+        }
     }
 
     /// A camera that goes away is waited for.

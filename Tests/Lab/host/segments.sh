@@ -62,6 +62,35 @@ mkdir taken && echo mine | tee taken/a.h264 >taken/a-4.h264
 records "names: one that is taken gets a counter" "${small[@]}" --frames 10 --segment 100f taken/a.h264
 check "names: above those that are there" test -s taken/a-5.h264 -a "$(cat taken/a.h264 taken/a-4.h264)" = $'mine\nmine'
 
+# Before and after an event. Each picture is in one file at most, and what is kept in memory leaves no trace.
+rings() { # COMMAND...: makes the event happen
+    rm -rf ring ring.json && mkdir ring
+    local pid
+    "$CAMREC" --device test --size 320x240 --fps 50 --keyframe-interval 10 --encoder software --ring 1s --post 500ms --control-socket ring/socket --report ring.json \
+        'ring/a-%Y.h264' ring/b.mkv 2>stderr &
+    pid=$!
+    for _ in $(seq 100); do
+        if grep -q '"captured":1[0-9][0-9]' <("$CAMREC" ctl ring/socket stats 2>&1); then break; fi
+        sleep 0.1
+    done
+    [ ! -e ring/b.mkv ] || { echo "written before anything happened"; return 1; }
+    pid=$pid "$@" >/dev/null
+    for _ in $(seq 100); do
+        if [ "$("$CAMREC" ctl ring/socket stats 2>&1 | grep -o '"written":[0-9]*' | head -n 1 | cut -d : -f 2)" -ge 80 ]; then break; fi
+        sleep 0.1
+    done
+    sleep 0.5
+    kill -TERM $pid
+    wait $pid || { cat stderr; return 1; }
+    is_sound "ring/a-$(date +%Y).h264" --keyframe-interval 10 && same_pictures ring/b.mkv "ring/a-$(date +%Y).h264" &&
+        report ring.json '75 <= outputs[0].written <= 130' 'outputs[0].segments.count == 1' 'outputs[1].written == outputs[0].written'
+}
+by_signal() { kill -USR2 "$pid"; }
+by_socket() { "$CAMREC" ctl ring/socket trigger; }
+check "ring: SIGUSR2 writes what was before it and what follows" rings by_signal
+check "ring: so does 'camrec ctl trigger'" rings by_socket
+refuses "ring: --post without it" 64 '--post' "${small[@]}" --frames 10 --post 3s out.h264
+
 # What goes: the oldest of its own, and never another file.
 mkdir keep && cp frames/a.h264 keep/film.h264 && cp frames/a.h264 keep/rec-1999.h264
 for _ in 1 2; do records "keep: recorded" "${small[@]}" --frames 250 --segment 50f --keep 3 --overwrite --report keep.json 'keep/rec-%Y.h264'; done
