@@ -117,11 +117,11 @@ wait $holder || true
 "$CAMREC" --device "$single" --frames 100000 --encoder software --overwrite first.h264 2>/dev/null &
 holder=$!
 await 10 test -s first.h264
-link=/dev/v4l/by-path/platform-vivid.0-video-index0
-refuses "one recorder a camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device "$link" --frames 1 --overwrite out.h264
+ln -s "$single" link
+refuses "one recorder a camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
 check "one recorder a camera: a look at it is free" "$CAMREC" devices
 second_waits() {
-    "$CAMREC" --device "$link" --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
+    "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
     await 20 grep -q 'waiting: .*in use by camrec' waiting
     kill -TERM $holder
     wait $!
