@@ -55,7 +55,11 @@ public struct Camera: ~Copyable {
     /// Every format, size and rate that the camera offers.
     public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
 
-    /// Sets the format, size and rate, and makes the stream, which then only has to be started.
+    /// Every control that the camera has, with its value.
+    public var controls: [CameraControl] { CameraControls(device: device).all() }
+
+    /// Sets the format, size and rate, then the controls, and makes the stream, which then only has to be
+    /// started.
     /// - Parameter former: the format of the stream that this one continues. Where nothing of it has changed it
     ///   stays the same object.
     public consuming func makeStream(
@@ -64,8 +68,10 @@ public struct Camera: ~Copyable {
         try device.claim()
         let granted = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
-        return try CameraStream(
+        let stream = try CameraStream(
             device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)
+        try stream.setControls(request.controls, restoring: request.restoresControls)
+        return stream
     }
 
     private static func isGreyOnly(_ format: PixelFormat) -> Bool {

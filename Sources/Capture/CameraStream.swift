@@ -10,6 +10,8 @@ public final class CameraStream: CaptureStream {
     public private(set) var losses = CaptureLosses()
     public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
 
+    public private(set) var controlChanges: [ControlChange] = []
+
     private let device: V4L2Device
     private let pool: PixelBufferPool
     private let type: UInt32
@@ -23,6 +25,7 @@ public final class CameraStream: CaptureStream {
     private var startTime: Int64 = 0
     private var deadline: FrameDeadline
     private var isStreaming = false
+    private var restoresControls = false
 
     /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, and six that may
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
@@ -48,6 +51,12 @@ public final class CameraStream: CaptureStream {
 
     deinit { stop() }
 
+    /// To be called before it streams: many controls cannot change any more while it does.
+    func setControls(_ settings: [ControlSetting], restoring: Bool) throws(CaptureError) {
+        controlChanges = try CameraControls(device: device).apply(settings)
+        restoresControls = restoring
+    }
+
     public func start() throws(CaptureError) {
         takeReturned()
         for index in 0..<pool.count where (queued | held) & 1 << UInt32(index) == 0 { try queue(index) }
@@ -61,6 +70,19 @@ public final class CameraStream: CaptureStream {
     }
 
     public func stop() {
+        endStreaming()
+        if restoresControls {
+            restoresControls = false
+            CameraControls(device: device).restore(controlChanges)
+        }
+    }
+
+    public func restart() throws(CaptureError) {
+        endStreaming()
+        try start()
+    }
+
+    private func endStreaming() {
         guard isStreaming else { return }
         isStreaming = false
         var type = Int32(bitPattern: type)

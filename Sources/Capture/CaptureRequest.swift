@@ -6,6 +6,10 @@ public struct CaptureRequest: Sendable, Hashable {
     public var frameRate: FrameRate?
     /// The pixel format, which is then a condition, not a wish.
     public var pixelFormat: PixelFormat?
+    /// What a camera's controls are set to before it streams.
+    public var controls: [ControlSetting] = []
+    /// Whether the controls get their former values back at the end.
+    public var restoresControls = false
 
     /// Asks for nothing in particular.
     public init(size: PictureSize? = nil, frameRate: FrameRate? = nil, pixelFormat: PixelFormat? = nil) {

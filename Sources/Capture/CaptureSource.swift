@@ -9,9 +9,12 @@ public enum CaptureSource {
         _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
     ) throws(CaptureError) -> any CaptureStream {
         switch device {
+        case .some(let path)
+        where !request.controls.isEmpty && (path == TestSource.name || isFile(path)):
+            throw CaptureError(.unsupported("only cameras have controls; leave out --control"), device: path)
         case TestSource.name:
             return try TestSource(request, isPaced: isPaced ?? true)
-        case .some(let path) where path.lowercased().hasSuffix(".y4m"):
+        case .some(let path) where isFile(path):
             return try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
         case .some(let path):
             return try Camera(path: path).makeStream(request)
@@ -19,4 +22,6 @@ public enum CaptureSource {
             return try Camera.first().makeStream(request)
         }
     }
+
+    private static func isFile(_ path: String) -> Bool { path.lowercased().hasSuffix(".y4m") }
 }

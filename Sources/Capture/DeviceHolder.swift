@@ -2,9 +2,9 @@ import Files
 import Glibc
 
 /// Finds out which program has a device open, from what /proc shows this user.
-enum DeviceHolder {
+public enum DeviceHolder {
     /// `cheese (pid 4711)`: who has the node's lock, else who has it open; nil where no other program is seen to.
-    static func find(of path: String) -> String? {
+    public static func find(of path: String) -> String? {
         var node = stat()
         guard stat(path, &node) == 0 else { return nil }
         let holder = lockHolder(of: node) ?? opener(of: node)

@@ -11,9 +11,10 @@ public struct Inventory: Sendable, Encodable {
     public let encoders: [EncoderEntry]
 
     /// Looks at every video node and every render node. What cannot be opened is listed with the reason.
-    public static func take() -> Inventory {
+    /// - Parameter withControls: also asks cameras for their controls, which takes some of them a while.
+    public static func take(withControls: Bool = false) -> Inventory {
         Inventory(
-            cameras: VideoNode.all().compactMap(CameraEntry.init),
+            cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
             encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software()])
     }
 }
@@ -29,8 +30,23 @@ public struct CameraEntry: Sendable, Encodable {
     public let bus: String?
     /// In the driver's order.
     public let formats: [Format]
+    /// In the driver's order; nil where they were not asked for.
+    public let controls: [Control]?
     /// Why it cannot be used; nil where it can.
     public let problem: String?
+
+    /// One control.
+    public struct Control: Sendable, Encodable {
+        /// As `--control` takes it.
+        public let name: String
+        /// Nil where it cannot be read.
+        public let value: String?
+        /// What can be chosen.
+        public let choices: String
+        public let defaultValue: String?
+        /// `read-only`, `inactive` or `in use`; nil where it can be set.
+        public let obstacle: String?
+    }
 
     /// One pixel format.
     public struct Format: Sendable, Encodable {
@@ -49,7 +65,7 @@ public struct CameraEntry: Sendable, Encodable {
     }
 
     /// Nil for nodes that are no cameras.
-    init?(path: String) {
+    init?(path: String, withControls: Bool) {
         self.path = path
         stablePath = StableLink.find(for: path)
         do throws(CaptureError) {
@@ -62,12 +78,29 @@ public struct CameraEntry: Sendable, Encodable {
                     pixelFormat: "\(format.pixelFormat)", name: format.name,
                     sizes: format.sizes.map(Size.init))
             }
+            controls = withControls ? camera.controls.map(Control.init) : nil
             problem = nil
         } catch {
             if case .notACaptureDevice = error.kind { return nil }
-            (name, driver, bus, formats) = (nil, nil, nil, [])
+            (name, driver, bus, formats, controls) = (nil, nil, nil, [], nil)
             problem = error.description
         }
+    }
+}
+
+extension CameraEntry.Control {
+    init(_ control: CameraControl) {
+        name = control.name
+        value = control.value.map(control.text)
+        choices = control.choices
+        defaultValue = control.defaultValue.map(control.text)
+        obstacle =
+            switch control.obstacle {
+            case .readOnly: "read-only"
+            case .inactive: "inactive"
+            case .grabbed: "in use"
+            case nil: nil
+            }
     }
 }
 

@@ -24,6 +24,10 @@ extension CameraEntry {
                 lines.append("      \(size.size)\(rates)")
             }
         }
+        if let controls {
+            lines.append(controls.isEmpty ? "    no controls" : "    Controls")
+            lines += controls.map(\.text)
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -54,5 +58,12 @@ extension EncoderEntry {
             lines.append("    \(codec): not encoded here")
         }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension CameraEntry.Control {
+    fileprivate var text: String {
+        let details = [choices, defaultValue.map { "default \($0)" }, obstacle].compactMap { $0 }
+        return "      \(name)" + (value.map { "=\($0)" } ?? "") + "  (\(details.joined(separator: "; ")))"
     }
 }

@@ -157,7 +157,7 @@ public final class Recording {
 
 extension RecordingOutcome.Source {
     fileprivate init(_ stream: any CaptureStream) {
-        (identity, format) = (stream.identity, stream.format)
+        (identity, format, controlChanges) = (stream.identity, stream.format, stream.controlChanges)
     }
 }
 

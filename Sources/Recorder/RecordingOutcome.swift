@@ -19,6 +19,8 @@ public struct RecordingOutcome: Sendable {
         public let identity: SourceIdentity
         /// Of its last picture.
         public let format: PictureFormat
+        /// The controls that were set when it was opened last.
+        public let controlChanges: [ControlChange]
     }
 
     /// What came of one encoder.

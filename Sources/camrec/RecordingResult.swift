@@ -28,6 +28,8 @@ struct RecordingResult: Encodable {
         let name: String
         let driver: String?
         let bus: String?
+        /// What `--control` set, as the camera has it now.
+        let controls: [String: String]
     }
 
     /// How the source held out.
@@ -91,6 +93,8 @@ struct RecordingResult: Encodable {
         let receivers: Int?
         /// Nil for one file.
         let segments: Segments?
+        /// How many found as many receivers there as may be.
+        let refused: Int?
         let error: String?
     }
 
@@ -131,7 +135,10 @@ struct RecordingResult: Encodable {
     ) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
-            path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus)
+            path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
+            controls: outcome.source.controlChanges.reduce(into: [:]) { controls, change in
+                controls[change.control.name] = change.control.text(of: change.granted ?? change.wanted)
+            })
         format = Format(
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
@@ -194,8 +201,9 @@ extension RecordingResult.Output {
         lost = output.counters[.lost]
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
-        receivers = (sink as? BroadcastSink)?.receivers.count
         segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
+        let took = (sink as? BroadcastSink)?.receivers
+        (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
     }
 }

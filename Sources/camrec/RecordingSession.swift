@@ -19,7 +19,8 @@ struct RecordingSession {
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
     private static let progressInterval: Int32 = 500
-    /// Milliseconds from one look at a camera that is in use to the next.
+    /// Milliseconds between two looks for a camera that is not there, or is in use.
+    private static let cameraInterval: Int32 = 1000
     private static let busyInterval: Int32 = 200
 
     func run() -> ExitStatus {
@@ -35,7 +36,8 @@ struct RecordingSession {
     /// nothing behind.
     private func record() throws(RecordingError) -> ExitStatus {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
-        let stream = try openSource()
+        var service = ServiceReport()
+        let stream = try openSource(&service)
         let choices = command.choices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
@@ -65,7 +67,7 @@ struct RecordingSession {
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
-        wait(for: recording, since: start, outputGivenUp: outputGivenUp)
+        wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(
             supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
@@ -94,27 +96,32 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    private func openSource() throws(RecordingError) -> any CaptureStream {
-        let deadline = MonotonicTime.now() + Int64((command.source.wait?.seconds ?? 0) * 1e9)
-        var isWaiting = false
+    /// A service is there before its camera is, and waits for it. One that is in use is waited for as long as it
+    /// is wanted: neither flock(2) nor V4L2 can be waited for with a limit.
+    private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
+        let deadline = MonotonicTime.now() + (command.source.wait?.nanoseconds ?? 0)
+        var isFirst = true
         while true {
             do throws(CaptureError) {
                 return try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } catch {
-                guard case .busy = error.kind, MonotonicTime.now() < deadline else { throw .capture(error) }
-                if !isWaiting { console.inform("waiting: \(error)") }
+                let isQueued = error.isBusy && MonotonicTime.now() < deadline
+                guard isQueued || (service.isWanted && error.isAbsence) else { throw .capture(error) }
+                service.wait("waiting for the camera: \(error)")
+                if isQueued, isFirst { console.inform("waiting: \(error)") }
+                isFirst = false
+                // A signal ends the process while nothing is recorded: there is nothing else to wait for.
+                poll(nil, 0, isQueued ? Self.busyInterval : Self.cameraInterval)
             }
-            isWaiting = true
-            // Neither flock(2) nor V4L2 can be waited for with a limit; a signal ends the process meanwhile.
-            _ = poll(nil, 0, Self.busyInterval)
         }
     }
 
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let usual = ServiceManager.isInCharge ? Patience.forever : Patience(seconds: 30)
+        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
@@ -191,6 +198,7 @@ struct RecordingSession {
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
+        for change in stream.controlChanges { tell(change) }
         for choice in supplies.compactMap(\.choice) {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
@@ -207,8 +215,20 @@ struct RecordingSession {
         }
     }
 
+    private func tell(_ change: ControlChange) {
+        let (control, wanted) = (change.control, change.control.text(of: change.wanted))
+        guard let granted = change.granted, granted != change.wanted else {
+            return console.inform("control: \(control.name) is \(wanted)")
+        }
+        console.warn(
+            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
+    }
+
     /// Until everything has ended; a signal asks for that.
-    private func wait(for recording: Recording, since start: Int64, outputGivenUp: Interruption) {
+    private func wait(
+        for recording: Recording, since start: Int64, outputGivenUp: Interruption,
+        _ service: inout ServiceReport
+    ) {
         var progress = Progress(start: start)
         var isStopping = false
         var stall = Stall(patience: Int64(Self.patience) * 1_000_000_000)
@@ -219,12 +239,14 @@ struct RecordingSession {
                 pollfd(
                     fd: isStopping ? -1 : signals.interruption.descriptor, events: Int16(POLLIN), revents: 0)
             )
-            let timeout = console.hasProgress || isStopping ? Self.progressInterval : -1
+            service.update(recording)
+            let timeout = console.hasProgress || isStopping ? Self.progressInterval : service.interval ?? -1
             withUnsafeMutablePointer(to: &descriptors) {
                 _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
             }
             if descriptors.1.revents != 0 {
                 isStopping = true
+                service.stop()
                 recording.stop()
             }
             if isStopping, stall.isReached(recording) { outputGivenUp.raise() }
@@ -269,4 +291,17 @@ struct Stall {
         if written != self.written || !recording.hasUnwritten { (self.written, since) = (written, now) }
         return now - since >= patience
     }
+}
+
+extension CaptureError {
+    /// The camera is not there now, and may be later.
+    fileprivate var isAbsence: Bool {
+        switch kind {
+        case .noCamera, .notFound, .lost: true
+        default: false
+        }
+    }
+
+    /// Whether another program has the camera.
+    fileprivate var isBusy: Bool { if case .busy = kind { true } else { false } }
 }

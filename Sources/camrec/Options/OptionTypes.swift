@@ -168,3 +168,13 @@ extension String {
         return (Double(digits), String(dropFirst(digits.count)))
     }
 }
+
+/// `brightness=128,exposure_auto=manual`
+struct ControlList: ExpressibleByArgument {
+    let settings: [ControlSetting]
+
+    init?(argument: String) {
+        guard let settings = ControlSetting.list(argument) else { return nil }
+        self.settings = settings
+    }
+}

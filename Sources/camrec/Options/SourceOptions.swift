@@ -33,11 +33,32 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service or in segments.",
             valueName: "TIME"))
     var deviceTimeout: Patience?
 
+    @Option(
+        name: .customLong("control"),
+        help: ArgumentHelp(
+            "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
+            valueName: "NAME=VALUE,..."))
+    var controlLists: [ControlList] = []
+
+    @Flag(help: "Give the controls their former values back at the end.")
+    var restoreControls = false
+
+    func validate() throws {
+        if restoreControls, controlLists.isEmpty {
+            throw ValidationError("--restore-controls has nothing to restore without --control")
+        }
+    }
+
     var format: PixelFormat? { formatChoice.value }
 
-    var request: CaptureRequest { CaptureRequest(size: size, frameRate: fps, pixelFormat: format) }
+    var request: CaptureRequest {
+        var request = CaptureRequest(size: size, frameRate: fps, pixelFormat: format)
+        request.controls = controlLists.flatMap(\.settings)
+        request.restoresControls = restoreControls
+        return request
+    }
 }

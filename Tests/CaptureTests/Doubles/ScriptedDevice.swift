@@ -69,6 +69,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Calls that fail once so many have gone well.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
+    /// In the order of their identifiers.
+    var controls: [Control] = []
+    /// The titles of those that were set, in order.
+    var controlsSet: [String] = []
 
     /// How long the machine slept.
     var suspension: Int64 = 0
@@ -179,6 +183,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_S_PARM: return setInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_REQBUFS: return requestBuffers(argument.as(v4l2_requestbuffers.self))
         case CV4L2_QUERYBUF: return queryBuffer(argument.as(v4l2_buffer.self))
+        case CV4L2_QUERY_EXT_CTRL: return queryControl(argument.as(v4l2_query_ext_ctrl.self))
+        case CV4L2_QUERYMENU: return queryMenu(argument.as(v4l2_querymenu.self))
+        case CV4L2_G_EXT_CTRLS: return readControl(argument.as(v4l2_ext_controls.self))
+        case CV4L2_S_EXT_CTRLS: return writeControl(argument.as(v4l2_ext_controls.self))
         case CV4L2_QBUF: return queue(argument.as(v4l2_buffer.self))
         case CV4L2_DQBUF: return dequeue(argument.as(v4l2_buffer.self))
         case CV4L2_DQEVENT: return giveEvent(argument.as(v4l2_event.self))

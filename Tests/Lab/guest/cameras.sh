@@ -103,6 +103,22 @@ records "the default camera" --frames 10 --encoder software --report "$work/defa
     check "the default camera is $single" grep -q "$single" default.json
 records "the by-path link" --device /dev/v4l/by-path/platform-vivid.0-video-index0 --frames 10 --encoder software --overwrite out.h264 || true
 
+# Controls, as v4l2-ctl sees them.
+v4l2-ctl -d "$single" -c brightness=128,contrast=100
+records "controls" --device "$single" "${software[@]}" --frames 5 --control 'brightness=200,test_pattern=100% red' --report controls.json out.h264 &&
+    check "controls: the camera has them" grep -q '^brightness: 200$' <(v4l2-ctl -d "$single" -C brightness)
+check "controls: a menu's entry is found by its words" grep -q '100% Red' <(v4l2-ctl -d "$single" -C test_pattern)
+check "controls: the report has them" grep -q '"brightness" *: *"200"' controls.json
+records "controls that come back" --device "$single" "${software[@]}" --frames 5 --control contrast=50 --restore-controls out.h264 &&
+    check "controls that come back: the former value" grep -q '^contrast: 100$' <(v4l2-ctl -d "$single" -C contrast)
+"$CAMREC" devices --controls >devices.txt
+check "controls: they are listed" grep -q '^ *brightness=200  (0 to 255; default 128)$' devices.txt
+# Arrays and structures are none that --control could set.
+check "controls: each has the name that v4l2-ctl gives it" test -z "$(comm -13 <(grep -oE '^      [a-z0-9_]+' devices.txt | tr -d ' ' | sort -u) \
+    <(v4l2-ctl -d "$single" -l | grep -vE 'dims=|\(area\)' | grep -oE '^ *[a-z0-9_]+ 0x' | awk '{print $1}' | sort -u))"
+refuses "controls: an unknown one" 64 "no control 'brihgtness'; did you mean 'brightness'" --device "$single" --frames 1 --control brihgtness=1 --overwrite out.h264
+v4l2-ctl -d "$single" -c brightness=128,test_pattern=0
+
 refuses "metadata node" 66 "$metadata.*metadata" --device "$metadata" --frames 1 --overwrite out.h264
 
 # Busy: another program streams.

@@ -1,0 +1,142 @@
+/// A setting of a camera, such as its brightness (V4L2 specification, "User Controls").
+public struct CameraControl: Sendable, Hashable {
+    /// V4L2_CID_*.
+    public let id: UInt32
+    /// As `v4l2-ctl` writes it: `exposure_auto`.
+    public let name: String
+    /// The driver's words.
+    public let title: String
+    /// Which values it takes.
+    public let kind: Kind
+    /// Nil where it has none.
+    public let defaultValue: Value?
+    /// Nil where it cannot be read.
+    public let value: Value?
+    /// Why it cannot be set now; nil where it can.
+    public let obstacle: Obstacle?
+    /// Its value has 64 bits instead of 32.
+    let isWide: Bool
+
+    /// What values there are.
+    public enum Kind: Sendable, Hashable {
+        case integer(ClosedRange<Int64>, step: UInt64)
+        case boolean
+        case menu([MenuEntry])
+        /// Bits that may be set.
+        case bitMask(UInt32)
+        /// Does something when it is set, to whatever value.
+        case button
+        /// Lengths in bytes.
+        case text(ClosedRange<Int>)
+        /// An array or a structure.
+        case compound
+    }
+
+    /// One choice of a menu.
+    public struct MenuEntry: Sendable, Hashable {
+        /// What the driver is told.
+        public let index: Int64
+        /// What people are told.
+        public let title: String
+    }
+
+    /// A control's value.
+    public enum Value: Sendable, Hashable {
+        case number(Int64)
+        case text(String)
+    }
+
+    /// Why a control cannot be set now.
+    public enum Obstacle: Sendable, Hashable {
+        case readOnly
+        /// Has no effect while another control, such as one for automatic exposure, is as it is.
+        case inactive
+        /// Cannot change while somebody streams.
+        case grabbed
+    }
+
+    /// A driver's words as a name: letters and digits in lower case, everything between them one underscore.
+    static func name(of title: String) -> String {
+        title.utf8.split { !isNamed($0) }.map { String(decoding: $0, as: UTF8.self).lowercased() }
+            .joined(separator: "_")
+    }
+
+    private static func isNamed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    /// A value as people write it.
+    public func text(of value: Value) -> String {
+        switch (kind, value) {
+        case (_, .text(let text)): text
+        case (.boolean, .number(let number)): number == 0 ? "off" : "on"
+        case (.menu(let entries), .number(let index)):
+            entries.first { $0.index == index }.map { "\(index): \($0.title)" } ?? "\(index)"
+        case (.bitMask, .number(let bits)): "0x" + String(UInt32(truncatingIfNeeded: bits), radix: 16)
+        case (_, .number(let number)): "\(number)"
+        }
+    }
+
+    /// What can be chosen, for people: `0 to 255`.
+    public var choices: String {
+        switch kind {
+        case .integer(let range, let step):
+            "\(range.lowerBound) to \(range.upperBound)" + (step > 1 ? " in steps of \(step)" : "")
+        case .boolean: "off or on"
+        case .menu(let entries): entries.map { "\($0.index): \($0.title)" }.joined(separator: ", ")
+        case .bitMask(let bits): "bits of 0x\(String(bits, radix: 16))"
+        case .button: "1 to press it"
+        case .text(let lengths): "a text of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
+        case .compound: "an array, which only v4l2-ctl sets"
+        }
+    }
+
+    /// The value that a person means; nil for none that the control has.
+    func value(meaning text: String) -> Value? {
+        switch kind {
+        case .integer(let range, _):
+            Self.number(text).flatMap { range.contains($0) ? .number($0) : nil }
+        case .boolean: Self.truth(text).map { .number($0 ? 1 : 0) }
+        case .menu(let entries): Self.choice(text, of: entries).map { .number($0.index) }
+        case .bitMask(let bits):
+            Self.number(text).flatMap { number in
+                UInt32(exactly: number).flatMap { $0 & ~bits == 0 ? .number(number) : nil }
+            }
+        case .button: text == "1" ? .number(1) : nil
+        case .text(let lengths): lengths.contains(text.utf8.count) ? .text(text) : nil
+        case .compound: nil
+        }
+    }
+
+    private static func number(_ text: String) -> Int64? {
+        text.hasPrefix("0x") ? Int64(text.dropFirst(2), radix: 16) : Int64(text)
+    }
+
+    private static func truth(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "1", "on", "yes", "true": true
+        case "0", "off", "no", "false": false
+        default: nil
+        }
+    }
+
+    private static func isNamed(_ entry: MenuEntry, _ text: String) -> Bool {
+        text == entry.title || text == "\(entry.index): \(entry.title)"
+    }
+
+    /// By its number, its title, its title as a name, or the beginning of one that no other has.
+    private static func choice(_ text: String, of entries: [MenuEntry]) -> MenuEntry? {
+        if let index = Int64(text) { return entries.first { $0.index == index } }
+        let wanted = name(of: text)
+        if let exact = entries.first(where: { isNamed($0, text) || name(of: $0.title) == wanted }) {
+            return exact
+        }
+        let candidates = entries.filter { !wanted.isEmpty && name(of: $0.title).hasPrefix(wanted) }
+        return candidates.count == 1 ? candidates.first : nil
+    }
+}

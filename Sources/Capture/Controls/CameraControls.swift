@@ -1,0 +1,224 @@
+import CV4L2
+
+/// Reads and sets a camera's controls (V4L2 specification, "Extended Controls API").
+struct CameraControls {
+    let device: V4L2Device
+
+    /// A driver's list is followed up to a bound, in case it never ends.
+    private static let mostControls = 1024
+    private static let mostEntries: Int64 = 256
+    private static let longestText: Int64 = 4096
+
+    /// Every control that is one, in the driver's order.
+    func all() -> [CameraControl] {
+        var controls: [CameraControl] = []
+        var query = v4l2_query_ext_ctrl()
+        for _ in 0..<Self.mostControls {
+            let last = query.id
+            query = v4l2_query_ext_ctrl()
+            query.id = last | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
+            guard device.control(CV4L2_QUERY_EXT_CTRL, &query) >= 0, query.id > last else { break }
+            if let control = control(query) { controls.append(control) }
+        }
+        return controls
+    }
+
+    /// Sets controls, those that others depend on (menus and switches) first. All of them or none.
+    func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
+        guard !settings.isEmpty else { return [] }
+        let controls = all()
+        var wishes: [(control: CameraControl, value: CameraControl.Value)] = []
+        for setting in settings { wishes.append(try wish(setting, controls)) }
+        let ordered = wishes.filter { $0.control.kind.decides } + wishes.filter { !$0.control.kind.decides }
+        var changes: [ControlChange] = []
+        for (control, value) in ordered {
+            let result = set(control, to: value)
+            guard result >= 0 else {
+                restore(changes)
+                throw refusal(control, value, errno: -result)
+            }
+            changes.append(
+                ControlChange(
+                    control: control, wanted: value,
+                    granted: self.value(control.id, control.kind, isWide: control.isWide)))
+        }
+        return changes
+    }
+
+    /// Puts back what was there before, the last change first. What the device no longer takes is left.
+    func restore(_ changes: [ControlChange]) {
+        for change in changes.reversed() {
+            if let value = change.control.value { _ = set(change.control, to: value) }
+        }
+    }
+
+    private func wish(
+        _ setting: ControlSetting, _ controls: [CameraControl]
+    ) throws(CaptureError) -> (CameraControl, CameraControl.Value) {
+        guard let control = controls.first(where: { $0.name == CameraControl.name(of: setting.name) }) else {
+            let names = controls.map(\.name)
+            let hint =
+                names.isEmpty
+                ? "it has no controls at all; leave out --control"
+                : "it has no control '\(setting.name)'; "
+                    + (NearestName.find(setting.name, among: names).map { "did you mean '\($0)'? " } ?? "")
+                    + "'camrec devices --controls' lists them"
+            throw device.error(.unsupported(hint))
+        }
+        guard control.obstacle != .readOnly else {
+            throw device.error(.unsupported("\(control.name) can only be read; leave it out of --control"))
+        }
+        guard let value = control.value(meaning: setting.value) else {
+            throw device.error(
+                .unsupported("\(control.name) cannot be '\(setting.value)'; it takes \(control.choices)"))
+        }
+        return (control, value)
+    }
+
+    private func refusal(_ control: CameraControl, _ value: CameraControl.Value, errno: Int32) -> CaptureError
+    {
+        let wish = "\(control.name) could not be set to \(control.text(of: value))"
+        return switch errno {
+        case EACCES where control.obstacle == .inactive, EINVAL where control.obstacle == .inactive:
+            device.error(
+                .unsupported("\(wish): another control makes it inactive; turn off its automatic mode, too"))
+        case EBUSY:
+            device.error(.unsupported("\(wish): it cannot change while somebody streams; close that program"))
+        case ERANGE, EINVAL, EACCES:
+            device.error(.unsupported("\(wish): the driver refuses; it takes \(control.choices)"))
+        default: device.failure("VIDIOC_S_EXT_CTRLS (\(control.name))", -errno)
+        }
+    }
+
+    private func set(_ control: CameraControl, to value: CameraControl.Value) -> Int32 {
+        var entry = v4l2_ext_control()
+        entry.id = control.id
+        switch value {
+        case .number(let number):
+            if control.isWide {
+                entry.value64 = number
+            } else {
+                entry.value = Int32(truncatingIfNeeded: number)
+            }
+            return exchange(CV4L2_S_EXT_CTRLS, &entry)
+        case .text(let text):
+            var bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
+            return bytes.withUnsafeMutableBufferPointer { buffer in
+                entry.size = UInt32(buffer.count)
+                entry.string = buffer.baseAddress
+                return exchange(CV4L2_S_EXT_CTRLS, &entry)
+            }
+        }
+    }
+
+    private func value(_ id: UInt32, _ kind: CameraControl.Kind, isWide: Bool) -> CameraControl.Value? {
+        var entry = v4l2_ext_control()
+        entry.id = id
+        switch kind {
+        case .button, .compound: return nil
+        case .text(let lengths):
+            var bytes = [CChar](repeating: 0, count: lengths.upperBound + 1)
+            let result = bytes.withUnsafeMutableBufferPointer { buffer in
+                entry.size = UInt32(buffer.count)
+                entry.string = buffer.baseAddress
+                return exchange(CV4L2_G_EXT_CTRLS, &entry)
+            }
+            guard result >= 0 else { return nil }
+            return .text(
+                String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        default:
+            guard exchange(CV4L2_G_EXT_CTRLS, &entry) >= 0 else { return nil }
+            return .number(isWide ? entry.value64 : Int64(entry.value))
+        }
+    }
+
+    private func exchange(_ request: UInt, _ entry: inout v4l2_ext_control) -> Int32 {
+        withUnsafeMutablePointer(to: &entry) { pointer in
+            var controls = v4l2_ext_controls()
+            controls.which = UInt32(V4L2_CTRL_WHICH_CUR_VAL)
+            controls.count = 1
+            controls.controls = pointer
+            return device.control(request, &controls)
+        }
+    }
+
+    /// Nil for what is no control: a heading, or one that is switched off for good.
+    private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
+        guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue,
+            query.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) == 0
+        else { return nil }
+        let kind = kind(of: query)
+        let title = withUnsafeBytes(of: query.name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let isReadable = query.flags & UInt32(V4L2_CTRL_FLAG_WRITE_ONLY) == 0
+        let isWide = query.type == V4L2_CTRL_TYPE_INTEGER64.rawValue
+        return CameraControl(
+            id: query.id, name: CameraControl.name(of: title), title: title, kind: kind,
+            defaultValue: kind.hasDefault ? .number(query.default_value) : nil,
+            value: isReadable ? value(query.id, kind, isWide: isWide) : nil,
+            obstacle: Self.obstacle(query.flags), isWide: isWide)
+    }
+
+    private static func obstacle(_ flags: UInt32) -> CameraControl.Obstacle? {
+        if flags & UInt32(V4L2_CTRL_FLAG_READ_ONLY) != 0 { return .readOnly }
+        if flags & UInt32(V4L2_CTRL_FLAG_GRABBED) != 0 { return .grabbed }
+        return flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) != 0 ? .inactive : nil
+    }
+
+    private func kind(of query: v4l2_query_ext_ctrl) -> CameraControl.Kind {
+        // Only a text has a payload that is one value.
+        let hasPayload = query.flags & UInt32(V4L2_CTRL_FLAG_HAS_PAYLOAD) != 0
+        let isText = query.type == V4L2_CTRL_TYPE_STRING.rawValue && query.nr_of_dims == 0
+        guard !hasPayload || isText, query.minimum <= query.maximum else { return .compound }
+        switch query.type {
+        case V4L2_CTRL_TYPE_INTEGER.rawValue, V4L2_CTRL_TYPE_INTEGER64.rawValue:
+            return .integer(query.minimum...query.maximum, step: query.step)
+        case V4L2_CTRL_TYPE_BOOLEAN.rawValue: return .boolean
+        case V4L2_CTRL_TYPE_MENU.rawValue: return .menu(entries(of: query) { Self.title(of: $0) })
+        case V4L2_CTRL_TYPE_INTEGER_MENU.rawValue: return .menu(entries(of: query) { "\($0.value)" })
+        case V4L2_CTRL_TYPE_BITMASK.rawValue: return .bitMask(UInt32(truncatingIfNeeded: query.maximum))
+        case V4L2_CTRL_TYPE_BUTTON.rawValue: return .button
+        case V4L2_CTRL_TYPE_STRING.rawValue where (0...Self.longestText).contains(query.maximum):
+            return .text(Int(max(0, query.minimum))...Int(query.maximum))
+        default: return .compound
+        }
+    }
+
+    /// A menu may have holes, which QUERYMENU refuses.
+    private func entries(
+        of query: v4l2_query_ext_ctrl, title: (v4l2_querymenu) -> String
+    ) -> [CameraControl.MenuEntry] {
+        let last = min(query.maximum, max(0, query.minimum) &+ Self.mostEntries)
+        guard query.minimum >= 0, query.minimum <= last else { return [] }
+        return (query.minimum...last).compactMap { index in
+            var entry = v4l2_querymenu()
+            entry.id = query.id
+            entry.index = UInt32(truncatingIfNeeded: index)
+            guard device.control(CV4L2_QUERYMENU, &entry) >= 0 else { return nil }
+            return CameraControl.MenuEntry(index: index, title: title(entry))
+        }
+    }
+
+    private static func title(of entry: v4l2_querymenu) -> String {
+        withUnsafeBytes(of: entry.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+extension CameraControl.Kind {
+    /// Whether other controls may depend on it.
+    fileprivate var decides: Bool {
+        switch self {
+        case .menu, .boolean: true
+        default: false
+        }
+    }
+
+    /// Whether its value is one number with a default.
+    fileprivate var hasDefault: Bool {
+        switch self {
+        case .integer, .boolean, .menu, .bitMask: true
+        case .button, .text, .compound: false
+        }
+    }
+}
