@@ -84,6 +84,9 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError(
                 "camrec does not write \(name); use .mkv, .mp4, .ts or a raw .h264 or .h265")
         }
+        if segments.isSegmented, !choices.contains(where: \.isFile) {
+            throw ValidationError("--segment and --ring need an output that is a file")
+        }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }

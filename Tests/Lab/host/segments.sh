@@ -100,6 +100,7 @@ cp keep/rec-*-9.h264 copy.h264 && mv copy.h264 "keep/rec-$(date +%Y)-7.h264" && 
 records "keep: other files in the place of its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
 check "keep: they stay" test -e "keep/rec-$(date +%Y)-7.h264" -a -e keep/film.h264 -a ! -e "keep/rec-$(date +%Y)-9.h264"
 refuses "keep: without segments" 64 '--keep' "${small[@]}" --frames 10 --keep 3 out.h264
+refuses "segments: no file" 64 'need an output that is a file' "${small[@]}" --frames 10 --segment 100f -
 refuses "segments: a length of nothing" 64 'segment' "${small[@]}" --frames 10 --segment 0f out.h264
 refuses "segments: a folder that cannot be" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
 
