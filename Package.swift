@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading",
+                "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Threading",
                 "CTestAllocations",
             ]),
     ],

@@ -65,6 +65,7 @@ public struct Camera: ~Copyable {
     public consuming func makeStream(
         _ request: CaptureRequest, continuing former: PictureFormat? = nil
     ) throws(CaptureError) -> CameraStream {
+        try device.claim()
         let granted = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
         let stream = try CameraStream(

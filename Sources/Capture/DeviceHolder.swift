@@ -3,13 +3,51 @@ import Glibc
 
 /// Finds out which program has a device open, from what /proc shows this user.
 public enum DeviceHolder {
-    /// `cheese (pid 4711)`; nil where no other program is seen to have it.
+    /// `cheese (pid 4711)`: who has the node's lock, else who has it open; nil where no other program is seen to.
     public static func find(of path: String) -> String? {
-        var wanted = stat()
-        guard stat(path, &wanted) == 0 else { return nil }
-        let processes = Folder.names(in: "/proc").compactMap { Int32($0) }
-        let holder = processes.first { $0 != getpid() && holds($0, wanted.st_rdev) }
+        var node = stat()
+        guard stat(path, &node) == 0 else { return nil }
+        let holder = lockHolder(of: node) ?? opener(of: node)
         return holder.map { "\(command(of: $0)) (pid \($0))" }
+    }
+
+    private static func lockHolder(of node: stat) -> Int32? {
+        guard let file = fopen("/proc/locks", "re") else { return nil }
+        defer { fclose(file) }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            while let line = fgets(buffer.baseAddress, Int32(buffer.count), file) {
+                if let holder = lockHolder(of: node, in: String(cString: line)), holder != getpid() {
+                    return holder
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Who holds a lock, by a line of /proc/locks (proc(5)):
+    /// `3: FLOCK  ADVISORY  WRITE 4711 00:05:326 0 EOF`, with the file system's number and the inode's.
+    static func lockHolder(of node: stat, in line: String) -> Int32? {
+        let fields = line.split(whereSeparator: \.isWhitespace)
+        guard fields.count >= 6, fields[1] == "FLOCK", let holder = Int32(fields[4]), holder > 0 else {
+            return nil
+        }
+        let place = fields[5].split(separator: ":")
+        guard place.count == 3, let major = UInt32(place[0], radix: 16),
+            let minor = UInt32(place[1], radix: 16), let inode = UInt64(place[2]),
+            fileSystem(major, minor) == node.st_dev, inode == node.st_ino
+        else { return nil }
+        return holder
+    }
+
+    /// glibc's `makedev`, which is a macro.
+    private static func fileSystem(_ major: UInt32, _ minor: UInt32) -> dev_t {
+        let (major, minor) = (UInt64(major), UInt64(minor))
+        return dev_t((major & ~0xfff) << 32 | (major & 0xfff) << 8 | (minor & ~0xff) << 12 | minor & 0xff)
+    }
+
+    private static func opener(of node: stat) -> Int32? {
+        let processes = Folder.names(in: "/proc").compactMap { Int32($0) }
+        return processes.first { $0 != getpid() && holds($0, node.st_rdev) }
     }
 
     private static func holds(_ process: Int32, _ device: dev_t) -> Bool {

@@ -5,6 +5,8 @@ import CV4L2
 protocol V4L2Calls: SourceClock {
     func open(_ path: String) -> Int32
     func close(_ descriptor: Int32)
+    /// Takes the node's advisory lock (flock(2)), which ends when it is closed.
+    func lock(_ descriptor: Int32) -> Int32
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32
     func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>
 }
@@ -18,7 +20,13 @@ struct Errno: Error {
 final class KernelCalls: V4L2Calls {
     func open(_ path: String) -> Int32 { cv4l2_open(path, O_RDWR | O_NONBLOCK) }
 
-    func close(_ descriptor: Int32) { _ = CV4L2.close(descriptor) }
+    func close(_ descriptor: Int32) {
+        // A buffer that is still mapped would keep the file open, and the lock with it.
+        _ = cv4l2_flock(descriptor, LOCK_UN)
+        _ = CV4L2.close(descriptor)
+    }
+
+    func lock(_ descriptor: Int32) -> Int32 { cv4l2_flock(descriptor, LOCK_EX | LOCK_NB) }
 
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {
         cv4l2_ioctl(descriptor, request, argument)

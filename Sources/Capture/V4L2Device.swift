@@ -30,6 +30,18 @@ final class V4L2Device {
         }
     }
 
+    /// Has the camera for one recorder alone, as long as the device is open.
+    ///
+    /// The lock is the node's own, an advisory one (flock(2)). It is the same through every link to the node, it
+    /// ends with whoever holds it, however that ends, and nobody can take it who may not open the camera: no file
+    /// in a folder that others can write to has to be trusted, as a lock file would. The kernel tells who holds
+    /// it, in /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) keep others from changing settings only, and
+    /// its EBUSY comes when the other one has allocated its buffers, with settings changed already.
+    func claim() throws(CaptureError) {
+        guard calls.lock(descriptor) == -EWOULDBLOCK else { return }
+        throw error(.busy(holder: DeviceHolder.find(of: path)))
+    }
+
     func error(_ kind: CaptureError.Kind) -> CaptureError { CaptureError(kind, device: path) }
 
     /// What a failed call means.

@@ -40,6 +40,8 @@ public enum OutputCounter: Int, CaseIterable, Sendable {
     case written
     /// Of the accepted: lost when writing failed.
     case lost
+    /// Of the accepted: kept in memory, or let go from there because nothing happened.
+    case passed
     /// Of the written: IDRs.
     case keyframes
     /// Bytes of access units written.

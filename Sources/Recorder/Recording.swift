@@ -72,7 +72,7 @@ public final class Recording {
         captureResult = CaptureResult(source: RecordingOutcome.Source(source.stream))
         let isLive = source.stream.isLive
         let outputs = outputs.map { sink, track in
-            RecordingOutput(sink, track: track, measuresLatency: isLive)
+            RecordingOutput(sink, track: track, measuresLatency: isLive, control: control)
         }
         self.outputs = outputs
         let stopWish = stopWish

@@ -24,10 +24,14 @@ public final class RecordingOutput: @unchecked Sendable {
     private static let capacity = 3600
     private static let byteLimit = 64 << 20
 
-    init(_ sink: any PacketSink, track: Int, measuresLatency: Bool) {
+    init(
+        _ sink: any PacketSink, track: Int, measuresLatency: Bool,
+        control: RecordingControl = RecordingControl()
+    ) {
         name = sink.name
         self.track = track
-        stage = WriteStage(items: items, sink: sink, counters: counters, measuresLatency: measuresLatency)
+        stage = WriteStage(
+            items: items, sink: sink, counters: counters, measuresLatency: measuresLatency, control: control)
     }
 
     /// Starts the writer.
@@ -59,7 +63,7 @@ public final class RecordingOutput: @unchecked Sendable {
     func close() { items.close() }
 
     /// Whether access units wait to be written.
-    var hasUnwritten: Bool { counters[.accepted] > counters[.written] + counters[.lost] }
+    var hasUnwritten: Bool { counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed] }
 
     /// Waits for the writer.
     func join() {

@@ -10,40 +10,81 @@ struct WriteStage {
     let counters: Counters<OutputCounter>
     /// Whether timestamps are moments of this machine's clock, so that latency can be told.
     let measuresLatency: Bool
+    /// Where the events come from that a ring waits for.
+    let control: RecordingControl
+    /// What is kept in memory until something happens; nil where everything is written.
+    var ring: EventRing?
     var latency = LatencyHistogram()
+    private var seenTriggers = 0
+    private var failure: OutputError?
+
+    init(
+        items: BoundedQueue<OutputItem>, sink: any PacketSink, counters: Counters<OutputCounter>,
+        measuresLatency: Bool, control: RecordingControl
+    ) {
+        self.items = items
+        self.sink = sink
+        self.counters = counters
+        self.measuresLatency = measuresLatency
+        self.control = control
+        ring = (sink as? SegmentedSink)?.ring.map(EventRing.init)
+    }
 
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
     /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
-        var failure: OutputError?
         while let item = items.pop() {
-            do throws(OutputError) { try take(item) } catch {
-                failure = failure ?? error
-                guard sink.recovers else {
-                    giveUp()
-                    return error
-                }
-                if case .unit = item { counters.add(to: .lost) }
+            switch item {
+            case .unit(let unit): take(unit)
+            case .stream(let description): beginStream(description)
+            }
+            if failure != nil, !sink.recovers {
+                giveUp()
+                return failure
             }
         }
-        do throws(OutputError) { try sink.finish() } catch { failure = failure ?? error }
+        do throws(OutputError) { try sink.finish() } catch { note(error) }
         return failure
     }
 
-    private mutating func take(_ item: OutputItem) throws(OutputError) {
-        switch item {
-        case .unit(let unit): try write(unit)
-        case .stream(let description): try sink.beginStream(description)
+    private mutating func take(_ unit: AccessUnit) {
+        guard ring != nil else { return write(unit) }
+        let triggers = control.triggerCount
+        let isTriggered = triggers != seenTriggers
+        seenTriggers = triggers
+        switch ring?.next(unit, isTriggered: isTriggered) {
+        case .keep?, nil: counters.add(to: .passed)
+        case .beginEvent?:
+            let kept = ring?.takeAll() ?? []
+            counters.add(-kept.count, to: .passed)
+            for unit in kept { write(unit, isLate: true) }
+            write(unit)
+        case .write?: write(unit)
+        case .endEvent?:
+            counters.add(to: .passed)
+            do throws(OutputError) { try sink.endFile() } catch { note(error) }
         }
     }
 
-    private mutating func write(_ unit: AccessUnit) throws(OutputError) {
-        try sink.write(unit)
+    /// What is in the ring is of the former stream, and goes with it.
+    private mutating func beginStream(_ description: StreamDescription) {
+        _ = ring?.takeAll()
+        do throws(OutputError) { try sink.beginStream(description) } catch { note(error) }
+    }
+
+    /// - Parameter isLate: it was kept back, so that its latency says nothing.
+    private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
+        do throws(OutputError) { try sink.write(unit) } catch {
+            if sink.recovers { counters.add(to: .lost) }
+            return note(error)
+        }
         counters.add(to: .written)
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
-        if measuresLatency { latency.record(MonotonicTime.now() - unit.timestamp) }
+        if measuresLatency, !isLate { latency.record(MonotonicTime.now() - unit.timestamp) }
     }
+
+    private mutating func note(_ error: OutputError) { failure = failure ?? error }
 
     /// Nothing more is written.
     private func giveUp() {

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import Threading
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 into a call.
+/// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 and SIGUSR2 into calls.
 ///
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
 /// work begins a signal ends the process at once, for nothing is there to be lost; afterwards the first asks for
@@ -13,7 +13,8 @@ public final class SignalWatch: Sendable {
     public let interruption: Interruption
     private let phase = Atomic<Int>(Phase.opening)
     private let program: String
-    private let onUserSignal: (@Sendable () -> Void)?
+    /// What SIGUSR1 and SIGUSR2 do; those without are left alone.
+    private let userSignals: [Int32: @Sendable () -> Void]
 
     private enum Phase {
         static let opening = 0
@@ -23,12 +24,12 @@ public final class SignalWatch: Sendable {
     /// To be made before any other thread; nil where the system has no thread or descriptor left.
     /// - Parameters:
     ///   - program: what its message begins with.
-    ///   - onUserSignal: called by a thread of its own for each SIGUSR1, which is left alone without.
-    public init?(program: String, onUserSignal: (@Sendable () -> Void)? = nil) {
+    ///   - userSignals: called by a thread of its own for SIGUSR1 and SIGUSR2, which are left alone without.
+    public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption
         self.program = program
-        self.onUserSignal = onUserSignal
+        self.userSignals = userSignals
         // Broken pipes and full quotas are told by the calls that meet them.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -56,12 +57,10 @@ public final class SignalWatch: Sendable {
     private func mask() -> sigset_t {
         var mask = sigset_t()
         sigemptyset(&mask)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where isWatched(number) { sigaddset(&mask, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP] + userSignals.keys where !Self.isIgnored(number) {
+            sigaddset(&mask, number)
+        }
         return mask
-    }
-
-    private func isWatched(_ number: Int32) -> Bool {
-        number == SIGUSR1 ? onUserSignal != nil && !Self.isIgnored(number) : !Self.isIgnored(number)
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {
@@ -76,8 +75,8 @@ public final class SignalWatch: Sendable {
         while true {
             var number: Int32 = 0
             guard sigwait(&mask, &number) == 0 else { continue }
-            if number == SIGUSR1 {
-                onUserSignal?()
+            if let act = userSignals[number] {
+                act()
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
             } else if interruption.isRaised {

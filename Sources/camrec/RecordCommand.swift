@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Network
 import Output
 import Recorder
@@ -33,7 +34,8 @@ struct RecordCommand: ParsableCommand {
             Several outputs share one capture, and those of one codec share one encoder. One that fails does \
             not stop the others.
 
-            Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe.
+            Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe; \
+            SIGUSR2 writes what --ring has kept.
             """)
 
     @Argument(
@@ -82,6 +84,9 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError(
                 "camrec does not write \(name); use .mkv, .mp4, .ts or a raw .h264 or .h265")
         }
+        if segments.isSegmented, !choices.contains(where: \.isFile) {
+            throw ValidationError("--segment and --ring need an output that is a file")
+        }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }
@@ -112,7 +117,10 @@ struct RecordCommand: ParsableCommand {
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
         let control = RecordingControl()
-        guard let signals = SignalWatch(program: "camrec", onUserSignal: { control.requestKeyframe() }) else {
+        let signals = SignalWatch(
+            program: "camrec",
+            userSignals: [SIGUSR1: { control.requestKeyframe() }, SIGUSR2: { control.trigger() }])
+        guard let signals else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }

@@ -19,8 +19,9 @@ struct RecordingSession {
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
     private static let progressInterval: Int32 = 500
-    /// Milliseconds between two looks for a camera that is not there.
+    /// Milliseconds between two looks for a camera that is not there, or is in use.
     private static let cameraInterval: Int32 = 1000
+    private static let busyInterval: Int32 = 200
 
     func run() -> ExitStatus {
         do throws(RecordingError) {
@@ -60,7 +61,9 @@ struct RecordingSession {
         let desk = ControlDesk(
             control: control, stop: signals.interruption, start: start, counters: recording.counters,
             encoders: recording.encoderCounters, outputs: recording.outputs,
-            live: sinks.compactMap { $0 as? BroadcastSink }, isPassthrough: stream.format.pixelFormat == .h264
+            live: sinks.compactMap { $0 as? BroadcastSink },
+            isPassthrough: stream.format.pixelFormat == .h264,
+            hasRing: command.segments.ring != nil
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
@@ -93,17 +96,23 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    /// A service is there before its camera is, and waits for it.
+    /// A service is there before its camera is, and waits for it. One that is in use is waited for as long as it
+    /// is wanted: neither flock(2) nor V4L2 can be waited for with a limit.
     private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
+        let deadline = MonotonicTime.now() + (command.source.wait?.nanoseconds ?? 0)
+        var isFirst = true
         while true {
-            do {
+            do throws(CaptureError) {
                 return try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } catch {
-                guard service.isWanted, error.isAbsence else { throw .capture(error) }
+                let isQueued = error.isBusy && MonotonicTime.now() < deadline
+                guard isQueued || (service.isWanted && error.isAbsence) else { throw .capture(error) }
                 service.wait("waiting for the camera: \(error)")
+                if isQueued, isFirst { console.inform("waiting: \(error)") }
+                isFirst = false
                 // A signal ends the process while nothing is recorded: there is nothing else to wait for.
-                poll(nil, 0, Self.cameraInterval)
+                poll(nil, 0, isQueued ? Self.busyInterval : Self.cameraInterval)
             }
         }
     }
@@ -111,7 +120,8 @@ struct RecordingSession {
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let usual = ServiceEnvironment.hasManager ? Patience.forever : Patience(seconds: 30)
+        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
@@ -291,4 +301,7 @@ extension CaptureError {
         default: false
         }
     }
+
+    /// Whether another program has the camera.
+    fileprivate var isBusy: Bool { if case .busy = kind { true } else { false } }
 }

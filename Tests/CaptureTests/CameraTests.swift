@@ -28,6 +28,19 @@ import Testing
         #expect(identity.bus == "usb-1.2")
     }
 
+    @Test("a camera that another recorder has is left as it is, but can be looked at")
+    func claimed() throws {
+        let device = ScriptedDevice()
+        device.isClaimed = true
+        let camera = try device.camera()
+        #expect(!camera.formats.isEmpty)
+        let error = #expect(throws: CaptureError.self) {
+            _ = try device.camera().makeStream(CaptureRequest())
+        }
+        #expect(error?.kind == .busy(holder: nil))
+        #expect(device.callCount[CV4L2_S_FMT] == nil)
+    }
+
     @Test("device_caps speak of the node, not capabilities: a camera's metadata node is none")
     func metadataNode() {
         let device = Self.device(Self.metadata | Self.streaming)

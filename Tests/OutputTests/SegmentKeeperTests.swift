@@ -75,6 +75,21 @@ import Testing
         #expect(tidied(content) == [])
     }
 
+    @Test("once the disk has been full there is room for a segment before it begins")
+    func cramped() throws {
+        try record((0..<8).map { "a-\($0).h264" })
+        var free = 1000
+        let keeper = try keeper(count: 100, space: { (total: 10_000, free: free) })
+        folder.write("a-8.h264", Array(repeating: 1, count: 1000))
+        try keeper.begin([folder.path("a-8.h264")])
+        keeper.end(size: 1000)
+        #expect(tidied(keeper) == [])
+        #expect(keeper.makeRoom() == [folder.path("a-0.h264")])
+        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264", "a-3.h264", "a-4.h264"])
+        free = 2000
+        #expect(tidied(keeper) == [])
+    }
+
     @Test("the segment that is being written stays, whatever the limits")
     func current() throws {
         let keeper = try keeper(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })

@@ -266,7 +266,7 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "counted"
     let identity: FileIdentity? = nil
-    private let file: FileSink
+    private let file: SegmentedSink
     private let device: FileSink
     private let progress: Progress
     private var meter = Meter()
@@ -277,7 +277,15 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
         var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
         close(mkstemp(&template))
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        file = try FileSink(path: path, overwrite: true, interruption: #require(Interruption()))
+        // A segment that is not cut while it is measured.
+        let plan = SegmentedSink.Plan(
+            names: SegmentNames(path + ".h264", expandsTime: true), length: .time(3_600_000_000_000))
+        file = try SegmentedSink(
+            plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
+            open: { (path, _) throws(OutputError) in
+                defer { unlink(path) }
+                return try FileSink(path: path, overwrite: true, interruption: Interruption()!)
+            })
         unlink(path)
         device = try FileSink(path: "/dev/null", overwrite: false, interruption: #require(Interruption()))
     }

@@ -1,8 +1,10 @@
-import Glibc
 import Bitstream
 import Encoder
+import Files
+import Glibc
 import Output
 import Testing
+import Threading
 
 @testable import Capture
 @testable import Recorder
@@ -67,6 +69,60 @@ import Testing
         #expect(sink.units.map(\.frameNumber) == Array(0..<13))
         #expect(sink.idrPositions == [0, 5, 7, 10])
         #expect(recording.counted.addUp)
+    }
+
+    @Test("when the disk is late raw pictures are dropped and counted, and no coded one")
+    func lateDisk() throws {
+        let (isWriting, isLate) = (Gate(), Gate())
+        let sink = ScriptedSink()
+        sink.onUnit = { number in
+            guard number == 0 else { return }
+            isWriting.open()
+            isLate.wait()
+        }
+        // A minute's pictures wait for the disk; half as many more come meanwhile.
+        let stream = try ScriptedStream([.picture, .wait(isWriting), .pictures(5400), .open(isLate)])
+        let recording = try record(stream, to: sink)
+        let outcome = recording.finish()
+        #expect(outcome.error == nil)
+        #expect(recording.counted[.droppedByUs] > 0)
+        #expect(recording.counted[.written] == recording.counted[.encoded])
+        #expect(sink.units.map(\.frameNumber) == Array(0..<sink.units.count))
+        #expect(sink.sequences.last == 5400)
+        #expect(recording.outputs[0].counters[.lost] == 0)
+        #expect(recording.counted.addUp)
+    }
+
+    @Test("pictures that a ring keeps are written when something happens, and every one is counted once")
+    func eventRing() throws {
+        let folder = try RecordingFolder()
+        var plan = SegmentedSink.Plan(
+            names: SegmentNames(folder.path + "/event.h264", expandsTime: true), length: nil)
+        plan.ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
+        let sink = try SegmentedSink(
+            plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
+            open: { (path, _) throws(OutputError) in
+                try FileSink(path: path, overwrite: false, interruption: Interruption()!)
+            })
+        let (hasHappened, control) = (Gate(), RecordingControl())
+        let stream = try ScriptedStream([.pictures(40), .wait(hasHappened), .pictures(60)], isLive: false)
+        let recording = try Recording(
+            from: RecordingSource(stream), tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)],
+            control: control, limits: RecordingLimits())
+        while recording.outputs[0].counters[.passed] < 40 { sched_yield() }
+        #expect(!recording.hasUnwritten)
+        control.trigger()
+        hasHappened.open()
+        let outcome = recording.finish()
+        #expect(outcome.errors.isEmpty)
+        // A second before picture 40, and until the IDR a second after it; each picture has 14 bytes.
+        #expect(folder.sizes == ["event.h264": (50 - 25) * 14])
+        let counters = recording.outputs[0].counters
+        #expect(counters[.written] == 25)
+        #expect(counters[.accepted] == 100)
+        #expect(counters[.passed] == 75)
+        #expect(counters[.lost] == 0)
+        #expect(!recording.hasUnwritten)
     }
 
     @Test(
@@ -398,5 +454,29 @@ import Testing
             #expect(sink.idrPositions == [0, 7, 14])
             #expect(sink.units.allSatisfy { $0.codec == codec })
         }
+    }
+}
+
+/// A folder that is gone with its owner, and the files in it.
+private final class RecordingFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in sizes.keys { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    var sizes: [String: Int] {
+        var sizes: [String: Int] = [:]
+        for name in Folder.names(in: path) {
+            sizes[name] = FileFacts(path: "\(path)/\(name)").flatMap { $0.isRegular ? $0.size : nil }
+        }
+        return sizes
     }
 }

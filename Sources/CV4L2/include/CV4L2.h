@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,6 +73,10 @@ static const unsigned long CV4L2_S_EXT_CTRLS = VIDIOC_S_EXT_CTRLS;
 static inline int cv4l2_open(const char *path, int flags) {
     int descriptor = open(path, flags | O_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+static inline int cv4l2_flock(int descriptor, int operation) {
+    return flock(descriptor, operation) < 0 ? -errno : 0;
 }
 
 static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argument) {

@@ -21,7 +21,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .began(let path): "writing \(path)"
         case .interrupted(let error): "\(error) (trying on)"
-        case .resumed(let path, let lost): "\(path): recording again; \(lost) frames were lost"
+        case .resumed(let path, let lost): "\(path): recording again; frames lost: \(lost)"
         case .removed(let path): "removed \(path)"
         }
     }

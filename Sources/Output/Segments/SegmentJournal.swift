@@ -99,7 +99,13 @@ final class SegmentJournal {
         return removed
     }
 
-    private func path(of file: File) -> String { folder == "." ? file.name : "\(folder)/\(file.name)" }
+    private func path(of file: File) -> String {
+        switch folder {
+        case ".": file.name
+        case "/": "/" + file.name
+        default: "\(folder)/\(file.name)"
+        }
+    }
 
     private func remove(_ file: File, size: Int?) -> Bool {
         guard names.contains(where: { $0.covers(path(of: file)) || $0.covers("./" + file.name) }) else {

@@ -42,9 +42,14 @@ final class SegmentKeeper {
     private var isWriting = false
     /// Of the segments that were ended.
     private var endedBytes: Int
+    /// The disk has been full: from then on there is to be room for a segment before it begins.
+    private var isCramped = false
+    private var lastSize = 0
 
     /// A clock that was set ahead makes every segment old. It does not take them all at once.
     private static let mostByAge = 2
+    /// Room made at the beginning of a segment on a disk that has been full, in segments.
+    private static let mostForRoom = 4
 
     /// - Parameter space: the file system's, in bytes.
     init(
@@ -67,6 +72,7 @@ final class SegmentKeeper {
         isWriting = false
         guard let size else { return journal.cancel() }
         endedBytes += size
+        lastSize = size
         journal.end(size: size)
     }
 
@@ -88,12 +94,16 @@ final class SegmentKeeper {
         while hasEnded, isOverLimit(size) { removed += removeOldest() }
         // Some file systems tell of the room only later: one at a time is enough in the long run.
         if hasEnded, isBelowFloor { removed += removeOldest() }
+        for _ in 0..<Self.mostForRoom where isCramped && !isWriting && hasEnded && isShortOfRoom {
+            removed += removeOldest()
+        }
         return removed
     }
 
     /// Makes room on a disk that is full.
     /// - Returns: the segments that are gone; empty where there was none.
     func makeRoom() -> [String] {
+        isCramped = true
         var removed: [String] = []
         while hasEnded, removed.isEmpty { removed = removeOldest() }
         return removed
@@ -114,6 +124,9 @@ final class SegmentKeeper {
         guard let floor = retention.free, let space = space() else { return false }
         return space.free < floor.bytes(of: space.total)
     }
+
+    /// Segments differ in size: there is to be room for twice the last one.
+    private var isShortOfRoom: Bool { space().map { $0.free < 2 * lastSize } ?? false }
 
     private func removeOldest() -> [String] {
         endedBytes -= journal.entries.first?.size ?? 0

@@ -17,6 +17,8 @@ public final class SegmentedSink: PacketSink {
     public let name: String
     /// Whether it tries on where a file cannot be written.
     public let recovers: Bool
+    /// What is kept in memory ahead of it, by whoever writes; nil where everything is written.
+    public let ring: EventRing.Plan?
     /// What came of it so far. To be read by the writer's thread, or after it.
     public private(set) var summary = Summary()
 
@@ -57,6 +59,8 @@ public final class SegmentedSink: PacketSink {
         public var length: SegmentSchedule.Length?
         /// Which ones stay.
         public var retention = SegmentRetention()
+        /// Nil where everything is written.
+        public var ring: EventRing.Plan?
 
         /// A file for each length, none of which is removed.
         public init(names: SegmentNames, length: SegmentSchedule.Length?) {
@@ -106,6 +110,7 @@ public final class SegmentedSink: PacketSink {
     ) throws(OutputError) {
         name = plan.names.pattern
         recovers = true
+        ring = plan.ring
         (names, timestampNames) = (plan.names, plan.timestamps)
         (self.stream, self.clock, self.report) = (stream, clock, report)
         (self.open, self.openTimestamps) = (open, openTimestamps)
@@ -136,6 +141,7 @@ public final class SegmentedSink: PacketSink {
     ) {
         name = first.name
         recovers = false
+        ring = nil
         (names, timestampNames) = (SegmentNames(path, expandsTime: false), nil)
         (self.stream, self.clock, self.report) = (stream, clock, report)
         (self.open, openTimestamps) = (open, nil)

@@ -5,6 +5,7 @@ import Synchronization
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
+    private let triggers = Atomic<Int>(0)
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
 
@@ -26,6 +27,12 @@ public final class RecordingControl: Sendable {
     /// Codes at another average rate from the next frame on, which is a keyframe.
     /// - Parameter bitRate: bits a second, at least 1.
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
+
+    /// Something happened: outputs that keep pictures in memory write them, and what follows.
+    public func trigger() { triggers.wrappingAdd(1, ordering: .relaxed) }
+
+    /// How often something has happened.
+    var triggerCount: Int { triggers.load(ordering: .relaxed) }
 
     /// Whether a keyframe was asked for, which is then fulfilled.
     func takeKeyframe() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }

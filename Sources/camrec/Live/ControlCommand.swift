@@ -1,6 +1,8 @@
 /// What a line on the control socket means.
 enum ControlCommand: Equatable {
     case keyframe
+    /// Write what --ring has kept.
+    case trigger
     /// Bits a second.
     case bitRate(Int)
     case pause
@@ -9,13 +11,14 @@ enum ControlCommand: Equatable {
     case stop
 
     /// How each is written.
-    static let all = "keyframe, bitrate RATE, pause, resume, stats, stop"
+    static let all = "keyframe, trigger, bitrate RATE, pause, resume, stats, stop"
 
     /// Nil for anything else.
     init?(_ line: String) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {
         case ("keyframe", 1): self = .keyframe
+        case ("trigger", 1): self = .trigger
         case ("pause", 1): self = .pause
         case ("resume", 1): self = .resume
         case ("stats", 1): self = .stats

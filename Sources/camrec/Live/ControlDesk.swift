@@ -15,6 +15,8 @@ struct ControlDesk: Sendable {
     let live: [BroadcastSink]
     /// The camera codes the pictures itself.
     let isPassthrough: Bool
+    /// Pictures are kept in memory until something happens.
+    let hasRing: Bool
 
     /// The answer to a line, in JSON, on one line.
     func answer(_ line: String) -> String {
@@ -25,6 +27,9 @@ struct ControlDesk: Sendable {
     private func reply(to command: ControlCommand?) -> Reply {
         switch command {
         case .keyframe?: control.requestKeyframe()
+        case .trigger?:
+            guard hasRing else { return Reply(error: "nothing is kept in memory; record with --ring") }
+            control.trigger()
         case .pause?: control.pause()
         case .resume?: control.resume()
         case .stop?: stop.raise()

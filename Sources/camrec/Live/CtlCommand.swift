@@ -14,6 +14,7 @@ struct CtlCommand: ParsableCommand {
         discussion: """
             Commands:
               keyframe      make the next frame a keyframe
+              trigger       write what --ring has kept, and what follows
               bitrate 2M    code at another average rate; the next frame is a keyframe
               pause         give up frames before they are encoded; time goes on
               resume        end a pause, with a keyframe

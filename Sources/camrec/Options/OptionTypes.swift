@@ -101,6 +101,9 @@ struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
 
     init(seconds: Double) { self.seconds = seconds }
 
+    /// At least 1.
+    var nanoseconds: Int64 { max(1, Int64(seconds * 1e9)) }
+
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
         let factor: Double? =

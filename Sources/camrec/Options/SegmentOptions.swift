@@ -26,10 +26,25 @@ struct SegmentOptions: ParsableArguments {
         help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"))
     var sync: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep the latest pictures in memory, at most 256 MiB, and write a file on SIGUSR2 or 'camrec ctl trigger'.",
+            valueName: "TIME"))
+    var ring: TimeSpan?
+
+    @Option(help: ArgumentHelp("How much is written after a trigger. Default: 30s.", valueName: "TIME"))
+    var post: TimeSpan?
+
     func validate() throws {
-        if segment == nil {
-            if utc { throw ValidationError("--utc needs --segment") }
-            if keep != nil || minFree != nil { throw ValidationError("--keep and --min-free need --segment") }
+        if !isSegmented {
+            if utc { throw ValidationError("--utc needs --segment or --ring") }
+            if keep != nil || minFree != nil {
+                throw ValidationError("--keep and --min-free need --segment or --ring")
+            }
+        }
+        if post != nil, ring == nil { throw ValidationError("--post needs --ring") }
+        for (name, time) in [("--ring", ring), ("--post", post)] {
+            if let time, time.seconds > 86400 { throw ValidationError("\(name) must be at most 24h") }
         }
         if let sync, !(0.1...3600).contains(sync.seconds) {
             throw ValidationError("--sync must be 100ms to 1h")
@@ -37,7 +52,7 @@ struct SegmentOptions: ParsableArguments {
     }
 
     /// Whether names are patterns, and there may be any number of files.
-    var isSegmented: Bool { segment != nil }
+    var isSegmented: Bool { segment != nil || ring != nil }
 
     /// When a file ends and the next begins, for the encoders and the outputs alike.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
@@ -51,8 +66,13 @@ struct SegmentOptions: ParsableArguments {
         plan.timestamps = timestamps.map(names)
         plan.retention = keep?.retention ?? SegmentRetention()
         plan.retention.free = minFree?.floor
+        plan.ring = ring.map {
+            EventRing.Plan(before: $0.nanoseconds, after: post?.nanoseconds ?? Self.usualPost)
+        }
         return plan
     }
+
+    private static let usualPost: Int64 = 30_000_000_000
 
     private func names(_ pattern: String) -> SegmentNames {
         SegmentNames(pattern, expandsTime: true, isUTC: utc)

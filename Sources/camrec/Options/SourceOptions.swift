@@ -28,9 +28,12 @@ struct SourceOptions: ParsableArguments {
         help: "Take test pictures and files in real time. Default: test yes, files no.")
     var pace: Bool?
 
+    @Option(help: ArgumentHelp("Wait for a camera that is in use.", valueName: "TIME"))
+    var wait: TimeSpan?
+
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service or in segments.",
             valueName: "TIME"))
     var deviceTimeout: Patience?
 

@@ -101,10 +101,15 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Lets time go by.
     func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
+    /// Another recorder has its lock.
+    var isClaimed = false
+
     func open(_ path: String) -> Int32 {
         openCount += 1
         return 1000
     }
+
+    func lock(_ descriptor: Int32) -> Int32 { isClaimed ? -EWOULDBLOCK : 0 }
 
     func close(_ descriptor: Int32) {
         closeCount += 1

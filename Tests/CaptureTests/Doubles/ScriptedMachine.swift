@@ -25,6 +25,8 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
         return nextDescriptor
     }
 
+    func lock(_ descriptor: Int32) -> Int32 { openDescriptors[descriptor]?.lock(descriptor) ?? -EBADF }
+
     func close(_ descriptor: Int32) { openDescriptors.removeValue(forKey: descriptor)?.close(descriptor) }
 
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {

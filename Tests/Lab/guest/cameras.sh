@@ -166,6 +166,23 @@ refuses "busy camera: names the program and its process" 75 "$single is in use b
 kill $holder
 wait $holder || true
 
+# One recorder a camera, by whatever link; the second can wait.
+"$CAMREC" --device "$single" --frames 100000 --encoder software --overwrite first.h264 2>/dev/null &
+holder=$!
+await 10 test -s first.h264
+ln -s "$single" link
+refuses "one recorder a camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
+check "one recorder a camera: a look at it is free" "$CAMREC" devices
+second_waits() {
+    "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
+    await 20 grep -q 'waiting: .*in use by camrec' waiting
+    kill -TERM $holder
+    wait $!
+    is_sound second.h264 --frames 5
+}
+check "one recorder a camera: the second waits for its turn" second_waits
+wait $holder || true
+
 # Permissions, as an ordinary user.
 chmod 755 "$work"
 mkdir -m 777 -p open

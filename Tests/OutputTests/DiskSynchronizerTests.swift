@@ -1,0 +1,43 @@
+import Glibc
+import Testing
+import Threading
+
+@testable import Output
+
+/// That files are written to the disk itself while they grow, and that a disk which fails is told.
+@Suite(.timeLimit(.minutes(1))) struct DiskSynchronizerTests {
+    private let folder = TemporaryFolder()
+
+    /// A descriptor on which every `fdatasync` fails, with EBADF (open(2), O_PATH).
+    private func unsynchronizable() -> Int32 {
+        folder.write("a", [1])
+        return open(folder.path("a"), 0o10000000)
+    }
+
+    @Test("a file is synchronized until it has ended, and once more then")
+    func synchronizes() throws {
+        let synchronizer = try #require(DiskSynchronizer(bound: 2_000_000))
+        let descriptor = unsynchronizable()
+        var file = synchronizer.begin(descriptor, path: folder.path("a"))
+        // It has a descriptor of its own.
+        close(descriptor)
+        while file?.failure == nil { sched_yield() }
+        #expect(file?.failure == EBADF)
+        file?.end()
+        weak let forgotten = file
+        file = nil
+        while forgotten != nil { sched_yield() }
+    }
+
+    @Test("what came last is on the disk when the synchronizer is gone, however long its interval")
+    func last() throws {
+        var synchronizer = DiskSynchronizer(bound: 3_600_000_000_000)
+        let descriptor = unsynchronizable()
+        let file = try #require(synchronizer?.begin(descriptor, path: folder.path("a")))
+        close(descriptor)
+        file.end()
+        #expect(file.failure == nil)
+        synchronizer = nil
+        #expect(file.failure == EBADF)
+    }
+}

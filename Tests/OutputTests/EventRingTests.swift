@@ -1,0 +1,92 @@
+import Bitstream
+import Testing
+
+@testable import Output
+
+/// What is kept of the time before something happens, and when its file begins and ends.
+@Suite struct EventRingTests {
+    /// Ten pictures a second, an IDR at each `interval`.
+    private func units(_ range: Range<Int>, interval: Int = 10) -> [AccessUnit] {
+        range.map {
+            accessUnit(
+                length: 96, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
+                timestamp: Int64($0) * 100_000_000)
+        }
+    }
+
+    private func ring(before: Double = 3, after: Double = 2, bytes: Int = 1 << 20) -> EventRing {
+        var plan = EventRing.Plan(before: Int64(before * 1e9), after: Int64(after * 1e9))
+        plan.byteLimit = bytes
+        return EventRing(plan)
+    }
+
+    /// The numbers of the pictures in each event's file.
+    private func files(_ ring: EventRing, _ units: [AccessUnit], triggers: Set<Int>) -> [[Int]] {
+        var (ring, files, isOpen) = (ring, [[Int]](), false)
+        for unit in units {
+            switch ring.next(unit, isTriggered: triggers.contains(unit.frameNumber)) {
+            case .keep: #expect(!isOpen)
+            case .beginEvent:
+                #expect(!isOpen)
+                isOpen = true
+                files.append(ring.takeAll().map(\.frameNumber) + [unit.frameNumber])
+            case .write:
+                #expect(isOpen)
+                files[files.count - 1].append(unit.frameNumber)
+            case .endEvent:
+                #expect(isOpen && unit.isIDR)
+                isOpen = false
+            }
+        }
+        return files
+    }
+
+    @Test("an event's file begins with an IDR the wanted time before it, and ends with a group of pictures")
+    func event() {
+        #expect(files(ring(), units(0..<200), triggers: [75]) == [Array(40..<100)])
+    }
+
+    @Test("what there is is written where there is less than the wanted time")
+    func early() {
+        #expect(files(ring(), units(0..<200), triggers: [3]) == [Array(0..<30)])
+        #expect(files(ring(), units(0..<200), triggers: [0]) == [Array(0..<20)])
+    }
+
+    @Test("a trigger meanwhile prolongs the event")
+    func prolonged() {
+        #expect(files(ring(), units(0..<200), triggers: [75, 90, 105]) == [Array(40..<130)])
+    }
+
+    @Test("after an event the ring fills anew, and no picture is in two files")
+    func another() {
+        #expect(files(ring(), units(0..<200), triggers: [75, 105]) == [Array(40..<100), Array(100..<130)])
+        #expect(files(ring(), units(0..<200), triggers: [75, 115]) == [Array(40..<100), Array(100..<140)])
+    }
+
+    @Test("nothing happens: nothing is written, and no more is kept than the time and a group of pictures")
+    func idle() {
+        var ring = ring()
+        for unit in units(0..<1000) { #expect(ring.next(unit, isTriggered: false) == .keep) }
+        #expect(ring.takeAll().map(\.frameNumber) == Array(960..<1000))
+    }
+
+    @Test("bytes are bounded, in whole groups of pictures")
+    func bytes() {
+        var ring = ring(before: 1000, bytes: 100 * 25)
+        for unit in units(0..<100) { _ = ring.next(unit, isTriggered: false) }
+        #expect(ring.takeAll().map(\.frameNumber) == Array(80..<100))
+    }
+
+    @Test("where one group of pictures is too large for the ring an event waits for the next IDR")
+    func tooLarge() {
+        #expect(files(ring(bytes: 500), units(0..<100), triggers: [17]) == [Array(20..<40)])
+    }
+
+    @Test("any capture time does no harm")
+    func hostileClock() {
+        var ring = ring()
+        for (number, time) in [Int64.max, .min, 0, .max, .min].enumerated() {
+            _ = ring.next(accessUnit(frameNumber: number, timestamp: time), isTriggered: number % 2 == 0)
+        }
+    }
+}
