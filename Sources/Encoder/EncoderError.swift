@@ -19,6 +19,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case openFailed(encoder: String, detail: String)
         /// A picture could not be encoded.
         case encodeFailed(encoder: String, detail: String)
+        /// A call into the driver does not return.
+        case hung
         /// This picture's data is damaged; the next may be fine.
         case damagedPicture(String)
         /// A camera's own coded picture that nothing before it can be decoded from.
@@ -63,7 +65,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     public var recovery: Recovery {
         switch kind {
         case .damagedPicture, .beforeIDR: .skipFrame
-        case .encodeFailed: .rebuildEncoder
+        case .encodeFailed, .hung: .rebuildEncoder
         default: .stop
         }
     }
@@ -88,6 +90,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(encoder) did not open: \(detail); \(Self.nextStep(encoder))"
         case .encodeFailed(let encoder, let detail):
             "\(encoder) failed: \(detail); \(Self.nextStep(encoder))"
+        case .hung:
+            "the GPU's driver hangs; try --encoder software, or another GPU's --render-node"
         case .damagedPicture(let detail):
             detail
         case .beforeIDR:

@@ -20,18 +20,25 @@ struct RecordingSession {
     private static let patience = 5
     private static let progressInterval: Int32 = 500
 
-    func run() -> ExitStatus {
+    /// How it ended.
+    struct Ending {
+        let status: ExitStatus
+        /// A thread hangs in a driver still.
+        let leavesThread: Bool
+    }
+
+    func run() -> Ending {
         do throws(RecordingError) {
             return try record()
         } catch {
             console.fail(error.description)
-            return ExitStatus(error)
+            return Ending(status: ExitStatus(error), leavesThread: false)
         }
     }
 
     /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
     /// nothing behind.
-    private func record() throws(RecordingError) -> ExitStatus {
+    private func record() throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         let stream = try openSource()
         let choices = command.choices
@@ -49,7 +56,7 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
-            from: source(stream), tracks: tracks,
+            from: source(stream), tracks: consume tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits)
@@ -66,7 +73,8 @@ struct RecordingSession {
         let result = RecordingResult(
             supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
-        return try tell(result, outcome.errors, report)
+        return Ending(
+            status: try tell(result, outcome.errors, report), leavesThread: recording.hasAbandonedThread)
     }
 
     /// Each codec once, in the order of the outputs.
@@ -80,12 +88,13 @@ struct RecordingSession {
         do throws(EncoderError) {
             return RecordingTrack(
                 encoder: try supply.open(),
-                makeEncoder: { () throws(EncoderError) in try supply.open() },
+                makeEncoder: supply.open,
                 setBitRate: supply.setBitRate,
                 setSource: { format in
                     supply.setSource(format)
                     return { (StreamDescription(supply), supply.keyframeInterval) }
                 },
+                leaveHardware: supply.leaveHardware,
                 keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
@@ -100,7 +109,8 @@ struct RecordingSession {
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let usual = ServiceManager.isInCharge ? Patience.forever : Patience(seconds: 30)
+        let isUnattended = ServiceManager.isInCharge || command.segments.isSegmented
+        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
