@@ -73,7 +73,8 @@ import Threading
                         )
                     }
                 },
-                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses, watch: watch)
+                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses,
+                watch: watch)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             let stage = EncodeStage(
