@@ -43,7 +43,10 @@ let package = Package(
             name: "Recorder",
             dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
-            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
+            name: "Diagnostics",
+            dependencies: [
+                "Acceleration", "Capture", "Encoder", "Decoder", "Bitstream", "Files", "Threading",
+            ],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),
@@ -93,7 +96,7 @@ let package = Package(
             dependencies: [
                 "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
             ]),
-        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [

@@ -125,6 +125,7 @@ extension SupervisedSource {
             if stop.now() >= last { return false }
             if stop.now() >= end { throw told(failure, outage.cause) }
             outage.tries += 1
+            counters.add(to: .sourceTries)
             self.outage = outage
             do throws(CaptureError) {
                 try restart(failure.recovery, isFirstTry: outage.tries == 1)

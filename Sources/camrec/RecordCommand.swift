@@ -7,14 +7,16 @@ import Terminal
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
+    static let name = "record"
     static let configuration = CommandConfiguration(
-        commandName: "record",
+        commandName: name,
         abstract: "Records a camera, the test picture or a .y4m file as H.264 and H.265.",
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
             camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
+            camrec check <FILE>...
             """,
         discussion: """
             Examples:
@@ -39,7 +41,13 @@ struct RecordCommand: ParsableCommand {
         help: ArgumentHelp(
             "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers; tcp://HOST:PORT connects to a receiver.",
             valueName: "OUTPUT"))
-    var outputs: [String] = []
+    var arguments: [String] = []
+
+    @Option(name: .customLong("output"), help: .hidden)
+    var settingsOutputs: [String] = []
+
+    /// Those of the command line, else those of the settings file.
+    var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Length") var length: LengthOptions
@@ -49,6 +57,7 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Segments") var segments: SegmentOptions
     @OptionGroup(title: "Live") var live: LiveArguments
     @OptionGroup(title: "Output") var reporting: ReportingOptions
+    @OptionGroup(title: "Settings") var settings: SettingsOptions
 
     func validate() throws {
         let toStandardOutput = outputs.count { $0 == FileSink.standardOutput }

@@ -112,6 +112,21 @@ static int gem_wait_idle(struct file *file, union drm_amdgpu_gem_wait_idle *wait
 
 /* ---- Contexts and lists */
 
+/* Whether there was a reset: each context of the device is taken as its cause. */
+static int context_state(struct file *file, uint32_t operation, uint32_t id, union drm_amdgpu_ctx *context)
+{
+    if (!object_find(file, OBJECT_CONTEXT, id))
+        return -EINVAL;
+    if (!engine_is_lost(file->device))
+        return 0;
+    if (operation == AMDGPU_CTX_OP_QUERY_STATE)
+        context->out.state.reset_status = AMDGPU_CTX_GUILTY_RESET;
+    else
+        context->out.state.flags =
+            AMDGPU_CTX_QUERY2_FLAGS_RESET | AMDGPU_CTX_QUERY2_FLAGS_VRAMLOST | AMDGPU_CTX_QUERY2_FLAGS_GUILTY;
+    return 0;
+}
+
 static int context(struct file *file, union drm_amdgpu_ctx *context)
 {
     uint32_t operation = context->in.op, id = context->in.ctx_id;
@@ -129,6 +144,7 @@ static int context(struct file *file, union drm_amdgpu_ctx *context)
         return object_destroy(file, OBJECT_CONTEXT, id) ? 0 : -EINVAL;
     case AMDGPU_CTX_OP_QUERY_STATE:
     case AMDGPU_CTX_OP_QUERY_STATE2:
+        return context_state(file, operation, id, context);
     default:
         return object_find(file, OBJECT_CONTEXT, id) ? 0 : -EINVAL;
     }
@@ -233,7 +249,7 @@ static void complete(struct file *file, const struct drm_amdgpu_cs_chunk *chunk,
     case AMDGPU_CHUNK_ID_FENCE: {
         const struct drm_amdgpu_cs_chunk_fence *fence = data;
 
-        engine_write_at(buffer_of(&file->handles, fence->handle), fence->offset, number, done);
+        engine_write_at(file->device, buffer_of(&file->handles, fence->handle), fence->offset, number, done);
         break;
     }
     case AMDGPU_CHUNK_ID_SYNCOBJ_OUT: /* a list of drm_amdgpu_cs_chunk_sem, one handle each */
@@ -251,9 +267,12 @@ static int submit(struct file *file, union drm_amdgpu_cs *cs)
 {
     const uint64_t *chunks = (const uint64_t *)(uintptr_t)cs->in.chunks;
     const struct object *list = object_find(file, OBJECT_BUFFER_LIST, cs->in.bo_list_handle);
-    uint64_t number = ++file->submissions, done;
     uint32_t count = cs->in.num_chunks;
+    uint64_t number, done;
 
+    if (engine_is_lost(file->device))
+        return -ECANCELED;
+    number = ++file->submissions;
     for (uint32_t i = 0; i < count; i++) {
         const struct drm_amdgpu_cs_chunk *chunk = (const void *)(uintptr_t)chunks[i];
 

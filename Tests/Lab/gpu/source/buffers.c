@@ -106,18 +106,29 @@ static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *ha
 
 int buffer_create(struct handle_table *table, struct device *device, uint64_t size, uint32_t *handle)
 {
-    struct buffer *buffer = calloc(1, sizeof *buffer);
+    uint64_t memory = buffers_memory(device);
+    struct buffer *buffer;
+    int status;
 
+    size = whole_pages(size);
+    if (memory > device->faults.memory_limit || size > device->faults.memory_limit - memory) {
+        device->statistics.faults++;
+        return -ENOMEM;
+    }
+    buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return -ENOMEM;
     buffer->device = device;
-    buffer->size = whole_pages(size);
+    buffer->size = size;
     buffer->memory = memfd_create("fakegpu-buffer", MFD_CLOEXEC);
     if (buffer->memory < 0 || ftruncate(buffer->memory, (off_t)buffer->size)) {
         destroy(buffer);
         return -ENOMEM;
     }
-    return adopt(table, buffer, handle);
+    status = adopt(table, buffer, handle);
+    if (!status)
+        report_memory(device, memory + size);
+    return status;
 }
 
 int buffer_wrap(struct handle_table *table, struct device *device, void *bytes, uint64_t size, uint32_t *handle)
@@ -167,7 +178,12 @@ int buffer_import(struct handle_table *table, struct device *device, int descrip
     return adopt(table, buffer, handle);
 }
 
-static void release(struct buffer *buffer)
+void buffer_retain(struct buffer *buffer)
+{
+    buffer->references++;
+}
+
+void buffer_release(struct buffer *buffer)
 {
     if (--buffer->references == 0)
         destroy(buffer);
@@ -186,7 +202,7 @@ int buffer_close(struct handle_table *table, uint32_t handle)
             i++;
     }
     table->buffers[handle] = NULL;
-    release(buffer);
+    buffer_release(buffer);
     return 0;
 }
 
@@ -208,7 +224,7 @@ void handles_free(struct handle_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
         if (table->buffers[i])
-            release(table->buffers[i]);
+            buffer_release(table->buffers[i]);
     free(table->buffers);
     free(table->mappings);
     *table = (struct handle_table){0};

@@ -22,7 +22,7 @@ enum {
 
 struct buffer {
     struct device *device;
-    unsigned references; /* handles, of any file */
+    unsigned references; /* handles, of any file, and writes that are to come */
     int memory;          /* memfd or an imported DMA-BUF; -1 for the program's own memory */
     ino_t inode;         /* of `memory`: the same DMA-BUF imported again is the same buffer */
     bool imported;
@@ -55,6 +55,8 @@ int buffer_create(struct handle_table *table, struct device *device, uint64_t si
 int buffer_wrap(struct handle_table *table, struct device *device, void *bytes, uint64_t size, uint32_t *handle);
 int buffer_import(struct handle_table *table, struct device *device, int descriptor, uint32_t *handle);
 int buffer_close(struct handle_table *table, uint32_t handle);
+void buffer_retain(struct buffer *buffer);
+void buffer_release(struct buffer *buffer);
 struct buffer *buffer_of(const struct handle_table *table, uint32_t handle); /* null where there is none */
 uint32_t handles_in_use(const struct handle_table *table);
 void handles_free(struct handle_table *table);
@@ -67,7 +69,7 @@ void mapping_remove(struct handle_table *table, uint64_t address, uint64_t size)
 /* The memory at a GPU address; null where `size` bytes are not mapped there in one piece. */
 void *mapping_bytes(const struct handle_table *table, uint64_t address, uint64_t size);
 
-/* What a device's buffers take: now, and the most so far. Imported memory and the program's own do not count. */
+/* What a device's buffers take now. Imported memory and the program's own do not count. */
 uint64_t buffers_memory(const struct device *device);
 
 #endif

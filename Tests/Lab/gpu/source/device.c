@@ -71,6 +71,7 @@ struct file *file_open(struct device *device)
     file->references = 1;
     file->next = files;
     files = file;
+    report_opened(device);
     return file;
 }
 
@@ -95,6 +96,7 @@ void file_release(struct file *file)
     while (*link != file)
         link = &(*link)->next;
     *link = file->next;
+    report_closed(file);
     handles_free(&file->handles);
     free_objects(file);
     vcn_free_sessions(file);

@@ -3,7 +3,9 @@
 #define DEVICE_H
 
 #include "buffers.h"
+#include "faults.h"
 #include "models.h"
+#include "report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +18,7 @@ enum {
     SUBMISSION_WINDOW = 1024, /* of the latest submissions it is known when they are done */
 };
 
+struct pending_write;
 struct vcn_session;
 struct mfx_context;
 
@@ -33,7 +36,16 @@ struct object {
 struct device {
     struct model model;
     unsigned minor;
-    uint64_t engine_free; /* when the encode engine is done with what it was given */
+    struct faults faults;
+    struct statistics statistics;
+    /* The engine: see engine.c. */
+    uint64_t pictures; /* that it was given */
+    unsigned pictures_in_submission;
+    uint64_t engine_free; /* when it is done with what it was given */
+    bool hung, lost;
+    uint64_t hang_end;
+    struct pending_write *writes;
+    size_t write_count, write_capacity;
 };
 
 /* An open of the node: the handles, ids and addresses that the kernel keeps for it. */

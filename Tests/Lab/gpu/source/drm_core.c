@@ -3,7 +3,9 @@
 #include "amdgpu.h"
 #include "device.h"
 #include "descriptors.h"
+#include "engine.h"
 #include "i915.h"
+#include "ioctl_names.h"
 #include "report.h"
 #include "syncobj.h"
 
@@ -68,6 +70,11 @@ static int prime_export(struct file *file, struct drm_prime_handle *prime)
 
 static int prime_import(struct file *file, struct drm_prime_handle *prime)
 {
+    if (file->device->faults.import_error) {
+        file->device->statistics.faults++;
+        return -file->device->faults.import_error;
+    }
+    file->device->statistics.imports++;
     return buffer_import(&file->handles, file->device, prime->fd, &prime->handle);
 }
 
@@ -78,12 +85,8 @@ static int driver_ioctl(struct file *file, unsigned number, void *argument)
     return amdgpu_ioctl(file, number, argument);
 }
 
-int drm_ioctl(struct file *file, unsigned long request, void *argument)
+static int dispatch(struct file *file, unsigned number, void *argument)
 {
-    unsigned number = _IOC_NR(request);
-
-    if (_IOC_TYPE(request) != DRM_IOCTL_BASE)
-        return -ENOTTY;
     if (number >= DRM_COMMAND_BASE && number < DRM_COMMAND_END)
         return driver_ioctl(file, number - DRM_COMMAND_BASE, argument);
     switch (number) {
@@ -113,4 +116,23 @@ int drm_ioctl(struct file *file, unsigned long request, void *argument)
     default:
         return syncobj_ioctl(file, number, argument);
     }
+}
+
+int drm_ioctl(struct file *file, unsigned long request, void *argument)
+{
+    struct device *device = file->device;
+    unsigned number = _IOC_NR(request);
+    int status;
+
+    if (_IOC_TYPE(request) != DRM_IOCTL_BASE)
+        return -ENOTTY;
+    faults_refresh();
+    device->statistics.ioctls++;
+    status = faults_ioctl(device, ioctl_name(device->model.driver, number));
+    if (status)
+        return status;
+    engine_retire(device);
+    status = dispatch(file, number, argument);
+    engine_retire(device);
+    return status;
 }

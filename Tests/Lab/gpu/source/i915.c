@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Where buffers are that the driver gives no address: each handle has a place of its own. */
+/* Where the buffers of a submission are that the driver gives no address: one behind the other, with gaps. */
 #define FIRST_ADDRESS 0x100000ULL
-#define ADDRESS_STEP 0x2000000ULL
+#define ADDRESS_ALIGNMENT 0x10000ULL
 
 #define APERTURE_SIZE (4ULL << 30)
 #define ADDRESS_SPACE_SIZE (1ULL << 48)
@@ -224,6 +224,15 @@ static int context_parameter(struct file *file, struct drm_i915_gem_context_para
     }
 }
 
+static int reset_statistics(struct file *file, struct drm_i915_reset_stats *statistics)
+{
+    bool lost = engine_is_lost(file->device);
+
+    statistics->reset_count = statistics->batch_active = lost;
+    statistics->batch_pending = 0;
+    return 0;
+}
+
 /* ---- Submissions */
 
 /* 48-bit addresses came with Broadwell; ids of Sandy Bridge, Ivy Bridge and Haswell are of these. */
@@ -309,17 +318,23 @@ static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submissio
         .wide_addresses = has_wide_addresses(file->device),
         .mfx = mfx_context(file, i915_execbuffer2_get_context_id(*submission)),
     };
-    uint64_t done;
+    uint64_t address = FIRST_ADDRESS, done;
 
+    if (engine_is_lost(file->device))
+        return -EIO;
     if (!batch.mfx)
         return -ENOMEM;
     if (!submission->buffer_count)
         return -EINVAL;
     for (uint32_t i = 0; i < submission->buffer_count; i++) {
-        if (!buffer_of(&file->handles, objects[i].handle))
+        const struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
+
+        if (!buffer)
             return -ENOENT;
-        if (!(objects[i].flags & EXEC_OBJECT_PINNED))
-            objects[i].offset = FIRST_ADDRESS + objects[i].handle * ADDRESS_STEP;
+        if (objects[i].flags & EXEC_OBJECT_PINNED)
+            continue;
+        objects[i].offset = address;
+        address += (buffer->size + 2 * ADDRESS_ALIGNMENT - 1) & ~(ADDRESS_ALIGNMENT - 1); /* a gap between buffers */
     }
     for (uint32_t i = 0; i < submission->buffer_count; i++)
         relocate(&batch, submission, objects, &objects[i]);
@@ -416,6 +431,7 @@ int i915_ioctl(struct file *file, unsigned number, void *argument)
         ((struct drm_i915_reg_read *)argument)->val = 0;
         return 0;
     case DRM_I915_GET_RESET_STATS:
+        return reset_statistics(file, argument);
     case DRM_I915_GEM_THROTTLE:
         return 0;
     default:

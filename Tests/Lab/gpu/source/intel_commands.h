@@ -31,9 +31,11 @@ enum mi_fields {
     MI_SECOND_LEVEL_BATCH = 1 << 22,
     MI_FLUSH_POST_SYNC_WRITE = 1, /* bits 15:14 of MI_FLUSH_DW: write immediate data */
     MI_REGISTER_MASK = 0x3fffff,
+    MI_COMPARE_SEMAPHORE = 1 << 21, /* of MI_CONDITIONAL_BATCH_BUFFER_END */
+    MI_COMPARE_MASK = 1 << 19,
 };
 
-/* Bits 15:8 of MI_ATOMIC, the forms of 4 bytes */
+/* Bits 15:8 of MI_ATOMIC. Operands are in the general purpose registers 0 and 4. */
 enum mi_atomic_operation {
     ATOMIC_AND = 1,
     ATOMIC_OR,
@@ -44,6 +46,9 @@ enum mi_atomic_operation {
     ATOMIC_ADD,
     ATOMIC_SUBTRACT,
     ATOMIC_COMPARE_AND_WRITE = 14,
+    ATOMIC_8_BYTES = 0x20, /* the same on 64 bits */
+    ATOMIC_FIRST_OPERAND = 0,
+    ATOMIC_SECOND_OPERAND = 4,
 };
 
 /* An instruction of MI_MATH: opcode in bits 31:20, operands in 19:10 and 9:0 */

@@ -38,6 +38,11 @@ __attribute__((constructor)) static void start(void)
     report_start();
 }
 
+__attribute__((destructor)) static void end(void)
+{
+    report_end();
+}
+
 /* ---- Opening */
 
 static int open_at(int folder, const char *path, int flags, mode_t mode)

@@ -66,6 +66,7 @@ struct mfx_context {
     uint32_t first, next_first; /* macroblocks: where the slice begins, and where the next does */
     uint32_t first_block, next_block; /* of H.265 the same in coding tree blocks; next_block 0: up to the last one */
     uint32_t rows, slice_rows;  /* macroblocks of the picture and of a slice, by VDENC_AVC_IMG_STATE */
+    bool last_slice; /* of the picture */
     bool sao_luma, sao_chroma;
     uint32_t width, height; /* of HCP_PIC_STATE */
     struct h265_parameters parameters;
@@ -104,6 +105,8 @@ void mfx_free_context(struct file *file, uint32_t id)
     if (!context)
         return;
     *link = context->next;
+    if (context->pictures)
+        report_session_closed(file->device, context->pictures);
     bits_free(&context->headers.bits);
     free(context->headers.plain);
     free(context);
@@ -157,7 +160,6 @@ static void clear_headers(struct mfx_context *context)
 {
     bits_clear(&context->headers.bits);
     context->slice_header.bit_count = 0;
-    context->record = (struct picture_record){0};
 }
 
 static void begin_picture(struct mfx_context *context, bool hevc)
@@ -165,6 +167,7 @@ static void begin_picture(struct mfx_context *context, bool hevc)
     context->hevc = hevc;
     context->huc_batches = 0;
     context->huc_next = 0;
+    context->record = (struct picture_record){0};
     context->coded_bytes = 0;
     clear_headers(context);
 }
@@ -219,6 +222,7 @@ static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
     context->cabac_init = words[3] >> 24 & 3;
     context->first = (words[4] >> 16 & 0xff) + (words[4] >> 24) * width;
     context->next_first = (words[5] & 0xff) + (words[5] >> 16 & 0x7ff) * width;
+    context->last_slice = words[6] >> 19 & 1;
 }
 
 static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
@@ -253,6 +257,7 @@ static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
     context->cabac_init = words[4] >> 21 & 1;
     context->first_block = coding_tree_block(context, words[1]);
     context->next_block = coding_tree_block(context, words[2]);
+    context->last_slice = words[3] >> 2 & 1;
 }
 
 static void take_huc_regions(struct mfx_context *context, const uint32_t *words, size_t count)
@@ -468,6 +473,7 @@ static struct coded_output coded_output(const struct batch *batch)
 
     if (context->output_end > context->output && context->output_end - context->output < size)
         size = context->output_end - context->output;
+    size = engine_coded_room(batch->file->device, size);
     if (!output.bytes || context->coded_bytes > size)
         return (struct coded_output){0};
     output.bytes += context->coded_bytes;
@@ -502,9 +508,10 @@ static void record(const struct batch *batch, const struct coded_output *output,
     record->cabac = context->cabac;
     record->qp = context->qp;
     record->buffer_size = output->capacity;
-    record->bytes = output->count;
-    record->result = output->overflow ? PICTURE_OVERFLOW : PICTURE_CODED;
+    record->bytes = context->coded_bytes;
     report_picture(batch->file->device, record, picture);
+    if (!context->pictures++)
+        report_session_opened(batch->file->device);
 }
 
 static bool is_possible(const struct mfx_context *context, const struct coded_output *output)
@@ -537,8 +544,10 @@ static void code_slice(struct batch *batch, const struct picture *picture)
     put_out(context, header_size, &output);
     context->coded_bytes += output.count;
     bits_clear(&context->headers.bits);
-    record(batch, &output, picture);
-    context->pictures++;
+    if (output.overflow)
+        context->record.result = PICTURE_OVERFLOW;
+    if (context->last_slice)
+        record(batch, &output, picture);
 }
 
 /* `all`: Skylake's one walker for all slices of a picture, which differ by where they begin. */
@@ -562,6 +571,7 @@ static void code_slices(struct batch *batch, bool all)
 
         context->first = row * width;
         context->next_first = end * width;
+        context->last_slice = end == context->rows;
         code_slice(batch, &picture);
     }
     free(rows);
@@ -580,7 +590,6 @@ static size_t needed(uint32_t command)
     case HCP_SLICE_STATE:
         return 5;
     case MFX_AVC_SLICE_STATE:
-        return 6;
     case VDENC_AVC_IMG_STATE:
         return 7;
     case VDENC_PIPE_BUF_ADDR_STATE:

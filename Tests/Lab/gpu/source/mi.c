@@ -11,6 +11,7 @@
 #include <i915_drm.h>
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     DEEPEST_BATCH = 4,
@@ -207,46 +208,62 @@ static void math(struct batch *batch, const struct command *command)
 
 /* ---- Commands */
 
-/* MI_ATOMIC, with the operand in GPR 0, and for a comparison the new value in GPR 1. */
+/* New_DST of MI_ATOMIC */
+static uint64_t atomic_result(struct batch *batch, unsigned operation, uint64_t old, uint64_t first, uint64_t second)
+{
+    switch (operation & ~(unsigned)ATOMIC_8_BYTES) {
+    case ATOMIC_AND:
+        return old & first;
+    case ATOMIC_OR:
+        return old | first;
+    case ATOMIC_XOR:
+        return old ^ first;
+    case ATOMIC_MOVE:
+        return first;
+    case ATOMIC_INCREMENT:
+        return old + 1;
+    case ATOMIC_DECREMENT:
+        return old - 1;
+    case ATOMIC_ADD:
+        return old + first;
+    case ATOMIC_SUBTRACT:
+        return old - first;
+    case ATOMIC_COMPARE_AND_WRITE:
+        return old == first ? second : old;
+    default:
+        report_unmodelled(batch->file->device, "the MI_ATOMIC operation", operation);
+        return old;
+    }
+}
+
 static void atomic(struct batch *batch, const struct command *command)
 {
-    const uint32_t *registers = mfx_registers(batch->mfx);
-    uint32_t *dword = memory_dword(batch, batch_address(batch, command->words + 1)), operand = registers[0];
+    unsigned operation = command->header >> 8 & 0xff;
+    size_t size = operation & ATOMIC_8_BYTES ? sizeof(uint64_t) : sizeof(uint32_t);
+    void *place = batch_bytes(batch, batch_address(batch, command->words + 1) & ~(uint64_t)(size - 1), size);
+    uint64_t first = 0, second = 0, old = 0;
 
-    if (!dword)
+    if (!place)
         return;
-    switch (command->header >> 8 & 0xff) {
-    case ATOMIC_AND:
-        *dword &= operand;
-        break;
-    case ATOMIC_OR:
-        *dword |= operand;
-        break;
-    case ATOMIC_XOR:
-        *dword ^= operand;
-        break;
-    case ATOMIC_MOVE:
-        *dword = operand;
-        break;
-    case ATOMIC_INCREMENT:
-        ++*dword;
-        break;
-    case ATOMIC_DECREMENT:
-        --*dword;
-        break;
-    case ATOMIC_ADD:
-        *dword += operand;
-        break;
-    case ATOMIC_SUBTRACT:
-        *dword -= operand;
-        break;
-    case ATOMIC_COMPARE_AND_WRITE:
-        if (*dword == operand)
-            *dword = registers[2];
-        break;
-    default:
-        report_unmodelled(batch->file->device, "the MI_ATOMIC operation", command->header >> 8 & 0xff);
-    }
+    memcpy(&first, alu_register(batch, ATOMIC_FIRST_OPERAND), size); /* little-endian */
+    memcpy(&second, alu_register(batch, ATOMIC_SECOND_OPERAND), size);
+    memcpy(&old, place, size);
+    old = atomic_result(batch, operation, old, first, second);
+    memcpy(place, &old, size);
+}
+
+/* MI_CONDITIONAL_BATCH_BUFFER_END goes on where what is in memory is larger than the command's value: so drivers ask
+ * whether the firmware wants another pass. */
+static bool goes_on(const struct batch *batch, const struct command *command)
+{
+    uint64_t address = batch_address(batch, command->words + 2);
+    uint32_t value = load(batch, address);
+
+    if (!(command->header & MI_COMPARE_SEMAPHORE))
+        return true;
+    if (command->header & MI_COMPARE_MASK)
+        value &= load(batch, address + sizeof value);
+    return value > command->words[1];
 }
 
 static void load_registers(struct batch *batch, const struct command *command)
@@ -400,6 +417,8 @@ static bool execute_mi(struct batch *batch, const struct command *command)
         if (command->count > 2)
             atomic(batch, command);
         break;
+    case MI_CONDITIONAL_BATCH_BUFFER_END:
+        return command->count <= 1 + address_size || goes_on(batch, command);
     case MI_BATCH_BUFFER_START:
         if (command->count > address_size)
             start_batch(batch, batch_address(batch, words + 1));

@@ -1,5 +1,5 @@
-/* What the emulated GPU writes down: a line a picture (FAKEGPU_LOG), the input (FAKEGPU_DUMP), and what it was asked
- * for that it does not model. */
+/* What the emulated GPU writes down: a line a picture (FAKEGPU_LOG), the input (FAKEGPU_DUMP), and what there
+ * was in all when the program ends (FAKEGPU_REPORT). */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct device;
+struct file;
 
 enum { REPORT_UNITS_SIZE = 128, REPORT_NO_NUMBER = -1 };
 
@@ -32,11 +33,36 @@ struct picture_record {
     enum picture_result result;
 };
 
+enum { UNMODELLED_LIMIT = 16, UNMODELLED_SIZE = 64 };
+
+/* What was made and never freed: when a node's last descriptor was closed, or at the end. */
+struct leftovers {
+    size_t buffers, mappings, contexts, buffer_lists, address_spaces, syncobjs;
+    uint64_t bytes; /* of the buffers */
+};
+
+/* What there was from a device since the program began. */
+struct statistics {
+    uint64_t ioctls, submissions, opened;
+    uint64_t pictures[2], intra, skipped, failed; /* pictures: H.265, H.264 */
+    uint64_t coded_bytes;
+    uint64_t sessions_opened, sessions_closed;
+    uint64_t memory_peak, imports, faults;
+    struct leftovers closed; /* by closing the node */
+    char unmodelled[UNMODELLED_LIMIT][UNMODELLED_SIZE];
+    size_t unmodelled_count;
+};
+
 /* Opens the files; once, before main. */
 void report_start(void);
+/* Writes FAKEGPU_REPORT's line, where a node was opened by this process; once, at its end. */
+void report_end(void);
 
 /* With the lock held. */
 void report_picture(struct device *device, const struct picture_record *record, const struct picture *picture);
+void report_opened(struct device *device);
+void report_closed(const struct file *file); /* the node's last descriptor is gone, and `file` is about to be freed */
+void report_memory(struct device *device, uint64_t bytes); /* that its buffers take now */
 void report_session_opened(struct device *device);
 void report_session_closed(struct device *device, unsigned pictures);
 void report_unmodelled(struct device *device, const char *what, uint64_t number);

@@ -381,7 +381,7 @@ static void encode(struct task *task)
     if (bytes && buffer->data_offset <= buffer->size) {
         read_units_before(task, bytes);
         output.bytes = bytes + buffer->data_offset;
-        output.capacity = buffer->size - buffer->data_offset;
+        output.capacity = engine_coded_room(task->file->device, buffer->size - buffer->data_offset);
     }
     if (!engine_begin_picture(task->file->device))
         return;
