@@ -107,14 +107,16 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             ? "leave out options of the coding, or try another --size or --codec" : "try --encoder software"
     }
 
-    /// The cause alone, for the line that says why an encoder was passed over.
-    var reason: String {
+    /// The cause alone, for the line that says why an encoder was passed over or given up.
+    public var reason: String {
         switch kind {
         case .nodePermissionDenied(let node, let group):
             "\(node): permission denied" + (group.map { " (group '\($0)' may)" } ?? "")
         case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
+        case .encodeFailed(let encoder, let detail): "\(encoder) failed: \(detail)"
+        case .hung: "the GPU's driver hangs"
         default: description
         }
     }

@@ -4,8 +4,8 @@ import Threading
 
 /// Opens a recording's encoder for one codec: the first, and another in place of one that failed.
 ///
-/// An encoder that failed before it gave anything is not tried again, so that a GPU that opens but does not
-/// encode makes way for the next. Used by one thread at a time.
+/// An encoder that never gave anything before it failed is not tried again, so that a GPU that opens but does not
+/// encode makes way for the next. One that did may only have been reset. Used by one thread at a time.
 public final class EncoderSupply {
     /// The encoder in use, and why not others. Nil before the first `open`.
     public private(set) var choice: Choice?
@@ -22,6 +22,7 @@ public final class EncoderSupply {
     public private(set) var stream: Stream
     private var current: (label: String, progress: EncoderProgress)?
     private var fruitless: [String] = []
+    private var fruitful: Set<String> = []
 
     /// What was opened.
     public struct Choice: Sendable {
@@ -137,7 +138,7 @@ public final class EncoderSupply {
                 bFrames: configuration.bFrames)
             return PassthroughEncoder()
         }
-        if let current, !current.progress.hasProduced { fruitless.append(current.label) }
+        judge()
         let selection = try select(inputs.current, watch)
         let encoder = selection.encoder
         stream = Stream(
@@ -149,6 +150,16 @@ public final class EncoderSupply {
             passedOver: [leavingReason].compactMap { $0 } + selection.passedOver,
             notes: encoder.notes + request.notes(on: encoder.details))
         return encoder
+    }
+
+    /// Remembers whether the encoder in use was of any use.
+    private func judge() {
+        guard let current else { return }
+        if current.progress.hasProduced {
+            fruitful.insert(current.label)
+        } else if !fruitful.contains(current.label) {
+            fruitless.append(current.label)
+        }
     }
 
     /// Nothing of the supply is changed before the driver has answered.

@@ -11,6 +11,9 @@ public typealias EncoderFactory = (CallWatch) throws(EncoderError) -> any Pictur
 /// again. False where that leaves no encoder to open.
 public typealias HardwareLeaver = (_ isForGood: Bool) -> Bool
 
+/// Is told that an encoder failed and another was opened, and how often that was not told since the last time.
+public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
+
 /// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
 /// its stream is and how many frames are from one keyframe to the next.
 public typealias SourceFollower = (PictureFormat) -> () -> (stream: StreamDescription, keyframeInterval: Int)
@@ -33,6 +36,7 @@ final class EncodeTrack {
     private let setBitRate: ((Int) -> Void)?
     private let setSource: SourceFollower?
     private let leaveHardware: HardwareLeaver?
+    private let reportRestart: EncoderRestartReport?
     private let watch: CallWatch
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
@@ -40,6 +44,7 @@ final class EncodeTrack {
     /// When the outputs begin another file.
     private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
+    private var messages = MessageLimit()
     /// Frames given to the encoder that have come to no end yet.
     private var framesInEncoder = 0
     /// The picture at hand was given to the encoder.
@@ -48,14 +53,15 @@ final class EncodeTrack {
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
-        leaveHardware: HardwareLeaver? = nil, keyframeInterval: Int, segments: SegmentSchedule? = nil,
-        outputs: [RecordingOutput], pauses: any RestartPauses, watch: CallWatch
+        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
+        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput], pauses: any RestartPauses, watch: CallWatch
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.setSource = setSource
         self.leaveHardware = leaveHardware
+        self.reportRestart = reportRestart
         self.watch = watch
         policy = KeyframePolicy(interval: keyframeInterval)
         self.segments = segments
@@ -212,6 +218,7 @@ final class EncodeTrack {
         countLostFrames()
         policy.restart(after: counters[.encoded])
         closeEncoder()
+        let cause = failure
         var failure = failure
         while restarts.allowsAnother(at: pauses.now()) || leaveHardware?(true) == true {
             if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
@@ -219,6 +226,7 @@ final class EncodeTrack {
             counters.add(to: .restarts)
             do throws(EncoderError) {
                 encoder = try makeEncoder(watch)
+                if let untold = messages.admit(at: pauses.now()) { reportRestart?(cause, untold) }
                 return
             } catch {
                 if case .exhausted = error.kind { break }

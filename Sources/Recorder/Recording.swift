@@ -20,6 +20,8 @@ public struct RecordingTrack {
     /// Has `makeEncoder` begin anew after a thread hung in a driver; nil where there is nothing to do for that.
     /// Called on the encode thread.
     public var leaveHardware: HardwareLeaver?
+    /// Called on the encode thread.
+    public var reportRestart: EncoderRestartReport?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
     /// When its outputs begin another file: with a keyframe.
@@ -29,7 +31,7 @@ public struct RecordingTrack {
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
-        leaveHardware: HardwareLeaver? = nil, keyframeInterval: Int,
+        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil, keyframeInterval: Int,
         segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
@@ -37,6 +39,7 @@ public struct RecordingTrack {
         self.setBitRate = setBitRate
         self.setSource = setSource
         self.leaveHardware = leaveHardware
+        self.reportRestart = reportRestart
         self.keyframeInterval = keyframeInterval
         self.segments = segments
     }
@@ -85,7 +88,7 @@ public final class Recording {
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
-                setSource: track.setSource, leaveHardware: track.leaveHardware,
+                setSource: track.setSource, leaveHardware: track.leaveHardware, reportRestart: track.reportRestart,
                 keyframeInterval: track.keyframeInterval, segments: track.segments,
                 outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
         }

@@ -98,6 +98,11 @@ struct RecordingSession {
                     return { (StreamDescription(supply), supply.keyframeInterval) }
                 },
                 leaveHardware: supply.leaveHardware,
+                reportRestart: { [console] cause, untold in
+                    console.warn(
+                        "\(cause.reason); recording goes on with \(supply.choice?.name ?? "another encoder")"
+                            + (untold == 0 ? "" : ", for the \(untold + 1). time since this was last told"))
+                },
                 keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
