@@ -54,7 +54,8 @@ final class EncodeTrack {
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
         leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
-        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput], pauses: any RestartPauses, watch: CallWatch
+        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
+        pauses: any RestartPauses, watch: CallWatch
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder

@@ -31,7 +31,8 @@ public struct RecordingTrack {
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
-        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil, keyframeInterval: Int,
+        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
+        keyframeInterval: Int,
         segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
@@ -88,7 +89,8 @@ public final class Recording {
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
-                setSource: track.setSource, leaveHardware: track.leaveHardware, reportRestart: track.reportRestart,
+                setSource: track.setSource, leaveHardware: track.leaveHardware,
+                reportRestart: track.reportRestart,
                 keyframeInterval: track.keyframeInterval, segments: track.segments,
                 outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
         }
