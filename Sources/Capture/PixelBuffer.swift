@@ -62,5 +62,23 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
+    /// The right to give the buffer back in place of its owner.
+    public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index) }
+
     deinit { pool.giveBack(index) }
+}
+
+/// Gives a buffer back whose owner never will, because its thread hangs for ever.
+public struct PixelBufferClaim: Sendable {
+    private let pool: PixelBufferPool
+    private let index: Int
+
+    fileprivate init(pool: PixelBufferPool, index: Int) {
+        self.pool = pool
+        self.index = index
+    }
+
+    /// The owner may still read the memory, which stays mapped as long as the owner lives, but will find another
+    /// picture there. It must not give the buffer back as well.
+    public func giveBack() { pool.giveBack(index) }
 }

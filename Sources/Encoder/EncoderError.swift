@@ -19,6 +19,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case openFailed(encoder: String, detail: String)
         /// A picture could not be encoded.
         case encodeFailed(encoder: String, detail: String)
+        /// A call into the driver does not return.
+        case hung
         /// This picture's data is damaged; the next may be fine.
         case damagedPicture(String)
         /// A camera's own coded picture that nothing before it can be decoded from.
@@ -63,7 +65,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     public var recovery: Recovery {
         switch kind {
         case .damagedPicture, .beforeIDR: .skipFrame
-        case .encodeFailed: .rebuildEncoder
+        case .encodeFailed, .hung: .rebuildEncoder
         default: .stop
         }
     }
@@ -88,6 +90,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(encoder) did not open: \(detail); \(Self.nextStep(encoder))"
         case .encodeFailed(let encoder, let detail):
             "\(encoder) failed: \(detail); \(Self.nextStep(encoder))"
+        case .hung:
+            "the GPU's driver hangs; try --encoder software, or another GPU's --render-node"
         case .damagedPicture(let detail):
             detail
         case .beforeIDR:
@@ -103,14 +107,16 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             ? "leave out options of the coding, or try another --size or --codec" : "try --encoder software"
     }
 
-    /// The cause alone, for the line that says why an encoder was passed over.
-    var reason: String {
+    /// The cause alone, for the line that says why an encoder was passed over or given up.
+    public var reason: String {
         switch kind {
         case .nodePermissionDenied(let node, let group):
             "\(node): permission denied" + (group.map { " (group '\($0)' may)" } ?? "")
         case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
+        case .encodeFailed(let encoder, let detail): "\(encoder) failed: \(detail)"
+        case .hung: "the GPU's driver hangs"
         default: description
         }
     }

@@ -1,24 +1,28 @@
 import Bitstream
 import Capture
+import Threading
 
 /// Opens a recording's encoder for one codec: the first, and another in place of one that failed.
 ///
-/// An encoder that failed before it gave anything is not tried again, so that a GPU that opens but does not
-/// encode makes way for the next. Used by one thread at a time.
+/// An encoder that never gave anything before it failed is not tried again, so that a GPU that opens but does not
+/// encode makes way for the next. One that did may only have been reset. Used by one thread at a time.
 public final class EncoderSupply {
     /// The encoder in use, and why not others. Nil before the first `open`.
     public private(set) var choice: Choice?
 
-    private let request: EncoderRequest
+    private var request: EncoderRequest
     private var configuration: EncoderConfiguration
     /// What to go back to where no encoder can be opened with a changed one.
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
-    private let inputs: EncoderInputs
+    private let inputs: SharedInputs
+    /// Why hardware is not used any more; nil while it is.
+    private var leavingReason: String?
     /// The stream of the encoder in use; the source's own properties where the camera codes.
     public private(set) var stream: Stream
     private var current: (label: String, progress: EncoderProgress)?
     private var fruitless: [String] = []
+    private var fruitful: Set<String> = []
 
     /// What was opened.
     public struct Choice: Sendable {
@@ -37,7 +41,7 @@ public final class EncoderSupply {
     public static func supplies(
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
     ) -> [EncoderSupply] {
-        let inputs = EncoderInputs(codecs: configurations.map(\.codec))
+        let inputs = SharedInputs(codecs: configurations.map(\.codec), source: source)
         return configurations.map {
             EncoderSupply(request, configuration: $0, source: source, inputs: inputs)
         }
@@ -45,7 +49,7 @@ public final class EncoderSupply {
 
     private init(
         _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
-        inputs: EncoderInputs
+        inputs: SharedInputs
     ) {
         self.request = request
         self.configuration = configuration
@@ -83,24 +87,39 @@ public final class EncoderSupply {
         current = nil
     }
 
-    /// Opens encoders for pictures of another format from now on; no encoder of a supply that shares inputs with
-    /// this one may be open then.
+    /// Opens encoders for pictures of another format from now on.
     public func setSource(_ source: PictureFormat) {
         self.source = source
+        inputs.follow(source)
         // It is closed because of the source, whether it gave anything or not.
         current = nil
     }
 
-    /// Opens an encoder; the one before it must be gone.
-    public func open() throws(EncoderError) -> any PictureEncoder {
-        guard let proven = provenConfiguration.take() else { return try openOne() }
-        do throws(EncoderError) { return try openOne() } catch {
+    /// Shares nothing any more with encoders that are open: a thread hangs in one of them.
+    /// - Parameter isForGood: no hardware encoder is opened any more.
+    /// - Returns: false where hardware is all that may be used, or is not used now.
+    public func leaveHardware(isForGood: Bool) -> Bool {
+        inputs.renew()
+        guard isForGood else { return true }
+        guard request.preference == .auto, request.renderNode == nil, let label = current?.label,
+            choice?.details?.renderNode != nil
+        else { return false }
+        request.preference = .software
+        leavingReason = "\(label) failed or hung again and again"
+        return true
+    }
+
+    /// Opens an encoder; the one before it must be gone, or given up.
+    /// - Parameter watch: where it is told that a driver is being asked.
+    public func open(_ watch: CallWatch = CallWatch()) throws(EncoderError) -> any PictureEncoder {
+        guard let proven = provenConfiguration.take() else { return try openOne(watch) }
+        do throws(EncoderError) { return try openOne(watch) } catch {
             configuration = proven
-            return try openOne()
+            return try openOne(watch)
         }
     }
 
-    private func openOne() throws(EncoderError) -> any PictureEncoder {
+    private func openOne(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder {
         if source.pixelFormat == .h264 {
             guard codec == .h264 else {
                 throw EncoderError(
@@ -119,19 +138,64 @@ public final class EncoderSupply {
                 bFrames: configuration.bFrames)
             return PassthroughEncoder()
         }
-        if let current, !current.progress.hasProduced { fruitless.append(current.label) }
-        let selection = try EncoderSelection.open(
-            request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
+        judge()
+        let selection = try select(inputs.current, watch)
         let encoder = selection.encoder
         stream = Stream(
             size: encoder.size, frameRate: source.frameRate, color: encoder.color,
             bFrames: configuration.bFrames)
         current = (encoder.details.label, encoder.progress)
         choice = Choice(
-            details: encoder.details, name: encoder.name, passedOver: selection.passedOver,
+            details: encoder.details, name: encoder.name,
+            passedOver: [leavingReason].compactMap { $0 } + selection.passedOver,
             notes: encoder.notes + request.notes(on: encoder.details))
         return encoder
     }
+
+    /// Remembers whether the encoder in use was of any use.
+    private func judge() {
+        guard let current else { return }
+        if current.progress.hasProduced {
+            fruitful.insert(current.label)
+        } else if !fruitful.contains(current.label) {
+            fruitless.append(current.label)
+        }
+    }
+
+    /// Nothing of the supply is changed before the driver has answered.
+    private func select(
+        _ inputs: EncoderInputs, _ watch: CallWatch
+    ) throws(EncoderError) -> EncoderSelection {
+        let call = watch.begin(patience: Self.openingPatience)
+        defer { watch.end(call) }
+        return try EncoderSelection.open(
+            request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
+    }
+
+    /// Ticks of a watchdog. A driver may load and compile much.
+    private static let openingPatience = 30
+}
+
+/// What all supplies of a recording take their inputs from.
+private final class SharedInputs {
+    private let codecs: [Codec]
+    private var source: PictureFormat
+    private(set) var current: EncoderInputs
+
+    init(codecs: [Codec], source: PictureFormat) {
+        self.codecs = codecs
+        self.source = source
+        current = EncoderInputs(codecs: codecs)
+    }
+
+    /// Inputs are of one format: the first supply that has another begins anew for all.
+    func follow(_ source: PictureFormat) {
+        if source !== self.source { renew() }
+        self.source = source
+    }
+
+    /// Encoders that are opened from now on share nothing with those before.
+    func renew() { current = EncoderInputs(codecs: codecs) }
 }
 
 extension EncoderRequest {

@@ -7,6 +7,9 @@ import Capture
 /// of one recording may share a picture's converted form, so each is told by `releasePicture` when all of them
 /// have encoded it. Everything is called from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
+    /// Whether a call waits for a device, which may never answer.
+    var waitsForHardware: Bool { get }
+
     /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
     /// gives nil.
     /// - Parameter frameNumber: the picture's place in the recording.
@@ -22,4 +25,9 @@ public protocol PictureEncoder: AnyObject {
 
     /// Says that no more pictures come; what is held back then comes from `nextAccessUnit`.
     func drain() throws(EncoderError)
+}
+
+extension PictureEncoder {
+    /// Software does not.
+    public var waitsForHardware: Bool { false }
 }

@@ -17,6 +17,9 @@ public final class VideoEncoder: PictureEncoder {
     /// What the stream says of its colours.
     public let color: ColorEncoding
 
+    /// For vaSyncSurface and its kin there is no time limit.
+    public var waitsForHardware: Bool { details.renderNode != nil }
+
     private let session: CodecSession
     private let input: any EncoderInput
     private var finisher: StreamFinisher

@@ -1,14 +1,24 @@
 import Capture
 import Encoder
+import Threading
 
 /// The encode thread's work: the only owner of the codecs. Each picture goes to every track.
-struct EncodeStage {
+final class EncodeStage: @unchecked Sendable {
+    // Safe to share: it all belongs to the encode thread. When that hangs in a call and is abandoned it passes to the
+    // thread that is started in its place, for the watch keeps the one that hangs from returning.
+
+    /// Around every call that may hang.
+    let watch: CallWatch
     let tracks: [EncodeTrack]
     let frames: BoundedQueue<PixelBuffer>
     let counters: Counters<CaptureCounter>
     let stop: RecordingStop
     let limits: RecordingLimits
     let control: RecordingControl
+    /// The picture that is being encoded.
+    private var pictureInHand: PixelBufferClaim?
+    private var hangs = 0
+    private var isDraining = false
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
     private var isPaused = false
@@ -17,12 +27,15 @@ struct EncodeStage {
     private var format: PictureFormat?
     /// More than the keyframe interval of any camera that means to have one.
     private static let mostSkippedInARow = 900
+    /// A thread that hangs keeps its stack and its session for good; with more of them hardware is given up.
+    private static let mostHangs = 8
 
     init(
-        tracks: [EncodeTrack], limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
+        tracks: [EncodeTrack], watch: CallWatch, limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
         counters: Counters<CaptureCounter>, stop: RecordingStop, control: RecordingControl
     ) {
         self.tracks = tracks
+        self.watch = watch
         self.limits = limits
         self.frames = frames
         self.counters = counters
@@ -31,8 +44,9 @@ struct EncodeStage {
     }
 
     /// Runs until the source has ended and everything is encoded, or every encoder has failed for good.
-    mutating func run() {
+    func run() {
         while let buffer = frames.pop() {
+            pictureInHand = buffer.claim
             if isComplete(at: buffer.timestamp) {
                 stop.request()
                 for track in tracks { track.endPicture(isLost: false) }
@@ -41,8 +55,34 @@ struct EncodeStage {
             } else {
                 encode(buffer)
             }
+            pictureInHand = nil
         }
+        isDraining = true
         for track in tracks { track.finish() }
+    }
+
+    /// Goes on in place of a thread that hangs.
+    func goOnAfterHang() {
+        replaceEncoders(isLast: isDraining)
+        run()
+    }
+
+    /// Ends everything in place of a thread that hangs, where there is no other to go on.
+    func giveUpAfterHang() {
+        replaceEncoders(isLast: true)
+        frames.close()
+        _ = frames.removeAll()
+        run()
+    }
+
+    /// The encoders share a display and what they make of a picture, so that all of them are given up: unclosed,
+    /// because that may hang as well.
+    private func replaceEncoders(isLast: Bool) {
+        hangs += 1
+        for track in tracks { track.leaveEncoder(hasPicture: pictureInHand != nil) }
+        pictureInHand?.giveBack()
+        pictureInHand = nil
+        for track in tracks { track.replaceEncoder(isLast: isLast, isHardwareOver: hangs >= Self.mostHangs) }
     }
 
     private func isComplete(at timestamp: Int64) -> Bool {
@@ -58,13 +98,13 @@ struct EncodeStage {
         track.isOver || limits.frames.map { track.frameNumber >= $0 } ?? false
     }
 
-    private mutating func pause(at timestamp: Int64) {
+    private func pause(at timestamp: Int64) {
         firstTimestamp = firstTimestamp ?? timestamp
         isPaused = true
         counters.add(to: .paused)
     }
 
-    private mutating func encode(_ buffer: consuming PixelBuffer) {
+    private func encode(_ buffer: consuming PixelBuffer) {
         firstTimestamp = firstTimestamp ?? buffer.timestamp
         if let rate = control.takeBitRate() {
             for track in tracks { track.changeBitRate(to: rate) }
@@ -92,7 +132,7 @@ struct EncodeStage {
 
     /// A source that came back may deliver something else: every encoder is then made anew. First all are closed,
     /// because they share what they have in common.
-    private mutating func followFormat(of buffer: borrowing PixelBuffer) {
+    private func followFormat(of buffer: borrowing PixelBuffer) {
         defer { format = buffer.format }
         guard let format, format !== buffer.format else { return }
         for track in tracks { track.endSource() }
@@ -100,7 +140,7 @@ struct EncodeStage {
     }
 
     /// One picture that cannot be used does no harm; none that can is the end.
-    private mutating func skip(_ damage: EncoderError?) {
+    private func skip(_ damage: EncoderError?) {
         skippedInARow += 1
         guard skippedInARow >= Self.mostSkippedInARow else { return }
         let reason = damage ?? EncoderError(.beforeIDR)

@@ -2,9 +2,17 @@ import Bitstream
 import Capture
 import Encoder
 import Output
+import Threading
 
-/// Opens an encoder in place of one that failed.
-public typealias EncoderFactory = () throws(EncoderError) -> any PictureEncoder
+/// Opens an encoder in place of one that failed, watched over while the driver is asked.
+public typealias EncoderFactory = (CallWatch) throws(EncoderError) -> any PictureEncoder
+
+/// Forgets all that encoders have shared until now, because a thread hangs in it; for good, hardware is not used
+/// again. False where that leaves no encoder to open.
+public typealias HardwareLeaver = (_ isForGood: Bool) -> Bool
+
+/// Is told that an encoder failed and another was opened, and how often that was not told since the last time.
+public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
 
 /// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
 /// its stream is and how many frames are from one keyframe to the next.
@@ -27,12 +35,16 @@ final class EncodeTrack {
     private let makeEncoder: EncoderFactory
     private let setBitRate: ((Int) -> Void)?
     private let setSource: SourceFollower?
+    private let leaveHardware: HardwareLeaver?
+    private let reportRestart: EncoderRestartReport?
+    private let watch: CallWatch
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
     /// When the outputs begin another file.
     private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
+    private var messages = MessageLimit()
     /// Frames given to the encoder that have come to no end yet.
     private var framesInEncoder = 0
     /// The picture at hand was given to the encoder.
@@ -41,13 +53,17 @@ final class EncodeTrack {
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
         setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
+        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
         keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
-        pauses: any RestartPauses
+        pauses: any RestartPauses, watch: CallWatch
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.setSource = setSource
+        self.leaveHardware = leaveHardware
+        self.reportRestart = reportRestart
+        self.watch = watch
         policy = KeyframePolicy(interval: keyframeInterval)
         self.segments = segments
         self.outputs = outputs
@@ -68,8 +84,8 @@ final class EncodeTrack {
         do throws(EncoderError) {
             try drain()
             // The new session may need what the old one holds.
-            encoder = nil
-            encoder = try makeEncoder()
+            closeEncoder()
+            encoder = try makeEncoder(watch)
             policy.request()
         } catch {
             rebuild(after: error)
@@ -82,7 +98,7 @@ final class EncodeTrack {
         guard !isOver else { return }
         do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
         countLostFrames()
-        encoder = nil
+        closeEncoder()
     }
 
     /// Codes pictures of another format from now on, the first as an IDR, and tells the outputs.
@@ -94,7 +110,7 @@ final class EncodeTrack {
         }
         let describe = setSource(format)
         policy.request()
-        do throws(EncoderError) { encoder = try makeEncoder() } catch { rebuild(after: error) }
+        do throws(EncoderError) { encoder = try makeEncoder(watch) } catch { rebuild(after: error) }
         guard encoder != nil else { return }
         let (stream, interval) = describe()
         policy.changeInterval(to: interval)
@@ -119,7 +135,7 @@ final class EncodeTrack {
         do throws(EncoderError) {
             isPictureTaken = true
             framesInEncoder += 1
-            try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
+            try code(buffer, with: encoder)
             policy.advance()
             try forwardAccessUnits()
         } catch {
@@ -164,12 +180,12 @@ final class EncodeTrack {
     private func close() {
         isOver = true
         countLostFrames()
-        encoder = nil
         for output in outputs { output.close() }
+        closeEncoder()
     }
 
     private func forwardAccessUnits() throws(EncoderError) {
-        while let unit = try encoder?.nextAccessUnit() {
+        while let unit = try nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
             if span == nil { begin(with: unit) }
@@ -187,7 +203,7 @@ final class EncodeTrack {
     }
 
     private func drain() throws(EncoderError) {
-        try encoder?.drain()
+        try sendEnd()
         try forwardAccessUnits()
     }
 
@@ -202,14 +218,16 @@ final class EncodeTrack {
     private func rebuild(after failure: EncoderError) {
         countLostFrames()
         policy.restart(after: counters[.encoded])
-        encoder = nil
+        closeEncoder()
+        let cause = failure
         var failure = failure
-        while restarts.allowsAnother(at: pauses.now()) {
+        while restarts.allowsAnother(at: pauses.now()) || leaveHardware?(true) == true {
             if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
             restarts.count(at: pauses.now())
             counters.add(to: .restarts)
             do throws(EncoderError) {
-                encoder = try makeEncoder()
+                encoder = try makeEncoder(watch)
+                if let untold = messages.admit(at: pauses.now()) { reportRestart?(cause, untold) }
                 return
             } catch {
                 if case .exhausted = error.kind { break }
@@ -217,5 +235,63 @@ final class EncodeTrack {
             }
         }
         fail(failure)
+    }
+}
+
+// MARK: Calls that may hang
+
+extension EncodeTrack {
+    /// Ticks of the watchdog, a second each.
+    private static let patience = 5
+
+    /// Software takes as long as it takes.
+    private var patience: Int? { encoder?.waitsForHardware == true ? Self.patience : nil }
+
+    private func code(
+        _ buffer: borrowing PixelBuffer, with encoder: any PictureEncoder
+    ) throws(EncoderError) {
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
+    }
+
+    private func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        return try encoder?.nextAccessUnit()
+    }
+
+    private func sendEnd() throws(EncoderError) {
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        try encoder?.drain()
+    }
+
+    private func closeEncoder() {
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        encoder = nil
+    }
+
+    /// A thread hangs in this track's encoder or in another's: it is left as it is, for ever.
+    /// - Parameter hasPicture: whether that was while a picture was encoded.
+    func leaveEncoder(hasPicture: Bool) {
+        if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }
+        _ = leaveHardware?(false)
+        if hasPicture { endPicture(isLost: false) }
+    }
+
+    /// Opens another encoder in place of the one that was left.
+    /// - Parameters:
+    ///   - isLast: no picture will come any more.
+    ///   - isHardwareOver: too many hang already.
+    func replaceEncoder(isLast: Bool, isHardwareOver: Bool) {
+        guard !isOver else { return }
+        let failure = EncoderError(.hung)
+        if isLast || (isHardwareOver && leaveHardware?(true) != true) {
+            fail(failure)
+        } else {
+            rebuild(after: failure)
+        }
     }
 }

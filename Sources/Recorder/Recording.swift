@@ -17,6 +17,11 @@ public struct RecordingTrack {
     /// Has `makeEncoder` follow a source whose pictures became others; nil where that ends the track. Called on
     /// the encode thread.
     public var setSource: SourceFollower?
+    /// Has `makeEncoder` begin anew after a thread hung in a driver; nil where there is nothing to do for that.
+    /// Called on the encode thread.
+    public var leaveHardware: HardwareLeaver?
+    /// Called on the encode thread.
+    public var reportRestart: EncoderRestartReport?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
     /// When its outputs begin another file: with a keyframe.
@@ -25,13 +30,17 @@ public struct RecordingTrack {
     /// A track with its first encoder.
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil, keyframeInterval: Int,
+        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
+        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
+        keyframeInterval: Int,
         segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
         self.setSource = setSource
+        self.leaveHardware = leaveHardware
+        self.reportRestart = reportRestart
         self.keyframeInterval = keyframeInterval
         self.segments = segments
     }
@@ -55,7 +64,7 @@ public final class Recording {
     private let stopWish = RecordingStop()
     private let tracks: [EncodeTrack]
     private var capture: WorkerThread?
-    private var encode: WorkerThread?
+    private let encode: EncodeThread
     private let captureResult: CaptureResult
 
     /// Starts recording.
@@ -76,28 +85,30 @@ public final class Recording {
         }
         self.outputs = outputs
         let stopWish = stopWish
+        let watch = CallWatch()
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
-                setSource: track.setSource, keyframeInterval: track.keyframeInterval,
-                segments: track.segments, outputs: outputs.filter { $0.track == index }, pauses: stopWish)
+                setSource: track.setSource, leaveHardware: track.leaveHardware,
+                reportRestart: track.reportRestart,
+                keyframeInterval: track.keyframeInterval, segments: track.segments,
+                outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
         }
         encoderCounters = self.tracks.map(\.counters)
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
         let supervised = SupervisedSource(
             source, frames: frames, counters: counters, stop: stopWish, duration: limits.duration)
         let captureStage = Handover(CaptureStage(source: supervised, frames: frames, counters: counters))
-        let encodeStage = Handover(
+        encode = EncodeThread(
             EncodeStage(
-                tracks: self.tracks, limits: limits, frames: frames, counters: counters,
+                tracks: self.tracks, watch: watch, limits: limits, frames: frames, counters: counters,
                 stop: stopWish, control: control))
-        try start(captureStage, encodeStage, frames)
+        try start(captureStage, frames)
     }
 
     /// Starts all threads or none.
     private func start(
-        _ captureStage: Handover<CaptureStage>, _ encodeStage: Handover<EncodeStage>,
-        _ frames: BoundedQueue<PixelBuffer>
+        _ captureStage: Handover<CaptureStage>, _ frames: BoundedQueue<PixelBuffer>
     ) throws(RecordingError) {
         let unfinished = Countdown(outputs.count)
         let areWriting = outputs.allSatisfy { output in
@@ -107,9 +118,9 @@ public final class Recording {
                 ended.raise()
             }
         }
-        if areWriting { encode = WorkerThread { encodeStage.value.run() } }
         let result = captureResult
-        if encode != nil {
+        let isEncoding = areWriting && encode.start()
+        if isEncoding {
             capture = WorkerThread {
                 result.error = captureStage.value.run()
                 result.source = RecordingOutcome.Source(captureStage.value.stream)
@@ -118,7 +129,8 @@ public final class Recording {
         guard capture == nil else { return }
         frames.close()
         for output in outputs { output.close() }
-        join()
+        if isEncoding { encode.join() }
+        for output in outputs { output.join() }
         throw .noResources
     }
 
@@ -129,6 +141,9 @@ public final class Recording {
     public func stop() {
         stopWish.request()
     }
+
+    /// Whether a thread hangs in a driver and was left behind: at the process's end libraries may wait for it.
+    public var hasAbandonedThread: Bool { encode.hasAbandoned }
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {
@@ -141,7 +156,7 @@ public final class Recording {
 
     private func join() {
         if let capture = capture.take() { capture.join() }
-        if let encode = encode.take() { encode.join() }
+        encode.join()
         for output in outputs { output.join() }
     }
 

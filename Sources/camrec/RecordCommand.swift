@@ -126,7 +126,9 @@ struct RecordCommand: ParsableCommand {
         }
         let session = RecordingSession(
             command: self, console: console, signals: signals, control: control)
-        let status = session.run()
-        if status != .done { throw status }
+        let ending = session.run()
+        // Exit handlers of libraries may wait for that thread.
+        if ending.leavesThread { _exit(ending.status.rawValue) }
+        if ending.status != .done { throw ending.status }
     }
 }

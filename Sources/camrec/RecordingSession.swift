@@ -23,18 +23,25 @@ struct RecordingSession {
     private static let cameraInterval: Int32 = 1000
     private static let busyInterval: Int32 = 200
 
-    func run() -> ExitStatus {
+    /// How it ended.
+    struct Ending {
+        let status: ExitStatus
+        /// A thread hangs in a driver still.
+        let leavesThread: Bool
+    }
+
+    func run() -> Ending {
         do throws(RecordingError) {
             return try record()
         } catch {
             console.fail(error.description)
-            return ExitStatus(error)
+            return Ending(status: ExitStatus(error), leavesThread: false)
         }
     }
 
     /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
     /// nothing behind.
-    private func record() throws(RecordingError) -> ExitStatus {
+    private func record() throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
         let stream = try openSource(&service)
@@ -53,7 +60,7 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
-            from: source(stream), tracks: tracks,
+            from: source(stream), tracks: consume tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits)
@@ -72,7 +79,8 @@ struct RecordingSession {
         let result = RecordingResult(
             supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
-        return try tell(result, outcome.errors, report)
+        return Ending(
+            status: try tell(result, outcome.errors, report), leavesThread: recording.hasAbandonedThread)
     }
 
     /// Each codec once, in the order of the outputs.
@@ -86,11 +94,17 @@ struct RecordingSession {
         do throws(EncoderError) {
             return RecordingTrack(
                 encoder: try supply.open(),
-                makeEncoder: { () throws(EncoderError) in try supply.open() },
+                makeEncoder: supply.open,
                 setBitRate: supply.setBitRate,
                 setSource: { format in
                     supply.setSource(format)
                     return { (StreamDescription(supply), supply.keyframeInterval) }
+                },
+                leaveHardware: supply.leaveHardware,
+                reportRestart: { [console] cause, untold in
+                    console.warn(
+                        "\(cause.reason); recording goes on with \(supply.choice?.name ?? "another encoder")"
+                            + (untold == 0 ? "" : ", for the \(untold + 1). time since this was last told"))
                 },
                 keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }

@@ -98,7 +98,7 @@ struct AllocationTests {
             from: RecordingSource(stream),
             tracks: [
                 RecordingTrack(
-                    encoder: encoder, makeEncoder: { () throws(EncoderError) in encoder },
+                    encoder: encoder, makeEncoder: { (_) throws(EncoderError) in encoder },
                     keyframeInterval: 10)
             ], to: [(sink, track: 0)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
         let outcome = recording.finish()

@@ -2,6 +2,7 @@ import Bitstream
 import Encoder
 import Output
 import Testing
+import Threading
 
 @testable import Capture
 @testable import Recorder
@@ -26,6 +27,7 @@ import Testing
         private(set) var rates: [Int] = []
         let control = RecordingControl()
         let stop = RecordingStop()
+        let watch = CallWatch()
         /// The formats that encoders were to be opened for.
         private(set) var formats: [PictureFormat] = []
         /// Once there are no more encoders.
@@ -53,7 +55,7 @@ import Testing
             var next = 1
             let track = EncodeTrack(
                 encoder: encoders[0],
-                makeEncoder: { () throws(EncoderError) in
+                makeEncoder: { (_) throws(EncoderError) in
                     next += 1
                     guard next <= self.encoders.count else {
                         throw EncoderError(self.openFailure)
@@ -71,11 +73,12 @@ import Testing
                         )
                     }
                 },
-                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses)
+                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses,
+                watch: watch)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
-            var stage = EncodeStage(
-                tracks: [track], limits: limits, frames: frames, counters: captureCounters,
+            let stage = EncodeStage(
+                tracks: [track], watch: watch, limits: limits, frames: frames, counters: captureCounters,
                 stop: stop, control: control)
             stage.run()
             // Closures that hold the bench would keep it for ever.

@@ -23,7 +23,7 @@ import Threading
     private static func track(_ encoder: any PictureEncoder, keyframeInterval: Int = 5) -> RecordingTrack {
         RecordingTrack(
             encoder: encoder,
-            makeEncoder: { () throws(EncoderError) in
+            makeEncoder: { (_) throws(EncoderError) in
                 throw EncoderError(.openFailed(encoder: "scripted", detail: "gone"))
             }, keyframeInterval: keyframeInterval)
     }

@@ -49,7 +49,7 @@ recording() { # NAME OPTIONS...: starts in the background, returns when the file
     local name=$1
     shift
     rm -rf "$name" && mkdir "$name"
-    timeout 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
+    timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
     recorder=$!
     await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || echo "no recording $name after 30 s"
 }

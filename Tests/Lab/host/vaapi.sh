@@ -217,4 +217,20 @@ fault "slow 60" records "$driver: slow GPU" --device test --size 320x240 --fps 3
     check "$driver: slow GPU: drops are counted" report report.json 'frames.written == 25' 'frames.droppedByUs > 5' "$accounted" &&
     check "$driver: slow GPU: sound" stream out.h264 --frames 25 &&
     gpu_says "$driver: slow GPU: what it coded is what was encoded" 'devices[0].pictures.h264 == 25' 'devices[0].left.total == 0'
+
+# A fence that never signals: the thread that waits for it is left behind, and both codecs go on with a fresh display.
+echo "hang 20" >faults
+FAKEGPU_CONTROL=$work/faults limit=60 camrec --device test --size 320x240 --fps 30 --frames 60 "${vaapi[@]}" --report report.json out.h264 out.h265 &
+recorder=$!
+sleep 3 # not for the outcome: until the fault is gone, every encoder that takes its place hangs as well
+: >faults
+status=0
+wait $recorder || status=$?
+check "$driver: an encoder that hangs: recording goes on" test $status = 0
+says "$driver: an encoder that hangs: one line tells it" "warning: the GPU's driver hangs; recording goes on with h264_vaapi"
+check "$driver: an encoder that hangs: the report" report report.json 'encoders[0].restarts >= 1' 'frames.written == 60' \
+    'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
+for file in out.h264 out.h265; do
+    check "$driver: an encoder that hangs: $file is sound" is_sound $file --frames 60 --keyframe-interval 30 --extra-keyframes
+done
 finish

@@ -8,6 +8,9 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
 
     enum Failure { case encoding, output, drain }
 
+    var waitsForHardware = false
+    /// Called when no more pictures come.
+    var onDrain: () -> Void = {}
     /// Pictures that it holds back before the first comes out.
     var delay = 0
     /// Pictures that never come out, by their count from 0.
@@ -57,6 +60,7 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     }
 
     func drain() throws(EncoderError) {
+        onDrain()
         if let drainFailure { throw EncoderError(drainFailure) }
         isDraining = true
     }

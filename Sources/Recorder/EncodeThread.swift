@@ -1,0 +1,83 @@
+import Threading
+
+/// The encode thread, and another one in its place whenever it hangs in a driver.
+final class EncodeThread: @unchecked Sendable {
+    // Safe to share: what is mutable is touched with the lock held, or by the watchdog alone.
+    private let stage: EncodeStage
+    private let monitor = Monitor()
+    private var isFinished = false
+    private var abandonedCount = 0
+    private var detector: CallWatch.Watchdog
+    private var watchdog: WorkerThread?
+    private let isWatched: Bool
+
+    private static let tick: Int64 = 1_000_000_000
+
+    /// - Parameter isWatched: false where somebody else calls `look`.
+    init(_ stage: EncodeStage, isWatched: Bool = true) {
+        self.stage = stage
+        self.isWatched = isWatched
+        detector = CallWatch.Watchdog(stage.watch)
+    }
+
+    /// Starts the thread and its watchdog.
+    /// - Returns: false where the system allows no more threads.
+    func start() -> Bool {
+        guard startWorker({ $0.run() }) else {
+            finish()
+            return false
+        }
+        // Without one nobody notices a thread that hangs, and that is all.
+        if isWatched { watchdog = WorkerThread { self.watch() } }
+        return true
+    }
+
+    /// Waits until everything is encoded. Threads that hang are not waited for.
+    func join() {
+        monitor.withLock {
+            while !isFinished { monitor.wait() }
+        }
+        if let watchdog = watchdog.take() { watchdog.join() }
+    }
+
+    /// Whether a thread hangs somewhere still: ordinary clean-up at the process's end may hang as well then.
+    var hasAbandoned: Bool { monitor.withLock { abandonedCount > 0 } }
+
+    /// The watchdog's work, once a second.
+    func look() {
+        guard detector.tick() else { return }
+        monitor.withLock { abandonedCount += 1 }
+        if startWorker({ $0.goOnAfterHang() }) { return }
+        stage.giveUpAfterHang()
+        finish()
+    }
+
+    private func watch() {
+        while !hasFinished(by: MonotonicTime.now() + Self.tick) { look() }
+    }
+
+    private func hasFinished(by time: Int64) -> Bool {
+        monitor.withLock {
+            while !isFinished, MonotonicTime.now() < time { monitor.wait(until: time) }
+            return isFinished
+        }
+    }
+
+    private func startWorker(_ work: @escaping @Sendable (EncodeStage) -> Void) -> Bool {
+        guard
+            let worker = WorkerThread(body: { [self] in
+                work(stage)
+                finish()
+            })
+        else { return false }
+        worker.detach()
+        return true
+    }
+
+    private func finish() {
+        monitor.withLock {
+            isFinished = true
+            monitor.signal()
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Bitstream
+import Capture
+import Encoder
+import Testing
+import Threading
+
+@testable import Recorder
+
+/// Encoders whose calls never return, and a watchdog that looks when the test says so.
+@Suite(.timeLimit(.minutes(1))) struct EncodeThreadTests {
+    /// Tracks with encoders that hang, and everything around them.
+    final class Bench: @unchecked Sendable {
+        // Safe to share: belongs to the encode thread while there is one.
+        let pictures: Pictures
+        let frames = BoundedQueue<PixelBuffer>(capacity: 100)
+        let captureCounters = Counters<CaptureCounter>()
+        let control = RecordingControl()
+        let pauses = ScriptedPauses()
+        let watch = CallWatch()
+        /// Never opened: what waits for it hangs.
+        let never = Gate()
+        private(set) var tracks: [EncodeTrack] = []
+        private(set) var outputs: [RecordingOutput] = []
+        /// What the tracks were told of hardware.
+        private(set) var leavings: [Bool] = []
+        var hasSoftware = true
+
+        init() throws { pictures = try Pictures() }
+
+        /// Adds a track with these encoders, one after the other.
+        func add(_ encoders: [ScriptedEncoder]) {
+            let output = RecordingOutput(ScriptedSink(), track: tracks.count, measuresLatency: false)
+            outputs.append(output)
+            var next = 0
+            tracks.append(
+                EncodeTrack(
+                    encoder: encoders[0],
+                    makeEncoder: { (_) throws(EncoderError) in
+                        next += 1
+                        guard next < encoders.count else { throw EncoderError(.noRenderNode) }
+                        return encoders[next]
+                    },
+                    leaveHardware: { isForGood in
+                        self.leavings.append(isForGood)
+                        defer { if isForGood { self.hasSoftware = false } }
+                        return !isForGood || self.hasSoftware
+                    }, keyframeInterval: 5, outputs: [output], pauses: pauses, watch: watch))
+        }
+
+        /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.
+        func run(_ count: Int, hangs: [Gate]) -> EncodeThread {
+            let thread = start(count)
+            for hang in hangs {
+                hang.wait()
+                // Once to see the call, and five times to see it still.
+                for _ in 0..<6 { thread.look() }
+            }
+            thread.join()
+            return thread
+        }
+
+        func start(_ count: Int) -> EncodeThread {
+            for number in 0..<count {
+                captureCounters.add(to: .captured)
+                _ = frames.push(pictures.picture(number))
+            }
+            frames.close()
+            let thread = EncodeThread(
+                EncodeStage(
+                    tracks: tracks, watch: watch, limits: RecordingLimits(), frames: frames,
+                    counters: captureCounters, stop: RecordingStop(), control: control), isWatched: false)
+            #expect(thread.start())
+            return thread
+        }
+
+        /// An encoder that hangs when this picture comes, counted from 0, and the gate that opens then.
+        func hanging(at picture: Int) -> (encoder: ScriptedEncoder, gate: Gate) {
+            let (encoder, gate) = (ScriptedEncoder(), Gate())
+            encoder.waitsForHardware = true
+            encoder.onPicture = { [never] in
+                guard $0 == picture else { return }
+                gate.open()
+                never.wait()
+            }
+            return (encoder, gate)
+        }
+
+        func units(_ track: Int = 0) -> [AccessUnit] {
+            var units: [AccessUnit] = []
+            while case .unit(let unit)? = outputs[track].items.pop() { units.append(unit) }
+            return units
+        }
+
+        /// Tracks whose closures hold the bench would keep it for ever. Threads that hang do so anyhow.
+        func letGo() { tracks = [] }
+
+        func addsUp(_ track: Int = 0) -> Bool {
+            CountedFrames(capture: captureCounters, encoder: tracks[track].counters).addUp
+        }
+    }
+
+    @Test("the thread is abandoned with its picture, and another goes on with a keyframe in a new session")
+    func hangs() throws {
+        let bench = try Bench()
+        let (first, gate) = bench.hanging(at: 3)
+        bench.add([first, ScriptedEncoder()])
+        let thread = bench.run(10, hangs: [gate])
+        let units = bench.units()
+        #expect(units.map(\.sequence) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
+        #expect(units.map(\.frameNumber) == Array(0..<9))
+        #expect(units.indices.filter { units[$0].isIDR } == [0, 3, 5])
+        #expect(bench.tracks[0].error == nil)
+        #expect(bench.tracks[0].counters[.droppedByEncoder] == 1)
+        #expect(bench.tracks[0].counters[.restarts] == 1)
+        #expect(bench.leavings == [false])
+        #expect(thread.hasAbandoned)
+        #expect(bench.addsUp())
+    }
+
+    @Test("software takes as long as it takes")
+    func software() throws {
+        let bench = try Bench()
+        let (encoder, gate) = bench.hanging(at: 2)
+        encoder.waitsForHardware = false
+        bench.add([encoder])
+        let thread = bench.start(6)
+        gate.wait()
+        for _ in 0..<100 { thread.look() }
+        bench.never.open()
+        thread.join()
+        #expect(!thread.hasAbandoned)
+        #expect(bench.units().count == 6)
+        bench.letGo()
+    }
+
+    @Test("every encoder is opened anew, because they share a display, and each counts the picture once")
+    func severalTracks() throws {
+        let bench = try Bench()
+        let (hanging, gate) = bench.hanging(at: 2)
+        bench.add([ScriptedEncoder(), ScriptedEncoder()])
+        bench.add([hanging, ScriptedEncoder()])
+        bench.add([ScriptedEncoder(), ScriptedEncoder()])
+        _ = bench.run(6, hangs: [gate])
+        #expect(bench.units(0).map(\.sequence) == [0, 1, 2, 3, 4, 5])
+        #expect(bench.units(1).map(\.sequence) == [0, 1, 3, 4, 5])
+        #expect(bench.units(2).map(\.sequence) == [0, 1, 3, 4, 5])
+        #expect(bench.tracks[1].counters[.droppedByEncoder] == 1)
+        #expect(bench.tracks[2].counters[.unused] == 1)
+        for track in 0..<3 { #expect(bench.addsUp(track)) }
+    }
+
+    @Test("one that hangs for the fourth time in a minute makes way for software")
+    func fallsBack() throws {
+        let bench = try Bench()
+        let hangs = (0..<4).map { _ in bench.hanging(at: 1) }
+        bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
+        _ = bench.run(12, hangs: hangs.map(\.gate))
+        #expect(bench.units().map(\.sequence) == [0, 2, 4, 6, 8, 9, 10, 11])
+        #expect(bench.leavings.filter { $0 } == [true])
+        #expect(bench.tracks[0].error == nil)
+        #expect(bench.addsUp())
+    }
+
+    @Test("without software that is the end, with what was encoded, and everything can be waited for")
+    func noSoftware() throws {
+        let bench = try Bench()
+        bench.hasSoftware = false
+        let hangs = (0..<4).map { _ in bench.hanging(at: 1) }
+        bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
+        _ = bench.run(12, hangs: hangs.map(\.gate))
+        #expect(bench.units().map(\.sequence) == [0, 2, 4, 6])
+        #expect(bench.tracks[0].error == EncoderError(.hung))
+        #expect(bench.addsUp())
+    }
+
+    @Test("one that hangs at the end loses what it held back, and nothing is opened in its place")
+    func hangsAtEnd() throws {
+        let bench = try Bench()
+        let (encoder, gate, never) = (ScriptedEncoder(), Gate(), bench.never)
+        encoder.waitsForHardware = true
+        encoder.delay = 2
+        encoder.onDrain = {
+            gate.open()
+            never.wait()
+        }
+        bench.add([encoder, ScriptedEncoder()])
+        _ = bench.run(6, hangs: [gate])
+        #expect(bench.units().count == 4)
+        #expect(bench.tracks[0].error == EncoderError(.hung))
+        #expect(bench.tracks[0].counters[.droppedByEncoder] == 2)
+        #expect(bench.tracks[0].counters[.restarts] == 0)
+        #expect(bench.addsUp())
+    }
+
+    @Test("the watchdog counts its own looks at the same call, from the second on")
+    func watchdog() {
+        let watch = CallWatch()
+        var watchdog = CallWatch.Watchdog(watch)
+        func looks(_ count: Int) -> [Bool] { (0..<count).map { _ in watchdog.tick() } }
+        #expect(looks(9).allSatisfy { !$0 }, "no call")
+        for _ in 0..<9 {
+            let call = watch.begin(patience: 3)
+            #expect(looks(3).allSatisfy { !$0 }, "each call has its own time")
+            watch.end(call)
+        }
+        let unlimited = watch.begin(patience: nil)
+        #expect(looks(99).allSatisfy { !$0 })
+        watch.end(unlimited)
+        _ = watch.begin(patience: 3)
+        #expect(looks(9) == [false, false, false, true, false, false, false, false, false])
+    }
+}
