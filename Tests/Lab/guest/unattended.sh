@@ -62,7 +62,7 @@ doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
     [ "$status" = "$code" ] && grep -qE -- "$pattern" <<<"$said" || { echo "exit code $status: $said"; return 1; }
 }
 check "doctor: says that it is in use, and by whom" doctor 0 "$(readlink -f $link): .*in use by camrec" env
-check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' setpriv --reuid=65534 --regid=65534 --clear-groups
+check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' systemd-run --quiet --scope setpriv --reuid=65534 --regid=65534 --clear-groups
 check "doctor: the service runs" doctor 0 "ok .*$service: running" env
 in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
 check "doctor: in a unit that allows no device" doctor 77 'DeviceAllow=char-video4linux rw' "${in_unit[@]}" -p DevicePolicy=closed
@@ -127,17 +127,17 @@ $(grep -E '^(PATH|MAILTO)=' "$repository/examples/camrec.cron")
 * * * * * camrec $recorder /nowhere/c.h264
 END
 check "cron: the example's jobs are read" bash -c "grep -cE '^[0-9*/]+ [0-9*]+ \* \* [0-9*-]+ +camrec +camrec ' '$repository/examples/camrec.cron' | grep -qx 3"
-date -s '2026-11-23 09:59:57' >/dev/null
+date -s '2026-11-23 09:59:50' >/dev/null
 systemctl start cron
 finished() { [ "$(pgrep -c -x camrec)" = 0 ] && [ -e /var/lib/camrec/environment ]; }
 check "cron: three jobs at once" await 40 bash -c '[ "$(find /var/lib/camrec -maxdepth 1 -name "[ab]*" -size +1k | wc -l)" = 2 ]'
 check "cron: they end" await 40 finished
 systemctl stop cron
-check "cron: names with the time in them" test -s "/var/lib/camrec/a-20261123-1000$(date +%z).h264"
+check "cron: names with the time in them" bash -c "ls /var/lib/camrec | grep -qE '^a-20261123-10[0-9]{2}[+-][0-9]{4}\.h264\$'"
 check "cron: no terminal" grep -q 'not a tty' /var/lib/camrec/tty
 check "cron: an environment that is bare" test "$(grep -vcE '^(HOME|LOGNAME|PATH|PWD|SHELL|MAILTO|_|SHLVL|OLDPWD)=' /var/lib/camrec/environment)" = 0
 check "cron: one mail, of the job that failed" test "$(find /var/mail-kept -type f | wc -l)" = 1
-check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-kept/* | tee $RESULTS/mail | grep -c . | grep -qx 1 && grep -q '^camrec: /nowhere/c.h264: ' $RESULTS/mail"
+check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-kept/* | tee $RESULTS/mail | grep -c . | grep -qx 1 && grep -q '^camrec: .*/nowhere/c.h264' $RESULTS/mail"
 cp /var/lib/camrec/a-*.h264 "$RESULTS/cron.h264"
 cp /var/lib/camrec/b.mkv "$RESULTS/cron.mkv"
 on_host check "cron: the raw stream is sound" is_sound cron.h264 --keyframe-interval 3
