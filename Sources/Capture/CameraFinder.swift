@@ -35,8 +35,8 @@ public struct CameraFinder: Sendable {
     /// Opens the camera for a stream that continues one of `format`: just like that where it can, else as near
     /// to it as what was asked for at first allows.
     public func open(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
-        var wish = CaptureRequest(
-            size: format.size, frameRate: format.frameRate, pixelFormat: format.pixelFormat)
+        var wish = request
+        (wish.size, wish.frameRate, wish.pixelFormat) = (format.size, format.frameRate, format.pixelFormat)
         do throws(CaptureError) {
             return try find().makeStream(wish, continuing: format)
         } catch {

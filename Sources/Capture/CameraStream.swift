@@ -49,10 +49,7 @@ public final class CameraStream: CaptureStream {
         for index in 0..<pool.count { try queue(index) }
     }
 
-    deinit {
-        stop()
-        restoreControls()
-    }
+    deinit { stop() }
 
     /// To be called before it streams: many controls cannot change any more while it does.
     func setControls(_ settings: [ControlSetting], restoring: Bool) throws(CaptureError) {
@@ -73,6 +70,19 @@ public final class CameraStream: CaptureStream {
     }
 
     public func stop() {
+        endStreaming()
+        if restoresControls {
+            restoresControls = false
+            CameraControls(device: device).restore(controlChanges)
+        }
+    }
+
+    public func restart() throws(CaptureError) {
+        endStreaming()
+        try start()
+    }
+
+    private func endStreaming() {
         guard isStreaming else { return }
         isStreaming = false
         var type = Int32(bitPattern: type)
@@ -92,15 +102,8 @@ public final class CameraStream: CaptureStream {
 
     public func releaseDevice() {
         stop()
-        restoreControls()
         pool.leaveDriver()
         device.close()
-    }
-
-    private func restoreControls() {
-        guard restoresControls else { return }
-        restoresControls = false
-        CameraControls(device: device).restore(controlChanges)
     }
 
     public func nextBuffer() throws(CaptureError) -> NextBuffer {

@@ -22,7 +22,7 @@ public protocol CaptureStream: AnyObject {
     var losses: CaptureLosses { get }
 
     /// Begins: a camera delivers from here on. Everything that can be settled before has been, so that no
-    /// picture is lost to a slow start of whoever takes them. After `stop` it begins anew.
+    /// picture is lost to a slow start of whoever takes them.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
@@ -33,6 +33,9 @@ public protocol CaptureStream: AnyObject {
 
     /// Ends streaming. Buffers still held stay readable.
     func stop()
+
+    /// Stops streaming and begins anew, on a device that stays open.
+    func restart() throws(CaptureError)
 
     /// Waits, after `stop`, until nobody holds a buffer any more.
     /// - Parameter deadline: monotonic nanoseconds.
@@ -45,14 +48,18 @@ public protocol CaptureStream: AnyObject {
 }
 
 extension CaptureStream {
+    /// Stops and starts.
+    public func restart() throws(CaptureError) {
+        stop()
+        try start()
+    }
+
     /// What is no device is never opened again.
     public func awaitBuffers(until deadline: Int64) -> Bool { true }
 
     /// There is no device to give up.
     public func releaseDevice() { stop() }
-}
 
-extension CaptureStream {
     /// Only cameras have controls.
     public var controlChanges: [ControlChange] { [] }
 }

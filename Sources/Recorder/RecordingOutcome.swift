@@ -19,7 +19,7 @@ public struct RecordingOutcome: Sendable {
         public let identity: SourceIdentity
         /// Of its last picture.
         public let format: PictureFormat
-        /// What was set before it streamed.
+        /// The controls that were set when it was opened last.
         public let controlChanges: [ControlChange]
     }
 

@@ -153,15 +153,14 @@ extension SupervisedSource {
     private mutating func restart(
         _ recovery: CaptureError.Recovery, isFirstTry: Bool
     ) throws(CaptureError) {
-        if recovery == .restartStream, isFirstTry {
-            stream.stop()
-        } else if let reopen = source.reopen {
-            let format = stream.format
-            close()
-            stream = try reopen(format)
-            countedLosses = CaptureLosses()
-            stop.attach(stream.interrupter)
+        guard recovery == .reopenDevice || !isFirstTry, let reopen = source.reopen else {
+            return try stream.restart()
         }
+        let format = stream.format
+        close()
+        stream = try reopen(format)
+        countedLosses = CaptureLosses()
+        stop.attach(stream.interrupter)
         try stream.start()
     }
 

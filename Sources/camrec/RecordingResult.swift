@@ -91,10 +91,10 @@ struct RecordingResult: Encodable {
         let latency: Latency?
         /// How many took a live output's stream in all.
         let receivers: Int?
-        /// How many found as many receivers there as may be.
-        let refused: Int?
         /// Nil for one file.
         let segments: Segments?
+        /// How many found as many receivers there as may be.
+        let refused: Int?
         let error: String?
     }
 
@@ -201,9 +201,9 @@ extension RecordingResult.Output {
         lost = output.counters[.lost]
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
+        segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         let took = (sink as? BroadcastSink)?.receivers
         (receivers, refused) = (took?.count, took?.refused)
-        segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         error = outcome.error?.description
     }
 }

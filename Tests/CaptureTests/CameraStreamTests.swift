@@ -305,8 +305,7 @@ import Testing
         let held = try stream.hold()
         #expect(try stream.nextSequence() == 1)
         #expect(throws: CaptureError.self) { try stream.nextSequence() }
-        stream.stop()
-        try stream.start()
+        try stream.restart()
         #expect(device.isStreaming)
         #expect(Set(device.queued) == [1, 2, 3, 4, 5])
         #expect(try stream.nextSequence() == 2)

@@ -60,14 +60,14 @@ static const unsigned long CV4L2_QBUF = VIDIOC_QBUF;
 static const unsigned long CV4L2_DQBUF = VIDIOC_DQBUF;
 static const unsigned long CV4L2_STREAMON = VIDIOC_STREAMON;
 static const unsigned long CV4L2_STREAMOFF = VIDIOC_STREAMOFF;
-static const unsigned long CV4L2_QUERY_EXT_CTRL = VIDIOC_QUERY_EXT_CTRL;
-static const unsigned long CV4L2_QUERYMENU = VIDIOC_QUERYMENU;
-static const unsigned long CV4L2_G_EXT_CTRLS = VIDIOC_G_EXT_CTRLS;
-static const unsigned long CV4L2_S_EXT_CTRLS = VIDIOC_S_EXT_CTRLS;
 static const unsigned long CV4L2_SUBSCRIBE_EVENT = VIDIOC_SUBSCRIBE_EVENT;
 static const unsigned long CV4L2_DQEVENT = VIDIOC_DQEVENT;
 static const unsigned long CV4L2_QUERY_DV_TIMINGS = VIDIOC_QUERY_DV_TIMINGS;
 static const unsigned long CV4L2_S_DV_TIMINGS = VIDIOC_S_DV_TIMINGS;
+static const unsigned long CV4L2_QUERY_EXT_CTRL = VIDIOC_QUERY_EXT_CTRL;
+static const unsigned long CV4L2_QUERYMENU = VIDIOC_QUERYMENU;
+static const unsigned long CV4L2_G_EXT_CTRLS = VIDIOC_G_EXT_CTRLS;
+static const unsigned long CV4L2_S_EXT_CTRLS = VIDIOC_S_EXT_CTRLS;
 
 static inline int cv4l2_open(const char *path, int flags) {
     int descriptor = open(path, flags | O_CLOEXEC);

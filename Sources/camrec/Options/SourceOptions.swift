@@ -29,6 +29,12 @@ struct SourceOptions: ParsableArguments {
     var pace: Bool?
 
     @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
+    @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
             "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
@@ -37,12 +43,6 @@ struct SourceOptions: ParsableArguments {
 
     @Flag(help: "Give the controls their former values back at the end.")
     var restoreControls = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
-            valueName: "TIME"))
-    var deviceTimeout: Patience?
 
     func validate() throws {
         if restoreControls, controlLists.isEmpty {
