@@ -107,6 +107,25 @@ systemctl start camrec@wrong 2>/dev/null || true
 check "wrong settings: the line is in the journal" await 10 bash -c "journalctl -b --no-pager -u camrec@wrong | grep -q 'wrong.conf:2:.*bitrate'"
 check "wrong settings: not tried again" has_property camrec@wrong NRestarts '^0$'
 
+# The real VA-API drivers within the unit's rights, on the emulated GPU, which the unit must be able to see.
+for driver in radeonsi iHD; do
+    if ! "$LAB/gpu/run" $driver true 2>/dev/null; then
+        skip "service: $driver" "no emulated GPU; see Tests/Lab/gpu/fetch"
+        continue
+    fi
+    mkdir -p /opt/lab/gpu /opt/lab/bin "/run/systemd/system/camrec@$driver.service.d"
+    mountpoint -q /opt/lab/gpu || mount --bind "$LAB_CACHE/gpu" /opt/lab/gpu
+    cp -r "$LAB/gpu/run" "$LAB/gpu/.build" /opt/lab/bin
+    printf '[Service]\nEnvironment=CAMREC_LAB_CACHE=/opt/lab\nExecStart=\nExecStart=/opt/lab/bin/run %s %s record --settings /etc/camrec/%%i.conf\n' \
+        $driver $CAMREC >"/run/systemd/system/camrec@$driver.service.d/lab.conf"
+    settings $driver "device = test" "size = 320x240" "fps = 5" "frames = 10" "encoder = vaapi" "output = out.h264"
+    systemctl daemon-reload
+    systemctl start camrec@$driver || true
+    check "service: $driver encodes within its rights" await 30 has_property camrec@$driver ActiveState '^inactive$'
+    cp /var/lib/camrec/$driver/out.h264 "$RESULTS/$driver.h264" || true
+    on_host check "service: what $driver encoded is sound" is_sound $driver.h264 --frames 10 --keyframe-interval 5
+done
+
 # At set times.
 settings office "device = test" "size = 320x240" "encoder = software" "duration = 2s" "output = out.h264"
 date -s '2026-11-23 07:59:58' >/dev/null # a Monday
