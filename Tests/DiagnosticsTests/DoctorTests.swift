@@ -32,7 +32,7 @@ import Testing
 
     private func doors(groups: Set<String> = [], enrolled: Set<String> = []) -> Doors {
         Doors(
-            user: User(name: "ana", isRoot: false, groups: groups, enrolledGroups: enrolled),
+            user: User(name: "ana", groups: groups, enrolledGroups: enrolled),
             surroundings: Surroundings(files))
     }
 

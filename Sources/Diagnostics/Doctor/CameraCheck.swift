@@ -24,7 +24,8 @@ struct CameraCheck {
                 .cameras, .broken, path, "\(entry.name ?? "a camera") offers no pixel format",
                 remedy: "unplug the camera and plug it in again")
         }
-        let links = [entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
+        let ownLink = StableLink.find(for: path, in: StableLink.ownFolder)
+        let links = [ownLink, entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
         let holder = DeviceHolder.find(of: path)
         return Finding(
             .cameras, holder == nil ? .fine : .note, path,
