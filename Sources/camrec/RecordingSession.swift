@@ -111,7 +111,8 @@ struct RecordingSession {
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let usual = ServiceEnvironment.hasManager ? Patience.forever : Patience(seconds: 30)
+        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
