@@ -138,6 +138,18 @@ import Testing
         #expect(DiskCheck.finding("/var", free: free).verdict.rawValue == verdict)
     }
 
+    @Test("a camera in use is fine where camrec uses it, and busy where another program does")
+    func busyCameras() {
+        let own = CameraCheck.busy("/dev/video0", "a camera", holder: "camrec (pid 7)")
+        let other = CameraCheck.busy("/dev/video0", "a camera", holder: "cheese (pid 8)")
+        let encoder = Finding(.encoders, .fine, "software", "libx264")
+        #expect(Diagnosis([own, encoder]).obstacle == nil)
+        #expect(Diagnosis([other, encoder]).obstacle == .busy)
+        #expect(Diagnosis([other, own, encoder]).obstacle == nil)
+        #expect(
+            Diagnosis([CameraCheck.busy("/dev/video0", "a camera", holder: nil), encoder]).obstacle == .busy)
+    }
+
     @Test("a recording needs one camera that works, one encoder, and room")
     func obstacles() {
         let camera = Finding(.cameras, .fine, "/dev/video0", "a camera")

@@ -61,7 +61,7 @@ doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
     said=$("$@" $CAMREC doctor 2>&1) || status=$?
     [ "$status" = "$code" ] && grep -qE -- "$pattern" <<<"$said" || { echo "exit code $status: $said"; return 1; }
 }
-check "doctor: says that it is in use, and by whom" doctor 0 "$(readlink -f $link): .*in use by camrec" env
+check "doctor: says that it is recorded, and by whom" doctor 0 "$(readlink -f $link): .*$link.*recorded by camrec" env
 check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' systemd-run --quiet --scope setpriv --reuid=65534 --regid=65534 --clear-groups
 check "doctor: the service runs" doctor 0 "ok .*$service: running" env
 in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
@@ -94,6 +94,9 @@ check "stop: clean, by a signal" systemctl stop $service
 check "stop: the result" has_property $service Result '^success$'
 cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
+v4l2-ctl -d $link --stream-mmap >/dev/null 2>&1 &
+check "doctor: another program has the camera" await 20 doctor 75 'in use by v4l2-ctl' env
+kill $! && wait $! || true
 cam quit
 
 # A camera that is not there is waited for.

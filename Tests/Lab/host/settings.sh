@@ -60,7 +60,7 @@ refuses "check: no file" 1 '/dev/null' check /dev/null
 status=0
 camrec doctor --json --encode || status=$?
 cp stdout doctor.json
-check "doctor: the exit code is what a recording's would be" json doctor.json "{None: 0, 'noCamera': 66, 'noPermission': 77, 'noEncoder': 69, 'noRoom': 73}[r['diagnosis'].get('obstacle')] == $status"
+check "doctor: the exit code is what a recording's would be" json doctor.json "{None: 0, 'noCamera': 66, 'noPermission': 77, 'noEncoder': 69, 'noRoom': 73, 'busy': 75}[r['diagnosis'].get('obstacle')] == $status"
 check "doctor: every part was looked at" json doctor.json "{f['area'] for f in r['diagnosis']['findings']} == {'machine', 'cameras', 'encoders', 'services', 'disk'}"
 check "doctor: what is broken has a cause" json doctor.json "all(f['message'] for f in r['diagnosis']['findings'])"
 check "doctor: software encodes H.264 and H.265, and all of it decodes" json doctor.json \
