@@ -30,7 +30,7 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s; forever as a service or with --segment.",
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s; forever as a service or with segments.",
             valueName: "TIME"))
     var deviceTimeout: Patience?
 
