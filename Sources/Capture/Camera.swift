@@ -52,6 +52,17 @@ public struct Camera: ~Copyable {
         return formats.contains { !Self.isGreyOnly($0) && $0.isReadable }
     }
 
+    /// Whether another program streams from it. One that has it open and does nothing is in nobody's way.
+    ///
+    /// Giving up buffers that one never had changes nothing, and is refused with EBUSY where somebody else has some
+    /// (V4L2 specification, VIDIOC_REQBUFS).
+    public var isBusy: Bool {
+        var request = v4l2_requestbuffers()
+        request.type = V4L2BufferType.capture(isMultiPlanar)
+        request.memory = V4L2_MEMORY_MMAP.rawValue
+        return device.control(CV4L2_REQBUFS, &request) == -EBUSY
+    }
+
     /// Every format, size and rate that the camera offers.
     public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
 

@@ -3,9 +3,13 @@ import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is numbered anew.
 public enum StableLink {
-    /// The link in /dev/v4l/by-id that leads to `path`.
-    public static func find(for path: String) -> String? {
-        let folder = "/dev/v4l/by-id"
+    /// The distribution's links.
+    public static let commonFolder = "/dev/v4l/by-id"
+    /// Those of our own rules.
+    public static let ownFolder = "/dev/camrec"
+
+    /// The link in a folder that leads to `path`.
+    public static func find(for path: String, in folder: String = commonFolder) -> String? {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }
         let links = Folder.names(in: folder).map { "\(folder)/\($0)" }.filter { link in

@@ -11,7 +11,7 @@ struct DoctorCommand: ParsableCommand {
         usage: "camrec doctor [--json] [--encode]",
         discussion: """
             Exit codes: 0 a recording would work; else what it would end with: 66 no camera, 69 no encoder, \
-            73 no room, 77 no permission.
+            73 no room, 75 in use, 77 no permission.
             """)
 
     @Flag(help: "As JSON, for programs.")
@@ -64,6 +64,7 @@ extension ExitStatus {
             switch obstacle {
             case .noCamera: .noDevice
             case .noPermission: .noPermission
+            case .busy: .busy
             case .noEncoder: .noEncoder
             case .noRoom: .cannotCreate
             }

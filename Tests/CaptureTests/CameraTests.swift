@@ -1,4 +1,5 @@
 import CV4L2
+import Glibc
 import Testing
 
 @testable import Capture
@@ -39,6 +40,16 @@ import Testing
         }
         #expect(error?.kind == .busy(holder: nil))
         #expect(device.callCount[CV4L2_S_FMT] == nil)
+    }
+
+    @Test("a camera that another program streams from is busy")
+    func busy() throws {
+        let idle = try ScriptedDevice().camera().isBusy
+        #expect(!idle)
+        let device = ScriptedDevice()
+        device.failures[CV4L2_REQBUFS] = EBUSY
+        let busy = try device.camera().isBusy
+        #expect(busy)
     }
 
     @Test("device_caps speak of the node, not capabilities: a camera's metadata node is none")

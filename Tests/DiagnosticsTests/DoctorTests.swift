@@ -32,7 +32,7 @@ import Testing
 
     private func doors(groups: Set<String> = [], enrolled: Set<String> = []) -> Doors {
         Doors(
-            user: User(name: "ana", isRoot: false, groups: groups, enrolledGroups: enrolled),
+            user: User(name: "ana", groups: groups, enrolledGroups: enrolled),
             surroundings: Surroundings(files))
     }
 
@@ -136,6 +136,18 @@ import Testing
         arguments: [(64 << 30, "fine"), (500 << 20, "note"), (1 << 20, "broken")])
     func room(free: Int, verdict: String) {
         #expect(DiskCheck.finding("/var", free: free).verdict.rawValue == verdict)
+    }
+
+    @Test("a camera in use is fine where camrec uses it, and busy where another program does")
+    func busyCameras() {
+        let own = CameraCheck.busy("/dev/video0", "a camera", holder: "camrec (pid 7)")
+        let other = CameraCheck.busy("/dev/video0", "a camera", holder: "cheese (pid 8)")
+        let encoder = Finding(.encoders, .fine, "software", "libx264")
+        #expect(Diagnosis([own, encoder]).obstacle == nil)
+        #expect(Diagnosis([other, encoder]).obstacle == .busy)
+        #expect(Diagnosis([other, own, encoder]).obstacle == nil)
+        #expect(
+            Diagnosis([CameraCheck.busy("/dev/video0", "a camera", holder: nil), encoder]).obstacle == .busy)
     }
 
     @Test("a recording needs one camera that works, one encoder, and room")

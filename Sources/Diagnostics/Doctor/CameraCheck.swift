@@ -24,13 +24,25 @@ struct CameraCheck {
                 .cameras, .broken, path, "\(entry.name ?? "a camera") offers no pixel format",
                 remedy: "unplug the camera and plug it in again")
         }
-        let links = [entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
-        let holder = DeviceHolder.find(of: path)
+        let ownLink = StableLink.find(for: path, in: StableLink.ownFolder)
+        let links = [ownLink, entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
+        let name = "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
+        guard isBusy(path) else { return Finding(.cameras, .fine, path, name) }
+        return Self.busy(path, name, holder: DeviceHolder.find(of: path))
+    }
+
+    private func isBusy(_ path: String) -> Bool {
+        do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
+    }
+
+    /// A camera that somebody streams from. Where that is camrec, all is as it should be.
+    static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
+        if let holder, holder.hasPrefix("camrec ") {
+            return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")
+        }
         return Finding(
-            .cameras, holder == nil ? .fine : .note, path,
-            "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
-                + (holder.map { "; in use by \($0)" } ?? ""),
-            remedy: holder.map { _ in "end that program, or record once it has ended" })
+            .cameras, .broken, path, "\(Doors.occupation) \(holder ?? "another program"): \(name)",
+            remedy: "end that program, or record once it has ended")
     }
 
     /// Why there may be no camera.

@@ -2,7 +2,7 @@
 public struct Diagnosis: Sendable, Encodable {
     /// What would keep every recording from working.
     public enum Obstacle: String, Sendable, Encodable {
-        case noCamera, noPermission, noEncoder, noRoom
+        case noCamera, noPermission, busy, noEncoder, noRoom
     }
 
     /// In the order of their areas.
@@ -34,10 +34,15 @@ public struct Diagnosis: Sendable, Encodable {
             let verdicts = findings.filter { $0.area == area }.map(\.verdict)
             return verdicts.contains(.broken) && !verdicts.contains(.fine)
         }
-        let isForbidden = findings.contains { $0.area == .cameras && $0.message.hasPrefix(Doors.refusal) }
         obstacle =
             isBroken(.cameras)
-            ? isForbidden ? .noPermission : .noCamera
+            ? Self.obstacle(findings.filter { $0.area == .cameras })
             : isBroken(.encoders) ? .noEncoder : isBroken(.disk) ? .noRoom : nil
+    }
+
+    /// Why no camera works.
+    private static func obstacle(_ cameras: [Finding]) -> Obstacle {
+        if cameras.contains(where: { $0.message.hasPrefix(Doors.refusal) }) { return .noPermission }
+        return cameras.contains { $0.message.hasPrefix(Doors.occupation) } ? .busy : .noCamera
     }
 }

@@ -35,6 +35,7 @@ extension Diagnosis.Obstacle {
         switch self {
         case .noCamera: "no camera"
         case .noPermission: "no permission for a camera"
+        case .busy: "the camera is in use"
         case .noEncoder: "no encoder"
         case .noRoom: "no room for it"
         }

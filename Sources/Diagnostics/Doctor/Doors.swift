@@ -8,6 +8,8 @@ struct Doors {
 
     /// What every message of a refusal begins with.
     static let refusal = "permission denied"
+    /// What every message of a camera that somebody else has begins with.
+    static let occupation = "in use by"
 
     /// Nil where the node can be opened, or fails for another reason than its rights.
     func refusal(of node: String, class deviceClass: String, module: String) -> (

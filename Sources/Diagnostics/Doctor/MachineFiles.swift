@@ -20,20 +20,17 @@ struct MachineFiles {
         let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return withUnsafeTemporaryAllocation(byteCount: Self.mostBytes, alignment: 1) { buffer in
-            let count = read(descriptor, buffer.baseAddress, buffer.count)
-            return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
-        }
+        var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
+        let count = read(descriptor, &bytes, bytes.count)
+        return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
     /// The name at the end of what a link leads to.
     func linkedName(_ path: String) -> String? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-            guard let start = buffer.baseAddress else { return nil }
-            let count = readlink(root + path, start, buffer.count)
-            guard count > 0 else { return nil }
-            let target = String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
-            return target.split(separator: "/").last.map(String.init)
-        }
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(root + path, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let target = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return target.split(separator: "/").last.map(String.init)
     }
 }

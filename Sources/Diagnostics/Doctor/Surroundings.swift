@@ -13,7 +13,8 @@ struct Surroundings {
     init(_ files: MachineFiles) {
         container = Self.container(files)
         service = Self.service(files)
-        hasSysfs = files.exists("/sys/class")
+        // A path that a unit makes inaccessible is an empty folder.
+        hasSysfs = !files.names(in: "/sys/class").isEmpty
         hasUdev = files.exists("/run/udev/data")
         // /proc/sys is hidden in many sandboxes.
         var name = utsname()

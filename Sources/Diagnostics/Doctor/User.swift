@@ -3,7 +3,6 @@ import Glibc
 /// Who this process runs as.
 struct User {
     let name: String
-    let isRoot: Bool
     /// Those that the process has.
     let groups: Set<String>
     /// Those that it will have after the next login.
@@ -19,7 +18,7 @@ struct User {
         // Where there are more than fit, the first are enough.
         getgrouplist(name, getegid(), &enrolled, &enrolledCount)
         return User(
-            name: name, isRoot: id == 0,
+            name: name,
             groups: Set((held.prefix(heldCount) + [getegid()]).map(groupName)),
             enrolledGroups: Set(enrolled.prefix(Int(enrolledCount)).map(groupName)))
     }

@@ -37,9 +37,8 @@ struct TrialPictures {
     /// A picture for an encoder. The one before it must be gone.
     func buffer(_ number: Int) -> PixelBuffer {
         let memory = pool.memory(ofBuffer: 0, plane: 0)
-        let lumaLength = width * height
-        withLuma(number) { memory.copyMemory(from: $0) }
-        memory[lumaLength...].initializeMemory(as: UInt8.self, repeating: 128)
+        drawLuma(number, into: memory)
+        memory[(width * height)...].initializeMemory(as: UInt8.self, repeating: 128)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0] = PixelBuffer.Payload(length: format.minimumLengths[0])
         return PixelBuffer(
@@ -47,24 +46,20 @@ struct TrialPictures {
             timestamp: format.frameRate.time(ofFrame: number))
     }
 
-    /// Lends a picture's luma samples, row after row.
-    func withLuma<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(byteCount: width * height, alignment: 16) { picture in
-            texture.withUnsafeBufferPointer { texture in
-                let noise = number * Self.noiseStep % (width * height)
-                let shift = number * Self.step % (8 * width)
-                for row in 0..<height {
-                    for column in 0..<width {
-                        let place = row * width + column
-                        // Blocks of 16 of the texture, smooth within, and noise of 4 bits.
-                        let block = (row / 16) * width + (column + shift) / 16
-                        let grain =
-                            place + noise < texture.count ? place + noise : place + noise - texture.count
-                        picture[place] = 48 + texture[block] / 2 + texture[grain] / 16
-                    }
+    /// Draws a picture's luma samples, row after row, into memory with room for them.
+    func drawLuma(_ number: Int, into picture: UnsafeMutableRawBufferPointer) {
+        let noise = number * Self.noiseStep % (width * height)
+        let shift = number * Self.step % (8 * width)
+        texture.withUnsafeBufferPointer { texture in
+            for row in 0..<height {
+                for column in 0..<width {
+                    let place = row * width + column
+                    // Blocks of 16 of the texture, smooth within, and noise of 4 bits.
+                    let block = (row / 16) * width + (column + shift) / 16
+                    let grain = place + noise < texture.count ? place + noise : place + noise - texture.count
+                    picture[place] = 48 + texture[block] / 2 + texture[grain] / 16
                 }
             }
-            return body(UnsafeRawBufferPointer(picture))
         }
     }
 }

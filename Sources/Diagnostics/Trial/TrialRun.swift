@@ -32,6 +32,8 @@ final class TrialRun {
     /// When each picture was given to the encoder; by its number.
     private var starts: [Int64] = []
     private var measurement = Measurement()
+    /// The luma samples of the picture that is compared.
+    private var original: [UInt8]
 
     init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
         self.pictures = pictures
@@ -40,6 +42,7 @@ final class TrialRun {
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none
         decoder = PictureDecoder(configuration)
+        original = [UInt8](repeating: 0, count: pictures.format.size.width * pictures.format.size.height)
     }
 
     /// Encodes pictures one after the other, and compares each with what is decoded of it.
@@ -93,18 +96,16 @@ final class TrialRun {
     private func compare(_ picture: borrowing DecodedPicture) {
         let (width, height) = (pictures.format.size.width, pictures.format.size.height)
         guard picture.layout != nil, picture.width >= width, picture.height >= height else { return }
-        measurement.squaredError += pictures.withLuma(picture.number) { original in
-            picture.withPlane(0) { rows, stride in
-                var sum = 0
-                for row in 0..<height {
-                    for column in 0..<width {
-                        let difference =
-                            Int(original[row * width + column]) - Int(rows[row * stride + column])
-                        sum += difference * difference
-                    }
+        original.withUnsafeMutableBytes { pictures.drawLuma(picture.number, into: $0) }
+        measurement.squaredError += picture.withPlane(0) { rows, stride in
+            var sum = 0
+            for row in 0..<height {
+                for column in 0..<width {
+                    let difference = Int(original[row * width + column]) - Int(rows[row * stride + column])
+                    sum += difference * difference
                 }
-                return Double(sum)
             }
+            return Double(sum)
         }
         measurement.sampleCount += width * height
         measurement.decodedCount += 1

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Settings files, camrec check and camrec doctor, as far as they need no camera.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+json() { "$PYTHON" -c 'import json, sys; report = json.load(open(sys.argv[1])); sys.exit(not all(eval(c, {"r": report}) for c in sys.argv[2:]))' "$@"; }
+
+cat >good.conf <<'END'
+# A camera.
+device = test
+size = 320x240      # small
+frames = 20
+pace = no
+encoder = software
+output = "first #1.h264"
+output = second.mkv
+END
+records "settings: read" --settings good.conf
+check "settings: each output is there" is_sound "first #1.h264" --frames 20
+check "settings: in its form" test -s second.mkv
+records "settings: the command line wins" record --settings=good.conf --frames 10 third.h264
+check "settings: its frames" is_sound third.h264 --frames 10
+check "settings: its outputs" test "$(find . -name '*.h264' | wc -l)" = 2
+
+cat >bad.conf <<'END'
+device test
+bitrat = 4M
+
+size = 640by480
+qp = 24
+bitrate = 4M
+pace = maybe
+frames = 10
+frames = 20
+output = film.avi
+END
+cat >bad.expected <<'END'
+camrec: bad.conf:1: 'device test' has no '='; write key = value
+camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
+camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>'
+camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate
+camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
+camrec: bad.conf:9: 'frames' is in line 8 already; leave one out
+camrec: bad.conf:10: camrec does not write .avi; use .mkv, .mp4, .ts or a raw .h264 or .h265
+END
+status=0
+camrec check good.conf bad.conf || status=$?
+check "check: a mistake is exit code 1" test $status = 1
+check "check: each mistake with its line, and no other" diff bad.expected stderr
+status=0
+camrec --settings bad.conf out.h264 || status=$?
+check "settings: nothing is recorded with a mistake" test "$status" = 64 -a ! -e out.h264
+check "settings: the mistakes are those that check finds" diff bad.expected stderr
+refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
+refuses "check: no such file" 1 'none.conf' check none.conf
+refuses "check: no file" 1 '/dev/null' check /dev/null
+
+# There is no camera on this machine, or there is one.
+status=0
+camrec doctor --json --encode || status=$?
+cp stdout doctor.json
+check "doctor: the exit code is what a recording's would be" json doctor.json "{None: 0, 'noCamera': 66, 'noPermission': 77, 'noEncoder': 69, 'noRoom': 73, 'busy': 75}[r['diagnosis'].get('obstacle')] == $status"
+check "doctor: every part was looked at" json doctor.json "{f['area'] for f in r['diagnosis']['findings']} == {'machine', 'cameras', 'encoders', 'services', 'disk'}"
+check "doctor: what is broken has a cause" json doctor.json "all(f['message'] for f in r['diagnosis']['findings'])"
+check "doctor: software encodes H.264 and H.265, and all of it decodes" json doctor.json \
+    "[t['result']['decoded'] for t in r['encoderTrials'] if 'node' not in t] == [150, 150]"
+check "doctor: with a picture that resembles the source" json doctor.json "all(30 < t['result']['psnr'] < 60 for t in r['encoderTrials'] if 'node' not in t)"
+check "doctor: near the rate that was asked for" json doctor.json "all(0.7 < t['result']['bitRate'] / t['result']['wantedBitRate'] < 1.3 for t in r['encoderTrials'] if 'node' not in t)"
+for driver in radeonsi iHD; do
+    if ! "$LAB/gpu/run" $driver true 2>/dev/null; then
+        skip "doctor: $driver" "no emulated GPU; see Tests/Lab/gpu/fetch"
+        continue
+    fi
+    launcher=("$LAB/gpu/run" "$driver")
+    camrec doctor --json || true
+    cp stdout "$driver.json"
+    launcher=()
+    check "doctor: $driver encodes" json "$driver.json" "any(f['verdict'] == 'fine' and 'renderD128' in f['subject'] and 'H.264' in f['message'] for f in r['diagnosis']['findings'])"
+done
+finish
