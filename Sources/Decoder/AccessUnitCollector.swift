@@ -15,6 +15,10 @@ struct AccessUnitCollector: ~Copyable {
     private var facts = Facts()
     private var number = 0
 
+    /// More bytes than a slice header takes up to its last field that tells where a picture begins. Looking no
+    /// further keeps the cost of a chunk the same, however many chunks a unit comes in.
+    private static let foresightLength = 64
+
     /// What is known of the current access unit.
     private struct Facts {
         var hasPicture = false
@@ -55,9 +59,7 @@ struct AccessUnitCollector: ~Copyable {
         _ nalUnit: RawSpan, arrival: Int64, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
-        // What the whole unit will tell stays with the copy: it is told again.
-        var detector = detector
-        guard detector.next(nalUnit) == .begins else { return }
+        guard detector.foresee(nalUnit.extracting(first: Self.foresightLength)) == .begins else { return }
         try handOn(body)
         facts.arrival = arrival
     }
@@ -131,7 +133,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func handOn<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
-        guard let reference = current.reference, current.count > 0 else { return }
+        guard let reference = current.reference, current.count > 0 else { return giveUpEmpty() }
         let unit = ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
@@ -142,6 +144,13 @@ struct AccessUnitCollector: ~Copyable {
         facts = Facts()
         try body(unit)
         current.removeAll()
+    }
+
+    /// Of an access unit whose every NAL unit was too large, nothing is to be told but that it is missing.
+    private mutating func giveUpEmpty() {
+        guard facts.isIncomplete else { return }
+        facts = Facts()
+        facts.isBehindGap = true
     }
 }
 

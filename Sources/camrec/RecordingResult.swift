@@ -82,6 +82,8 @@ struct RecordingResult: Encodable {
         let latency: Latency?
         /// How many took a live output's stream in all.
         let receivers: Int?
+        /// How many found as many receivers there as may be.
+        let refused: Int?
         let error: String?
     }
 
@@ -176,7 +178,8 @@ extension RecordingResult.Output {
         lost = output.counters[.lost]
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
-        receivers = (sink as? BroadcastSink)?.receivers.count
+        let took = (sink as? BroadcastSink)?.receivers
+        (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
     }
 }

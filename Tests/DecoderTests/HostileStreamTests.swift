@@ -49,6 +49,21 @@ import Testing
         #expect(incomplete.last == false)
     }
 
+    @Test("a keyframe behind an access unit of which nothing fits is one, behind a gap")
+    func largeAccessUnit() throws {
+        let units = try CodedFilm(codec: .h264).accessUnits(12)
+        let gatherer = AccessUnitGatherer(codec: .h264, byteLimit: 20_000)
+        var facts: [[Bool]] = []
+        func note(_ unit: borrowing ReceivedAccessUnit) {
+            facts.append([unit.isEntryPoint, unit.isBehindGap, unit.isIncomplete])
+        }
+        for chunk in [units[0], units[1] + [UInt8](repeating: 0x41, count: 100_000), units[10]] {
+            gatherer.gather(chunk.span.bytes, note)
+        }
+        gatherer.finish(note)
+        #expect(facts == [[true, false, false], [true, true, false]])
+    }
+
     /// A small generator with a fixed sequence (SplitMix64), so that failures repeat.
     private struct SeededGenerator: RandomNumberGenerator {
         private var state: UInt64

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// libFuzzer targets for everything in Bitstream that reads foreign bytes; `scripts/fuzz` builds and runs them.
-// Apart from the package of the project: Sources/Bitstream is a link, so that it is compiled with coverage.
+// libFuzzer targets for everything in Bitstream and Decoder that reads foreign bytes; `scripts/fuzz` builds and runs
+// them. Apart from the package of the project: links to its Sources, so that they are compiled with coverage.
 import PackageDescription
 
 /// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build needs
@@ -15,15 +15,27 @@ let targets = [
     "EmulationPreventionFuzz", "StreamInspectorFuzz",
 ]
 
+/// What camplay receives with; libavcodec itself has no coverage.
+let receiving = ["AccessUnitGathererFuzz", "PictureDecoderFuzz"]
+
 let package = Package(
     name: "Fuzz",
     targets: [
         .target(name: "Bitstream", swiftSettings: instrumented),
+        .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"], swiftSettings: instrumented),
+        .target(
+            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
+            swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]
-        + targets.map { name in
+        + (targets + receiving).map { name in
             .executableTarget(
-                name: name, dependencies: ["Bitstream", "FuzzSupport"], swiftSettings: instrumented,
+                name: name,
+                dependencies: ["Bitstream", "FuzzSupport"] + (receiving.contains(name) ? ["Decoder"] : []),
+                swiftSettings: instrumented,
                 linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
         },
     swiftLanguageModes: [.v6]

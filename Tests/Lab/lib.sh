@@ -12,11 +12,27 @@ export LAB LAB_CACHE CAMREC CAMPLAY PYTHON
 
 begin() { # the first command of a script with checks: a folder of its own, gone at the end
     work=$(mktemp -d)
-    trap 'cd / && rm -rf "$work"' EXIT
+    trap clean EXIT
     cd "$work"
     # One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has its own.
     alone=
     if [ -z "${LAB_TALLY-}" ]; then export LAB_TALLY=$work/tally alone=yes; fi
+}
+
+clean() {
+    ip netns del $far 2>/dev/null || true
+    cd / && rm -rf "$work"
+}
+
+# A machine of its own, and a link to it that can be cut; both ends' addresses differ from those of other runs.
+far=camrec-$$
+near_link=camrec$$
+subnet=198.18.$(($$ % 16384 / 64)).
+near_address=$subnet$(($$ % 64 * 4 + 1))
+far_address=$subnet$(($$ % 64 * 4 + 2))
+make_distance() { # needs root; says why where it fails
+    ip netns add $far && ip link add $near_link type veth peer name far netns $far && ip addr add $near_address/30 dev $near_link &&
+        ip link set $near_link up && ip -n $far addr add $far_address/30 dev far && ip -n $far link set far up
 }
 
 finish() { # the last command of a script: whatever ends before it has failed

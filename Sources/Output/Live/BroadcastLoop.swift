@@ -147,6 +147,7 @@ extension BroadcastLoop {
 
     private func welcome(_ socket: consuming Socket, peer: String, at now: Int64) {
         guard let slot = freeSlot(at: now) else {
+            ledger.refuse()
             events.tell(.refused(peer: peer, limit: receivers.count), at: now)
             return
         }

@@ -84,11 +84,11 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
 
     public var identity: FileIdentity? { nil }
 
-    /// How many receivers there were in all, and what is known of each: of those that are gone the latest 256.
-    /// Safe in any thread.
-    public var receivers: (count: Int, known: [ReceiverStatistics]) {
+    /// How many receivers there were in all, how many were refused besides because there were as many as may
+    /// be, and what is known of each: of those that are gone the latest 256. Safe in any thread.
+    public var receivers: (count: Int, refused: Int, known: [ReceiverStatistics]) {
         let content = ledger.content
-        return (content.count, content.receivers)
+        return (content.count, content.refused, content.receivers)
     }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {

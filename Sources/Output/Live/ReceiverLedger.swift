@@ -8,15 +8,20 @@ final class ReceiverLedger: @unchecked Sendable {
     private let monitor = Monitor()
     private var entries: [(id: Int, statistics: ReceiverStatistics)] = []
     private var count = 0
+    private var refused = 0
     private let mostDeparted: Int
 
     /// - Parameter mostDeparted: how many of those that are gone are kept.
     init(mostDeparted: Int = 256) { self.mostDeparted = mostDeparted }
 
-    /// How many there were in all, and those that are known still, in the order in which they came.
-    var content: (count: Int, receivers: [ReceiverStatistics]) {
-        monitor.withLock { (count, entries.map(\.statistics)) }
+    /// How many there were in all, how many were refused besides, and those that are known still, in the order
+    /// in which they came.
+    var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
+        monitor.withLock { (count, refused, entries.map(\.statistics)) }
     }
+
+    /// Counts somebody for whom there was no place.
+    func refuse() { monitor.withLock { refused += 1 } }
 
     /// Adds a receiver.
     /// - Returns: what `update` calls it.

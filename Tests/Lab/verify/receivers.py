@@ -1,15 +1,26 @@
 #!/usr/bin/env python3
 """Receivers of a live stream, well-behaved ones and others, and checks of what they got.
 
-usage: receivers.py crowd PORT FOLDER   connects them all to 127.0.0.1:PORT and stays until the stream ends; writes
-                                        what each got to FOLDER
+usage: receivers.py many PORT COUNT FOLDER
+                                        connects COUNT of them to 127.0.0.1:PORT within a second, wants one more to be
+                                        turned away, stays until the stream ends, and writes what each got to FOLDER
+       receivers.py crowd PORT FOLDER   connects well-behaved and other ones, and does the same
        receivers.py listen PORT FOLDER  waits at 127.0.0.1:PORT for a sender, breaks the first connection after some
                                         bytes, and writes what came over it and over the next one to FOLDER
-       receivers.py tail WHOLE FILE...  checks that each FILE is the end of the byte stream WHOLE, from an IDR on
+       receivers.py tail WHOLE FILE...  checks that each FILE is the end of the byte stream WHOLE, from an IDR on;
+                                        prints one of each length
        receivers.py part WHOLE FILE     checks that FILE is made of whole access units of WHOLE, in their order, and
                                         that it goes on at an IDR wherever one is missing; prints how many are missing
+       receivers.py told REPORT FOLDER SECONDS
+                                        checks what camrec's report says of each that `crowd` connected, where those
+                                        that took nothing for so many seconds were closed
+       receivers.py bounded ALONE WITH COUNT WHOLE
+                                        checks that memory with COUNT receivers (kilobytes, the first number in the
+                                        file WITH) is bounded by that without (in ALONE) and what WHOLE tells
 """
+import json
 import re
+import selectors
 import signal
 import socket
 import subprocess
@@ -18,7 +29,10 @@ import time
 
 WELL_BEHAVED = 16
 # Of the receivers that stop reading: how long they do.
-PAUSE = 4.0
+PAUSE = 5.0
+LEAVERS = 200
+# A receiver's buffer of two seconds, the default, of pictures at 30 a second.
+BUFFERED_UNITS = 60
 
 
 class Receiver:
@@ -33,6 +47,7 @@ class Receiver:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", port))
         self.socket.setblocking(False)
+        self.address = "%s:%d" % self.socket.getsockname()
 
     def read(self, count=1 << 16):
         """Whether the stream goes on."""
@@ -46,12 +61,53 @@ class Receiver:
         return bool(some)
 
 
+def write(folder, receivers):
+    for receiver in receivers:
+        with open(f"{folder}/{receiver.name}.h264", "wb") as file:
+            file.write(receiver.bytes)
+
+
+def many(port, count, folder):
+    waiting = selectors.DefaultSelector()
+    receivers = []
+    start = time.monotonic()
+    is_one_too_many = False
+    while not receivers or waiting.get_map():
+        due = start + len(receivers) / count
+        if len(receivers) < count and time.monotonic() >= due:
+            receivers.append(Receiver(f"good-{len(receivers)}", port))
+            waiting.register(receivers[-1].socket, selectors.EVENT_READ, receivers[-1])
+        for key, _ in waiting.select(0.01):
+            if not key.data.read():
+                waiting.unregister(key.fileobj)
+        if not is_one_too_many and len(receivers) == count and all(r.bytes for r in receivers):
+            is_one_too_many = True
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as surplus:
+                try:
+                    if surplus.recv(1):
+                        sys.exit(f"receiver {count + 1} gets the stream, too")
+                except ConnectionError:
+                    pass
+    if not is_one_too_many:
+        sys.exit("not everybody got the stream before it ended")
+    write(folder, receivers)
+
+
+def start_killed(port):
+    """A process that reads, and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import socket; s = socket.create_connection(('127.0.0.1', {port}))\n"
+         "print('%s:%d' % s.getsockname(), flush=True)\nwhile s.recv(1000): pass"], stdout=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
 def crowd(port, folder):
     good = []
     slow = Receiver("slow", port, 1 << 16)
     byte_a_second = Receiver("byte", port, 1 << 16)
     mute = Receiver("mute", port, 1 << 16)
-    killed = subprocess.Popen([sys.executable, "-c", f"import socket; s = socket.create_connection(('127.0.0.1', {port}))\nwhile s.recv(1000): pass"])
+    killed, killed_address = start_killed(port)
+    leavers = []
     start = time.monotonic()
     next_byte = start
     last = None
@@ -64,8 +120,9 @@ def crowd(port, folder):
             killed.send_signal(signal.SIGKILL)
             killed.wait()
             killed = None
-            for _ in range(200):
-                socket.create_connection(("127.0.0.1", port)).close()
+            for _ in range(LEAVERS):
+                with socket.create_connection(("127.0.0.1", port)) as leaver:
+                    leavers.append("%s:%d" % leaver.getsockname())
         if slow.paused_until is None and len(slow.bytes) > 100_000:
             slow.paused_until = now + PAUSE
         if slow.paused_until is None or now >= slow.paused_until:
@@ -80,9 +137,10 @@ def crowd(port, folder):
             if not slow.read() or now - last > 5:
                 break
         time.sleep(0.002)
-    for receiver in [*good, slow, mute]:
-        with open(f"{folder}/{receiver.name}.h264", "wb") as file:
-            file.write(receiver.bytes)
+    write(folder, [*good, slow])
+    with open(f"{folder}/crowd.json", "w", encoding="utf-8") as file:
+        json.dump({"good": {r.address: len(r.bytes) for r in good}, "slow": slow.address, "byte": byte_a_second.address,
+                   "mute": mute.address, "killed": killed_address, "leavers": leavers}, file)
 
 
 def listen(port, folder):
@@ -124,6 +182,7 @@ def read(path):
 
 def tail(whole, *paths):
     content = read(whole)
+    lengths = {}
     for path in paths:
         received = read(path)
         if not received:
@@ -132,6 +191,8 @@ def tail(whole, *paths):
             sys.exit(f"{path}: its {len(received)} bytes are not the end of {whole}")
         if not is_idr(received):
             sys.exit(f"{path} does not begin with an IDR's parameter sets")
+        lengths[len(received)] = path
+    print(*lengths.values())
 
 
 def part(whole, path):
@@ -154,12 +215,54 @@ def part(whole, path):
     print(missing)
 
 
+def told(path, folder, seconds):
+    with open(path, encoding="utf-8") as file:
+        receivers = {receiver["peer"]: receiver for receiver in json.load(file)["receivers"]}
+    with open(f"{folder}/crowd.json", encoding="utf-8") as file:
+        known = json.load(file)
+    problems = []
+
+    def expect(peer, text, holds):
+        found = receivers.get(peer)
+        if not found:
+            problems.append(f"{text} ({peer}) is not there")
+        elif not holds(found):
+            problems.append(f"of {text} it says {found}")
+
+    def is_gone(receiver):
+        return receiver["left"] == "it closed the connection" or receiver["left"].startswith("the connection broke: ")
+
+    silence = f"it took nothing for {seconds} s"
+    for peer, count in known["good"].items():
+        expect(peer, "a well-behaved one", lambda r: r["left"] == "the stream ended" and r["dropped"] == 0 and r["bytes"] == count)
+    expect(known["slow"], "the slow one", lambda r: r["left"] == "the stream ended" and r["dropped"] > 0 and r["longestLagMilliseconds"] > 1900)
+    for name in "byte", "mute":
+        expect(known[name], f"the {name} one", lambda r: r["left"] == silence and r["bytes"] > 0)
+    expect(known["killed"], "the killed one", lambda r: is_gone(r) and r["units"] > 0 and r["leftSeconds"] < 6)
+    for peer in known["leavers"]:
+        expect(peer, "one that left at once", lambda r: is_gone(r) and r["leftSeconds"] - r["joinedSeconds"] < 2)
+    if problems:
+        sys.exit("; ".join(problems[:3]))
+
+
+def bounded(alone, measured, count, whole):
+    """The buffer that all share, the access unit that each receiver is in the middle of, some kilobytes of state each,
+    and what an allocator leaves unused of it: as much again. Were there a copy for each, it would be several times that."""
+    largest = max(len(unit) for unit in access_units(read(whole)))
+    limit = 2 * ((BUFFERED_UNITS + int(count)) * largest + int(count) * 8192)
+    growth = 1024 * (int(read(measured).split()[0]) - int(read(alone).split()[0]))
+    print(f"{growth} bytes more, of at most {limit}")
+    sys.exit(growth > limit)
+
+
 def main():
     command, *arguments = sys.argv[1:]
     if command in ("crowd", "listen"):
         {"crowd": crowd, "listen": listen}[command](int(arguments[0]), arguments[1])
+    elif command == "many":
+        many(int(arguments[0]), int(arguments[1]), arguments[2])
     else:
-        {"tail": tail, "part": part}[command](*arguments)
+        {"tail": tail, "part": part, "told": told, "bounded": bounded}[command](*arguments)
 
 
 main()

@@ -1,0 +1,84 @@
+import Bitstream
+import Decoder
+import FuzzSupport
+
+/// Gathers a stream in chunks, and in one piece: the same access units come out, and no NAL unit is lost.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = FuzzInput(start, count)
+    let codec = Codec.allCases[input.choice(0...1)]
+    let byteLimit = 1 << input.choice(4...20)
+    let abandoned = input.choice(0...255)
+    let chunks = input.chunks()
+    let stream = chunks.flatMap { $0 }
+    let whole = gather([stream], codec, byteLimit)
+    promise(gather(chunks, codec, byteLimit) == whole, "where chunks end makes no difference")
+    // A start code may be written longer than it came.
+    if 2 * stream.count < byteLimit {
+        promise(!whole.contains(where: \.isIncomplete), "what fits is complete")
+        promise(nalUnits(of: whole.flatMap(\.bytes)) == nalUnits(of: stream), "every NAL unit is there")
+    }
+    abandon(chunks, after: abandoned, codec, byteLimit)
+    return 0
+}
+
+/// What is told of an access unit.
+private struct Gathered: Equatable {
+    let number: Int
+    let hasPicture: Bool
+    let isEntryPoint: Bool
+    let isBehindGap: Bool
+    let isIncomplete: Bool
+    /// Of the parameter sets in force: they may be longer than the stream of thousands of access units is.
+    let setsHash: Int
+    let bytes: [UInt8]
+
+    init(_ unit: borrowing ReceivedAccessUnit) {
+        number = unit.number
+        hasPicture = unit.hasPicture
+        isEntryPoint = unit.isEntryPoint
+        isBehindGap = unit.isBehindGap
+        isIncomplete = unit.isIncomplete
+        setsHash = unit.parameterSets.annexB.hashValue
+        bytes = unit.withUnsafeBytes { Array($0) }
+    }
+}
+
+private func gather(_ chunks: [[UInt8]], _ codec: Codec, _ byteLimit: Int) -> [Gathered] {
+    let gatherer = AccessUnitGatherer(codec: codec, byteLimit: byteLimit)
+    var units: [Gathered] = []
+    func take(_ unit: borrowing ReceivedAccessUnit) {
+        units.append(Gathered(unit))
+        promise(units[units.count - 1].number == units.count - 1, "access units are numbered")
+        promise(units[units.count - 1].bytes.count <= byteLimit, "no access unit is above the limit")
+    }
+    for chunk in chunks { gatherer.gather(chunk.span.bytes, take) }
+    gatherer.finish(take)
+    return units
+}
+
+/// A connection that breaks, and the next one.
+private func abandon(_ chunks: [[UInt8]], after count: Int, _ codec: Codec, _ byteLimit: Int) {
+    let gatherer = AccessUnitGatherer(codec: codec, byteLimit: byteLimit)
+    var isFirst = false
+    for (number, chunk) in chunks.enumerated() {
+        gatherer.gather(chunk.span.bytes) { unit in
+            promise(!isFirst || unit.isBehindGap, "a new connection begins behind a loss")
+            isFirst = false
+        }
+        if number == count {
+            gatherer.abandon()
+            isFirst = true
+        }
+    }
+}
+
+private func nalUnits(of stream: [UInt8]) -> [[UInt8]] {
+    var units: [[UInt8]] = []
+    var parser = AnnexBParser(maximumUnitByteCount: 1 << 24)
+    parser.parse(stream.span.bytes, isLast: true) { result, nalUnit in
+        guard (try? result.get()) != nil else { return }
+        units.append(nalUnit.withUnsafeBytes { Array($0) })
+    }
+    return units
+}

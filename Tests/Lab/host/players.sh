@@ -1,0 +1,81 @@
+#!/bin/bash
+# A live stream in the players that people have: the very lines that README.md shows, on a display that nobody sees.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+if ! command -v Xvfb >/dev/null; then
+    skip "players" "no Xvfb; install xvfb"
+    finish
+    exit
+fi
+unset WAYLAND_DISPLAY
+Xvfb -displayfd 3 -screen 0 640x480x24 -nolisten tcp 3>display 2>/dev/null &
+screen=$!
+until [ -s display ]; do kill -0 $screen; done
+DISPLAY=:$(cat display)
+export DISPLAY SDL_AUDIODRIVER=dummy
+trap 'kill $screen $recorder 2>/dev/null; clean' EXIT
+
+# Two pictures by turns, so that it shows whether a player goes on.
+source="smptehdbars=s=320x240:r=30,format=yuv420p"
+mkfifo pictures.y4m
+ffmpeg -nostdin -v error -f lavfi -i "$source" -frames:v 1 positive.png
+ffmpeg -nostdin -v error -f lavfi -i "$source,negate" -frames:v 1 negative.png
+sends() { # CODEC: a recording of them in the background, on $port
+    ffmpeg -nostdin -v quiet -f lavfi -i "$source,negate=enable='mod(floor(t/2),2)'" -f yuv4mpegpipe -y pictures.y4m &
+    : >log
+    timeout --kill-after=5 100 "$CAMREC" --device pictures.y4m --pace --encoder software --codec "$1" --listen 0 --verbose 2>log &
+    recorder=$!
+    until port=$(sed -nE 's/^listening on .*:([0-9]+)$/\1/p' log) && [ -n "$port" ]; do kill -0 $recorder; sleep 0.05; done
+}
+within() { # SECONDS COMMAND...: tries until it succeeds
+    local end=$((SECONDS + $1)) said
+    shift
+    until said=$("$@" 2>&1); do
+        [ $SECONDS -lt $end ] || { echo "$said"; return 1; }
+        sleep 0.1
+    done
+}
+shows() { # PICTURE
+    ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png
+    "$PYTHON" "$LAB/verify/screen.py" screen.png "$1"
+}
+readme() { # PROGRAM: the line of README.md by which it takes a live stream, with the port that there is
+    grep -E "^    $1 .*(:|port=)9982" "$LAB/../../README.md" | sed -E "s/^ *//; s/(:|port=)9982/\1$port/"
+}
+as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'; }
+plays() { # NAME COMMAND
+    local player name="players: $1"
+    # No shell between: what is stopped is the player.
+    bash -c "exec $2" </dev/null >player.log 2>&1 &
+    player=$!
+    check "$name shows the picture" within 15 shows positive.png
+    check "$name goes on" within 15 shows negative.png
+    check "$name goes on again" within 15 shows positive.png
+    kill $player 2>/dev/null || fail "$name" "it ended: $(tail -n 2 player.log)"
+    wait $player 2>/dev/null || true
+    check "$name: the window is gone" within 10 is_dark
+}
+is_dark() { grep -q 'the screen is black' <<<"$(shows positive.png 2>&1)"; }
+
+for codec in h264 hevc; do
+    sends $codec
+    for program in ffplay gst-launch-1.0 vlc; do
+        if ! command -v $program >/dev/null; then
+            skip "players: $program, $codec" "it is not installed"
+            continue
+        fi
+        command=$(readme $program)
+        [ $codec = h264 ] || command=$(as_hevc <<<"$command")
+        # VLC refuses root, and here it needs no window but the picture's.
+        if [ $program = vlc ]; then
+            mkdir -p -m 777 home
+            command="setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=$work/home c$command"
+        fi
+        plays "$program, $codec" "$command"
+    done
+    kill "$(pgrep -P $recorder)"
+    wait $recorder || fail "players: the recording, $codec" "$(cat log)"
+done
+finish
