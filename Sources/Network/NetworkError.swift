@@ -6,6 +6,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         /// The name service's answer.
         case unknownHost(String)
+        /// The name service can't be asked now.
+        case noNameService(String)
         case notListening(errno: Int32)
         case notConnected(errno: Int32)
         /// Nobody answered in time.
@@ -34,6 +36,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch kind {
         case .unknownHost(let reason): "\(address): no such host: \(reason); check the name"
+        case .noNameService(let reason): "\(address): \(reason); check the network"
         case .notListening(EADDRINUSE):
             "cannot listen on \(address): another program uses this port; end it ('ss -ltnp' names it), or "
                 + "take another port"

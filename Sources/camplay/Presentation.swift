@@ -1,5 +1,4 @@
 import Decoder
-import Glibc
 import Network
 import Threading
 
@@ -94,15 +93,8 @@ extension Presentation {
 
     /// Until somebody pauses, goes on or ends; nil for as long as it takes.
     private func sleep(nanoseconds: Int64?) {
-        var descriptors = (
-            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-        _ = withUnsafeMutablePointer(to: &descriptors) {
-            $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, milliseconds) }
-        }
-        if descriptors.0.revents != 0 { wakeUp.sleep() }
+        let deadline = nanoseconds.map { MonotonicTime.now() + $0 }
+        if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
     }
 }
 

@@ -16,13 +16,13 @@ struct StatisticsMeter {
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.
-    /// - Parameter arrival: when its first byte came.
-    mutating func add(arrival: Int64, _ statistics: Presentation.Statistics) {
+    /// - Parameter arrival: when its first byte came; nil where that is not known.
+    mutating func add(arrival: Int64?, _ statistics: Presentation.Statistics) {
         let now = MonotonicTime.now()
         let begun = start ?? now
         start = begun
         pictureCount += 1
-        longestDelay = max(longestDelay, now - arrival)
+        if let arrival { longestDelay = max(longestDelay, now.subtractingReportingOverflow(arrival).partialValue) }
         guard now - begun >= Self.second else { return }
         let seconds = Double(now - begun) / Double(Self.second)
         let bits = Double(statistics.byteCount - bytesAtStart) * 8
