@@ -101,6 +101,44 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
+# What comes to a receiver that runs for days: somebody who says nothing, something that is no stream, and streams.
+printf 'GET / HTTP/1.1\r\n\r\n' >request
+endures() {
+    local at player
+    at=$(port)
+    timeout 40 "$CAMPLAY" --no-window --frames 120 --report endures.json "listen://$at" 2>endures.err &
+    player=$!
+    until { exec 3<>"/dev/tcp/127.0.0.1/$at"; } 2>/dev/null; do kill -0 $player || return; done
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" plain.h264 # not before the silent one makes way
+    exec 3>&-
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" request
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" reordered.h264
+    wait $player && reports endures.json decoded 120 losses 0 &&
+        [ "$(grep -c 'the sender said nothing for 5 s and makes way' endures.err)" = 1 ] &&
+        [ "$(grep -c 'warning:.*not a raw H.264' endures.err)" = 1 ] || { cat endures.err; return 1; }
+}
+(endures) >endures.log 2>&1 &
+enduring=$!
+
+# A stream that begins in the middle, and has no keyframe
+headless() {
+    local at
+    at=$(port)
+    "$PYTHON" - "$at" <<'END' &
+import socket, sys, time
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
+    server.settimeout(20)
+    connection, _ = server.accept()
+    for _ in range(35):
+        connection.sendall(b"\0\0\0\1\x41\x9a\x24\x6c" + bytes(range(1, 200)) * 12)
+        time.sleep(0.2)
+END
+    timeout 30 "$CAMPLAY" --no-window --once --codec h264 "tcp://127.0.0.1:$at" 2>headless.err && return 1
+    [ "$(grep -c 'nothing to play for 5 s: no keyframe' headless.err)" = 1 ] || { cat headless.err; return 1; }
+}
+(headless) >headless.log 2>&1 &
+heading=$!
+
 for file in *.h264 *.h265; do
     name="play: $file"
     records "$name" --no-window "$file" --output pictures.y4m --save "saved.${file##*.}" --snapshot last.png --report report.json --overwrite || continue
@@ -219,6 +257,14 @@ ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
+# A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
+unresolved() {
+    timeout 20 ip netns exec $far "$CAMPLAY" --no-window tcp://camera.example:9982 2>unresolved.err &
+    becomes grep -q 'name resolution.*trying again' unresolved.err || { cat unresolved.err; return 1; }
+    kill -INT "$(pgrep -P $!)"
+    wait $!
+}
+if [ -n "$is_far" ]; then check "play: without a name service it tries on" unresolved; else skip "play: without a name service it tries on" "no network namespace: $(tail -n 1 distance.log)"; fi
 refuses "play: a live stream's speed" 64 'for files' --speed 2 tcp://localhost
 refuses "play: without a display" 69 'no display .*--no-window' plain.h264 --output never.y4m
 check "play: nothing is left of it" test ! -e never.y4m
@@ -228,6 +274,8 @@ if [ -n "$is_far" ]; then
 else
     skip "play: a sender whose link was cut" "no network namespace: $(tail -n 1 distance.log)"
 fi
+if wait $enduring; then pass "play: silence and nonsense do not end it"; else fail "play: silence and nonsense do not end it" "$(cat endures.log)"; fi
+if wait $heading; then pass "play: a live stream without a keyframe is told of"; else fail "play: a live stream without a keyframe is told of" "$(cat headless.log)"; fi
 
 # The window
 if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command -v xdotool >/dev/null; then
@@ -292,6 +340,12 @@ status=0
 wait $player || status=$?
 check "play: Q ends it" test $status = 0
 check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
+
+# Whatever order its pictures are in, and whatever is missing
+for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
+    records "play: $file in the window" --speed 10 $file --report window.json --overwrite &&
+        check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 30, p'
+done
 
 # A file is played at its rate, and to its end.
 start=$(date +%s%N)
