@@ -24,22 +24,29 @@ let package = Package(
         .target(name: "CSDL2"),
         .target(name: "Threading"),
         .target(name: "Terminal", dependencies: ["Threading"]),
+        .target(name: "CFiles"),
+        .target(name: "Files", dependencies: ["CFiles"]),
         .target(name: "CNetwork"),
         .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
         .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Threading"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: ["Acceleration", "Capture", "Bitstream", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
-        .target(name: "Output", dependencies: ["Bitstream", "Network", "Threading", "CFFmpeg", "CFormat"]),
+        .target(
+            name: "Output",
+            dependencies: ["Bitstream", "Files", "Network", "Threading", "CFFmpeg", "CFormat"]),
         .target(
             name: "Recorder",
             dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
-            name: "Diagnostics", dependencies: ["Acceleration", "Capture", "Encoder", "Bitstream"],
+            name: "Diagnostics",
+            dependencies: [
+                "Acceleration", "Capture", "Encoder", "Decoder", "Bitstream", "Files", "Threading",
+            ],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),
@@ -67,6 +74,10 @@ let package = Package(
             path: "Tests/Benchmark/Conversion"),
         .executableTarget(
             name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Tests/Benchmark/Parser"),
+        .executableTarget(
+            name: "LatencyBenchmark",
+            dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"],
+            path: "Tests/Benchmark/Latency"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(
@@ -82,8 +93,10 @@ let package = Package(
         .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading"]),
         .testTarget(
             name: "OutputTests",
-            dependencies: ["Output", "Bitstream", "Network", "Threading", "CTestFormat", "CTestAllocations"]),
-        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream"]),
+            dependencies: [
+                "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
+            ]),
+        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [

@@ -60,8 +60,13 @@ public struct Camera: ~Copyable {
 
     /// Sets the format, size and rate, then the controls, and makes the stream, which then only has to be
     /// started.
-    public consuming func makeStream(_ request: CaptureRequest) throws(CaptureError) -> CameraStream {
-        let format = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
+    /// - Parameter former: the format of the stream that this one continues. Where nothing of it has changed it
+    ///   stays the same object.
+    public consuming func makeStream(
+        _ request: CaptureRequest, continuing former: PictureFormat? = nil
+    ) throws(CaptureError) -> CameraStream {
+        let granted = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
+        let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
         let stream = try CameraStream(
             device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)
         try stream.setControls(request.controls, restoring: request.restoresControls)

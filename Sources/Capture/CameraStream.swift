@@ -19,9 +19,11 @@ public final class CameraStream: CaptureStream {
     private let requests: V4L2BufferRequest
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
+    /// The buffers that somebody reads, as bits.
+    private var held: UInt32 = 0
     private var expectedSequence: UInt32?
     private var startTime: Int64 = 0
-    private var deadline: Int64
+    private var deadline: FrameDeadline
     private var isStreaming = false
     private var restoresControls = false
 
@@ -29,9 +31,6 @@ public final class CameraStream: CaptureStream {
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
     /// may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
     private static let wantedBuffers: UInt32 = 10
-    /// A camera may take its time before its first frame.
-    private static let startGrace: Int64 = 5_000_000_000
-    private static let patience: Int64 = 2_000_000_000
     private static let errorPause: Int64 = 10_000_000
     private static let plausibleAge: Int64 = 60_000_000_000
 
@@ -45,7 +44,8 @@ public final class CameraStream: CaptureStream {
         type = V4L2BufferType.capture(isMultiPlanar)
         requests = V4L2BufferRequest(type: type, isMultiPlanar: isMultiPlanar)
         pool = try Self.makePool(device, requests: requests, format: format)
-        deadline = 0
+        deadline = FrameDeadline(clock: device.calls, frameDuration: format.frameRate.frameDuration)
+        SourceChange.subscribe(on: device)
         for index in 0..<pool.count { try queue(index) }
     }
 
@@ -58,6 +58,9 @@ public final class CameraStream: CaptureStream {
     }
 
     public func start() throws(CaptureError) {
+        takeReturned()
+        for index in 0..<pool.count where (queued | held) & 1 << UInt32(index) == 0 { try queue(index) }
+        expectedSequence = nil
         var type = Int32(bitPattern: type)
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
@@ -67,15 +70,40 @@ public final class CameraStream: CaptureStream {
     }
 
     public func stop() {
-        if isStreaming {
-            isStreaming = false
-            var type = Int32(bitPattern: type)
-            _ = device.control(CV4L2_STREAMOFF, &type)
-        }
+        endStreaming()
         if restoresControls {
             restoresControls = false
             CameraControls(device: device).restore(controlChanges)
         }
+    }
+
+    public func restart() throws(CaptureError) {
+        endStreaming()
+        try start()
+    }
+
+    private func endStreaming() {
+        guard isStreaming else { return }
+        isStreaming = false
+        var type = Int32(bitPattern: type)
+        _ = device.control(CV4L2_STREAMOFF, &type)
+        // The driver gives up every buffer then (V4L2 specification, VIDIOC_STREAMOFF).
+        queued = 0
+    }
+
+    public func awaitBuffers(until deadline: Int64) -> Bool {
+        takeReturned()
+        while held != 0, !pool.isInterrupted, device.calls.now() < deadline {
+            waitForWake(until: deadline)
+            takeReturned()
+        }
+        return held == 0
+    }
+
+    public func releaseDevice() {
+        stop()
+        pool.leaveDriver()
+        device.close()
     }
 
     public func nextBuffer() throws(CaptureError) -> NextBuffer {
@@ -92,19 +120,21 @@ public final class CameraStream: CaptureStream {
     private func waitForDevice() throws(CaptureError) -> Bool {
         var descriptors: InlineArray<2, pollfd> = [
             pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: device.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: device.descriptor, events: Int16(POLLIN | POLLPRI), revents: 0),
         ]
         // Without a queued buffer poll reports an error at once (V4L2 specification, poll()).
         let count = queued == 0 ? 1 : 2
         let result = withUnsafeMutableBytes(of: &descriptors) {
             device.calls.poll(
                 UnsafeMutableBufferPointer(rebasing: $0.assumingMemoryBound(to: pollfd.self)[..<count]),
-                until: queued == 0 ? nil : deadline)
+                until: queued == 0 ? nil : deadline.time)
         }
         if result == -EINTR { return false }
         guard result >= 0 else { throw device.failure("poll", result) }
-        if count == 2, descriptors[1].revents != 0 { return true }
-        if result == 0, device.calls.now() >= deadline { throw silence() }
+        let events = count == 2 ? Int32(descriptors[1].revents) : 0
+        if events & POLLPRI != 0, SourceChange.hasCome(to: device) { throw device.error(.sourceChanged) }
+        if events & ~POLLPRI != 0 { return true }
+        if result == 0 { try endSilence() }
         return false
     }
 
@@ -115,14 +145,11 @@ public final class CameraStream: CaptureStream {
         }
     }
 
-    private func renewDeadline() {
-        let patience = expectedSequence == nil ? Self.startGrace : Self.patience
-        deadline = device.calls.now() + patience + 5 * format.frameRate.frameDuration
-    }
+    private func renewDeadline() { deadline.renew(isFirst: expectedSequence == nil) }
 
-    private func silence() -> CaptureError {
-        let patience = expectedSequence == nil ? Self.startGrace : Self.patience
-        return device.error(.silent(seconds: Double(patience + 5 * format.frameRate.frameDuration) / 1e9))
+    private func endSilence() throws(CaptureError) {
+        guard deadline.isOver() else { return }
+        throw device.error(.silent(seconds: Double(deadline.patience) / 1e9))
     }
 
     /// Nil where there was no frame, or none that can be used.
@@ -130,10 +157,9 @@ public final class CameraStream: CaptureStream {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
-            let now = device.calls.now()
-            if now >= deadline { throw silence() }
+            try endSilence()
             // A driver that reports an error and has nothing to give would be asked again at once, for ever.
-            waitForWake(until: min(deadline, now + Self.errorPause))
+            waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
             return nil
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
@@ -145,10 +171,11 @@ public final class CameraStream: CaptureStream {
         countGap(before: request.sequence)
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
-            if device.calls.now() >= deadline { throw silence() }
+            try endSilence()
             try queue(index)
             return nil
         }
+        held |= 1 << UInt32(index)
         renewDeadline()
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
@@ -195,8 +222,14 @@ public final class CameraStream: CaptureStream {
         return abs(now - time) < Self.plausibleAge ? time : now
     }
 
+    @discardableResult private func takeReturned() -> UInt32 {
+        let returned = pool.takeReturned()
+        held &= ~returned
+        return returned
+    }
+
     private func queueReturned() throws(CaptureError) {
-        var returned = pool.takeReturned()
+        var returned = takeReturned()
         while returned != 0 {
             try queue(returned.trailingZeroBitCount)
             returned &= returned - 1

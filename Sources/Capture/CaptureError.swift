@@ -18,6 +18,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case lost
         /// No frame within the deadline, in seconds.
         case silent(seconds: Double)
+        /// What is recorded from changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
+        case sourceChanged
         /// The driver said something that cannot be true.
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
@@ -36,41 +38,79 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         self.device = device
     }
 
+    /// What can be done about it.
+    public enum Recovery: Sendable, Equatable {
+        /// Stop streaming and start again; the device stays open.
+        case restartStream
+        /// Close the device, unmap its buffers, and open the same camera again.
+        case reopenDevice
+        case stop
+    }
+
+    /// What can be done about this one, once the source has delivered.
+    public var recovery: Recovery {
+        switch kind {
+        case .silent, .systemCallFailed("VIDIOC_DQBUF", errno: EIO): .restartStream
+        case .noCamera, .notFound, .notACaptureDevice, .busy, .permissionDenied, .noBandwidth, .lost,
+            .sourceChanged, .driverMisbehaved, .systemCallFailed:
+            .reopenDevice
+        case .unsupported, .badFile: .stop
+        }
+    }
+
+    /// The cause alone, without the device and the next step.
+    public var reason: String {
+        switch kind {
+        case .noCamera: "no camera found"
+        case .notFound: "no such device"
+        case .notACaptureDevice(let reason): "it is not a capture device: \(reason)"
+        case .busy(let holder): "it is in use by \(holder ?? "another program")"
+        case .permissionDenied: "permission denied"
+        case .unsupported(let detail), .badFile(let detail): detail
+        case .noBandwidth: "not enough USB bandwidth"
+        case .lost: "the camera was disconnected"
+        case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
+        case .sourceChanged: "the picture's size or rate changed at the source"
+        case .driverMisbehaved(let detail): "the driver misbehaves (\(detail))"
+        case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE): "too many open files"
+        case .systemCallFailed(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
+        }
+    }
+
     public var description: String {
         switch kind {
         case .noCamera:
-            "no camera found; plug one in, or use --device test for a test picture"
+            "\(reason); plug one in, or use --device test for a test picture"
         case .notFound:
-            "\(device): no such device; 'camrec devices' lists the cameras"
+            "\(device): \(reason); 'camrec devices' lists the cameras"
         case .notACaptureDevice(let reason):
             "\(device) is not a capture device: \(reason); 'camrec devices' lists the cameras"
         case .busy(let holder):
             "\(device) is in use by \(holder ?? "another program"); close it and try again"
         case .permissionDenied(let group):
             if let group {
-                "\(device): permission denied; add your user to group '\(group)' and log in again"
+                "\(device): \(reason); add your user to group '\(group)' and log in again"
             } else {
-                "\(device): permission denied; check who may read and write it"
+                "\(device): \(reason); check who may read and write it"
             }
-        case .unsupported(let detail):
-            "\(device): \(detail)"
+        case .unsupported:
+            "\(device): \(reason)"
         case .noBandwidth:
-            "\(device): not enough USB bandwidth; use a smaller --size, a lower --fps, --format mjpeg, or another port"
+            "\(device): \(reason); use a smaller --size, a lower --fps, --format mjpeg, or another port"
         case .lost:
-            "\(device): the camera was disconnected; check its cable and record again"
-        case .silent(let seconds):
-            "\(device): no usable frame for \(Int(seconds.rounded(.up))) s; unplug the camera and plug it in again"
-        case .driverMisbehaved(let detail):
-            "\(device): the driver misbehaves (\(detail)); try another --format, and report it to the driver's authors"
-        case .badFile(let detail):
-            "\(device): \(detail); check the file, or make it anew"
-        case .systemCallFailed(let call, let code):
-            switch code {
-            case EMFILE, ENFILE: "\(device): too many open files; raise 'ulimit -n'"
-            default:
-                "\(device): \(call) failed: \(String(cString: strerror(code))); try again, or unplug the camera "
-                    + "and plug it in again"
-            }
+            "\(device): \(reason); check its cable and record again"
+        case .silent:
+            "\(device): \(reason); unplug the camera and plug it in again"
+        case .sourceChanged:
+            "\(device): \(reason); record again"
+        case .driverMisbehaved:
+            "\(device): \(reason); try another --format, and report it to the driver's authors"
+        case .badFile:
+            "\(device): \(reason); check the file, or make it anew"
+        case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE):
+            "\(device): \(reason); raise 'ulimit -n'"
+        case .systemCallFailed:
+            "\(device): \(reason); try again, or unplug the camera and plug it in again"
         }
     }
 }

@@ -33,9 +33,33 @@ public protocol CaptureStream: AnyObject {
 
     /// Ends streaming. Buffers still held stay readable.
     func stop()
+
+    /// Stops streaming and begins anew, on a device that stays open.
+    func restart() throws(CaptureError)
+
+    /// Waits, after `stop`, until nobody holds a buffer any more.
+    /// - Parameter deadline: monotonic nanoseconds.
+    /// - Returns: false where the deadline has passed or the stream is interrupted.
+    func awaitBuffers(until deadline: Int64) -> Bool
+
+    /// Gives up the device, so that it can be opened again; the stream is of no use any more. Buffers still held
+    /// stay readable, but may have lost their picture.
+    func releaseDevice()
 }
 
 extension CaptureStream {
+    /// Stops and starts.
+    public func restart() throws(CaptureError) {
+        stop()
+        try start()
+    }
+
+    /// What is no device is never opened again.
+    public func awaitBuffers(until deadline: Int64) -> Bool { true }
+
+    /// There is no device to give up.
+    public func releaseDevice() { stop() }
+
     /// Only cameras have controls.
     public var controlChanges: [ControlChange] { [] }
 }

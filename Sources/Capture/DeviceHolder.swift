@@ -1,9 +1,10 @@
+import Files
 import Glibc
 
 /// Finds out which program has a device open, from what /proc shows this user.
-enum DeviceHolder {
+public enum DeviceHolder {
     /// `cheese (pid 4711)`; nil where no other program is seen to have it.
-    static func find(of path: String) -> String? {
+    public static func find(of path: String) -> String? {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }
         let processes = Folder.names(in: "/proc").compactMap { Int32($0) }

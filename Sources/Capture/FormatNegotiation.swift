@@ -10,6 +10,7 @@ struct FormatNegotiation {
 
     /// Sets format, size and rate.
     func settle(_ request: CaptureRequest) throws(CaptureError) -> PictureFormat {
+        DigitalTimings.adopt(on: device)
         var format = v4l2_format()
         format.type = V4L2BufferType.capture(isMultiPlanar)
         let result = device.control(CV4L2_G_FMT, &format)

@@ -1,5 +1,5 @@
 /// Everything that stays the same from one picture of a stream to the next: what the driver granted.
-public final class PictureFormat: Sendable {
+public final class PictureFormat: Sendable, Equatable {
     /// One plane of samples. A 4:2:0 picture in a single memory plane has two or three of them.
     public struct Plane: Sendable, Hashable {
         /// Which of the buffer's memory planes it lies in.
@@ -61,6 +61,14 @@ public final class PictureFormat: Sendable {
         let bytesPerLine = strides?.first ?? 0
         guard bytesPerLine <= Self.longestRow else { return nil }
         self.bytesPerLine = bytesPerLine > 0 ? bytesPerLine : nil
+    }
+
+    /// Whether pictures of the one can be taken for pictures of the other.
+    public static func == (first: PictureFormat, second: PictureFormat) -> Bool {
+        first.pixelFormat == second.pixelFormat && first.size == second.size
+            && first.frameRate == second.frameRate && first.color == second.color
+            && first.isInterlaced == second.isInterlaced && first.planes == second.planes
+            && first.bytesPerLine == second.bytesPerLine
     }
 
     private static func planes(of format: PixelFormat, size: PictureSize, strides: [Int]?) -> [Plane]? {

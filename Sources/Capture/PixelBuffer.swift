@@ -21,12 +21,15 @@ public struct PixelBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// The same object for every buffer of a stream.
+    /// The same object for every buffer of a stream, and of the streams that it is continued by.
     public let format: PictureFormat
     /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
     public let sequence: UInt32
     /// When the picture was taken, nanoseconds of CLOCK_MONOTONIC (start of exposure on uvcvideo).
     public let timestamp: Int64
+    /// Which life of its source it is of: those of two lives do not follow each other, whatever their numbers
+    /// say. Set by whoever starts the source again.
+    public var run = 0
 
     /// The caller has checked that each payload lies within the pool's memory and holds at least the
     /// format's `minimumLengths`.

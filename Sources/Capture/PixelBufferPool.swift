@@ -62,6 +62,17 @@ public final class PixelBufferPool: Sendable {
         close(wakeDescriptor)
     }
 
+    /// Lets go of the driver's memory: a mapping keeps the device busy for whoever opens it next. Where buffers
+    /// are held still, ordinary memory takes its place, so that they stay readable but lose their picture.
+    func leaveDriver() {
+        guard backing == .mapped else { return }
+        for plane in memory {
+            mmap(
+                plane.baseAddress, plane.count, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
+        }
+    }
+
     var count: Int { memory.count / planesPerBuffer }
 
     package func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {

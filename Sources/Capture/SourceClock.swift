@@ -6,6 +6,9 @@ protocol SourceClock: AnyObject, Sendable {
     /// Nanoseconds of CLOCK_MONOTONIC.
     func now() -> Int64
 
+    /// Nanoseconds that the machine was suspended since it started, about.
+    func suspended() -> Int64
+
     /// Waits until one of the descriptors is ready or the time in nanoseconds is over, which below zero it
     /// never is; as ppoll(2), but −errno where it fails.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32
@@ -13,6 +16,8 @@ protocol SourceClock: AnyObject, Sendable {
 
 extension SourceClock {
     func now() -> Int64 { MonotonicTime.now() }
+
+    func suspended() -> Int64 { MonotonicTime.suspended() }
 
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
         cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), nanoseconds)

@@ -1,5 +1,6 @@
 /// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice,
-/// as digits for people and as a row of black and white blocks for programs.
+/// as digits for people and as a row of black and white blocks for programs. A live source's has the time of
+/// capture, too, so that whoever receives the picture can tell how old it is.
 ///
 /// Everything is a rectangle with even edges, so that it looks the same in every format and survives
 /// chroma subsampling exactly.
@@ -7,8 +8,9 @@ struct TestPattern {
     private let canvas: Canvas
     private let size: PictureSize
 
-    /// The side of one block of the machine-readable number, in pixels. Sixteen blocks, most significant
-    /// bit first, white is 1, start at the picture's top left corner.
+    /// The side of one block of the machine-readable numbers, in pixels: large enough to survive any coding.
+    /// A row has sixteen blocks, most significant bit first, white is 1. The frame's number is one row in the
+    /// picture's top left corner, the time is two rows in the bottom left corner, the upper half first.
     static let blockSide = 16
     static let blockCount = 16
 
@@ -25,8 +27,14 @@ struct TestPattern {
         size = format.size
     }
 
-    /// Draws frame `frame` into `memory`, which still holds frame `previous` of this pattern, or nothing.
-    func draw(frame: UInt32, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer) {
+    /// Draws a frame into memory.
+    /// - Parameters:
+    ///   - time: microseconds of CLOCK_MONOTONIC, of which the lower 32 bits are drawn; nil for a picture that
+    ///     is the same whenever it is drawn.
+    ///   - previous: the frame of this pattern that the memory still holds; nil for none.
+    func draw(
+        frame: UInt32, time: Int64?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer
+    ) {
         let everything = Rectangle(x: 0, y: 0, width: size.width, height: size.height)
         if let previous {
             drawBackground(within: square(in: previous), into: memory)
@@ -34,8 +42,9 @@ struct TestPattern {
             drawBackground(within: everything, into: memory)
         }
         canvas.fill(square(in: frame), with: .white, within: everything, in: memory)
+        if let time { drawTime(UInt32(truncatingIfNeeded: time), into: memory) }
         drawDigits(of: frame, into: memory)
-        drawBlocks(of: frame, into: memory)
+        drawBlocks(of: UInt16(truncatingIfNeeded: frame), y: 0, into: memory)
     }
 
     private func drawBackground(within clip: Rectangle, into memory: UnsafeMutableRawBufferPointer) {
@@ -87,12 +96,18 @@ struct TestPattern {
         }
     }
 
-    private func drawBlocks(of frame: UInt32, into memory: UnsafeMutableRawBufferPointer) {
+    private func drawTime(_ time: UInt32, into memory: UnsafeMutableRawBufferPointer) {
+        let top = even(size.height - 2 * Self.blockSide)
+        drawBlocks(of: UInt16(time >> 16), y: top, into: memory)
+        drawBlocks(of: UInt16(truncatingIfNeeded: time), y: top + Self.blockSide, into: memory)
+    }
+
+    private func drawBlocks(of number: UInt16, y: Int, into memory: UnsafeMutableRawBufferPointer) {
         let everything = Rectangle(x: 0, y: 0, width: size.width, height: size.height)
         for bit in 0..<Self.blockCount {
-            let isSet = frame >> UInt32(Self.blockCount - 1 - bit) & 1 == 1
+            let isSet = number >> UInt16(Self.blockCount - 1 - bit) & 1 == 1
             let block = Rectangle(
-                x: bit * Self.blockSide, y: 0, width: Self.blockSide, height: Self.blockSide)
+                x: bit * Self.blockSide, y: y, width: Self.blockSide, height: Self.blockSide)
             canvas.fill(block, with: isSet ? .white : .black, within: everything, in: memory)
         }
     }

@@ -28,8 +28,10 @@ final class TestPictureCompressor {
 
     /// Draws and compresses a frame.
     /// - Returns: the bytes of it in `memory`; 0 where they did not fit.
-    func write(frame: UInt32, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer) -> Int {
-        pattern.draw(frame: frame, over: drawn, into: canvas)
+    func write(
+        frame: UInt32, time: Int64?, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        pattern.draw(frame: frame, time: time, over: drawn, into: canvas)
         drawn = frame
         return cyuv_jpeg_encode(
             canvas.baseAddress, canvasFormat.planes[0].stride, Int32(canvasFormat.size.width),

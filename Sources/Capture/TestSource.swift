@@ -1,5 +1,5 @@
-/// A camera for machines without one: a moving pattern with the frame's number in it, at any size and rate,
-/// in any format that camrec reads itself.
+/// A camera for machines without one: a moving pattern with the frame's number in it, and of a live one the time
+/// of capture, at any size and rate, in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
     public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat
@@ -90,8 +90,8 @@ public final class TestSource: CaptureStream {
     private func draw(into index: Int) -> PixelBuffer {
         let sequence = UInt32(truncatingIfNeeded: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
-        payloads[0].length = write(frame: sequence, into: index)
         let timestamp = (startTime ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        payloads[0].length = write(frame: sequence, time: isLive ? timestamp / 1000 : nil, into: index)
         nextFrame += 1
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: sequence,
@@ -99,10 +99,10 @@ public final class TestSource: CaptureStream {
     }
 
     /// The bytes written.
-    private func write(frame: UInt32, into index: Int) -> Int {
+    private func write(frame: UInt32, time: Int64?, into index: Int) -> Int {
         let memory = pool.memory(ofBuffer: index, plane: 0)
-        if let compressor { return compressor.write(frame: frame, of: pattern, into: memory) }
-        pattern.draw(frame: frame, over: drawn[index], into: memory)
+        if let compressor { return compressor.write(frame: frame, time: time, of: pattern, into: memory) }
+        pattern.draw(frame: frame, time: time, over: drawn[index], into: memory)
         drawn[index] = frame
         return format.minimumLengths[0]
     }

@@ -4,7 +4,7 @@ import Glibc
 /// An open device node, closed by its last owner. Everything is called from one thread.
 final class V4L2Device {
     let path: String
-    let descriptor: Int32
+    private(set) var descriptor: Int32
     let calls: any V4L2Calls
 
     init(path: String, calls: any V4L2Calls) throws(CaptureError) {
@@ -14,7 +14,13 @@ final class V4L2Device {
         guard descriptor >= 0 else { throw Self.openError(path, code: -descriptor) }
     }
 
-    deinit { if descriptor >= 0 { calls.close(descriptor) } }
+    deinit { close() }
+
+    /// Closes the node; what is called afterwards fails.
+    func close() {
+        if descriptor >= 0 { calls.close(descriptor) }
+        descriptor = -1
+    }
 
     /// An ioctl; at least 0, or −errno.
     func control<Argument>(_ request: UInt, _ argument: inout Argument) -> Int32 {

@@ -1,3 +1,5 @@
+import Files
+
 /// The video device nodes of this machine.
 public enum VideoNode {
     /// `/dev/video0`, `/dev/video1`, …, in the order of their numbers.

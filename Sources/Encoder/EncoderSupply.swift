@@ -13,7 +13,7 @@ public final class EncoderSupply {
     private var configuration: EncoderConfiguration
     /// What to go back to where no encoder can be opened with a changed one.
     private var provenConfiguration: EncoderConfiguration?
-    private let source: PictureFormat
+    private var source: PictureFormat
     private let inputs: EncoderInputs
     /// The stream of the encoder in use; the source's own properties where the camera codes.
     public private(set) var stream: Stream
@@ -83,6 +83,14 @@ public final class EncoderSupply {
         current = nil
     }
 
+    /// Opens encoders for pictures of another format from now on; no encoder of a supply that shares inputs with
+    /// this one may be open then.
+    public func setSource(_ source: PictureFormat) {
+        self.source = source
+        // It is closed because of the source, whether it gave anything or not.
+        current = nil
+    }
+
     /// Opens an encoder; the one before it must be gone.
     public func open() throws(EncoderError) -> any PictureEncoder {
         guard let proven = provenConfiguration.take() else { return try openOne() }
@@ -106,6 +114,9 @@ public final class EncoderSupply {
             choice = Choice(
                 details: nil, name: "none: the camera's own H.264", passedOver: [],
                 notes: isPlain ? [] : [note])
+            stream = Stream(
+                size: source.size, frameRate: source.frameRate, color: source.color,
+                bFrames: configuration.bFrames)
             return PassthroughEncoder()
         }
         if let current, !current.progress.hasProduced { fruitless.append(current.label) }

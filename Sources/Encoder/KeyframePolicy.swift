@@ -3,7 +3,7 @@
 /// The grid counts encoded frames from 0 and never moves: not by a request, not by an encoder's restart.
 public struct KeyframePolicy: Sendable, Hashable {
     /// Frames from one keyframe of the grid to the next, at least 1.
-    public let interval: Int
+    public private(set) var interval: Int
     /// Frames encoded so far, and so the next one's number.
     public private(set) var frameNumber = 0
     private var isRequested = false
@@ -17,6 +17,13 @@ public struct KeyframePolicy: Sendable, Hashable {
     /// What the next frame is to be.
     public var nextKind: FrameKind {
         isRequested || frameNumber.isMultiple(of: interval) ? .idr : .automatic
+    }
+
+    /// Another distance from now on, on the same grid: the frame numbers that it divides.
+    /// - Parameter interval: frames, at least 1.
+    public mutating func changeInterval(to interval: Int) {
+        precondition(interval >= 1)
+        self.interval = interval
     }
 
     /// Makes the next frame an IDR, in addition to the grid: on a user's request, after a restart.

@@ -29,6 +29,18 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// A name in Linux's abstract namespace (unix(7)), without the zero byte ahead of it; nil where it is longer than the system allows, or empty.
+    init?(abstractName: String) {
+        guard !abstractName.contains("\0"), let named = ResolvedAddress(path: "@\(abstractName)"),
+            !abstractName.isEmpty
+        else { return nil }
+        self = named
+        let start = MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 0
+        withUnsafeMutableBytes(of: &storage) { $0[start] = 0 }
+        // Every byte of the length belongs to the name.
+        length = socklen_t(start + 1 + abstractName.utf8.count)
+    }
+
     /// Looks a host up. May wait for the name service, for as long as that takes.
     /// - Parameters:
     ///   - isListening: for a socket that listens.

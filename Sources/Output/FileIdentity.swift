@@ -18,4 +18,10 @@ public struct FileIdentity: Hashable, Sendable {
         guard fstat(descriptor, &status) == 0 else { return nil }
         (device, inode) = (status.st_dev, status.st_ino)
     }
+
+    /// Whether a path leads to a plain file; nil where there is nothing.
+    public static func isFile(_ path: String) -> Bool? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
+    }
 }

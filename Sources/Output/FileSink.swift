@@ -13,9 +13,14 @@ public final class FileSink: PacketSink {
     public static let standardOutput = "-"
 
     /// Opens `path`, or standard output for `-`.
-    /// - Parameter interruption: ends a wait for a pipe's reader.
-    public init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+    /// - Parameters:
+    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - synchronizer: has what is written put on the disk itself.
+    public init(
+        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil
+    ) throws(OutputError) {
+        file = try OutputFile(
+            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
     }
 
     public var name: String { file.name }
@@ -35,6 +40,9 @@ public final class FileSink: PacketSink {
         }
         file.keep()
     }
+
+    /// An IDR brings its parameter sets, so that Annex B goes on where it is.
+    public func beginStream(_ description: StreamDescription) {}
 
     public func finish() throws(OutputError) { try file.close() }
 }

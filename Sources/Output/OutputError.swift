@@ -23,6 +23,16 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
         case containerFailed(detail: String)
+        /// A recording in segments could not begin another file.
+        case notContinued(errno: Int32)
+        /// The file system is no longer mounted.
+        case volumeGone
+        /// Another recorder keeps the segments of this pattern.
+        case journalInUse
+        /// A file can begin with an IDR only.
+        case noKeyframe
+        /// The pictures became others, which this output cannot hold beside those before.
+        case formatChanged
         /// A socket could not be made.
         case network(NetworkError)
         /// Nobody took the stream where it was sent to.
@@ -55,9 +65,15 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network: true
+        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse: true
         default: false
         }
+    }
+
+    /// As the end of something that had begun, not as its failing to begin.
+    var asInterruption: OutputError {
+        guard case .notCreated(let code) = kind else { return self }
+        return OutputError(kind.isFullDisk ? .diskFull : .notContinued(errno: code), output: output)
     }
 
     public var description: String {
@@ -87,9 +103,30 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "a raw stream"
         case .containerFailed(let detail):
             "\(output): libavformat failed: \(detail); record a raw stream instead"
+        case .notContinued(let code):
+            "cannot create \(output): \(String(cString: strerror(code))); check the disk"
+        case .volumeGone:
+            "\(output): the disk that was mounted here is gone; mount it again"
+        case .journalInUse:
+            "another camrec keeps the segments of \(output); use another name"
+        case .noKeyframe:
+            "\(output): no keyframe came, and a file can begin with nothing else; use another --format"
+        case .formatChanged:
+            "\(output): the camera's picture format changed, and one container holds one; record to a file or a raw "
+                + "stream"
         case .network(let error): error.description
         case .notTaken:
             "\(output): nobody took the stream; start the receiver and check the address"
+        }
+    }
+}
+
+extension OutputError.Kind {
+    /// Whether there is no room, be it for a file or for more of it.
+    var isFullDisk: Bool {
+        switch self {
+        case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true
+        default: false
         }
     }
 }

@@ -25,12 +25,18 @@ public final class OutputFile {
     private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
+    /// Who has it written to the disk itself from time to time; nil where nobody does.
+    private var synchronized: SynchronizedFile?
 
     private enum Kind { case file, stream }
 
     /// Opens `path`, or standard output for `-`.
-    /// - Parameter interruption: ends a wait for a pipe's reader.
-    public init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
+    /// - Parameters:
+    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - synchronizer: has what is written to a file put on the disk itself.
+    public init(
+        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil
+    ) throws(OutputError) {
         self.interruption = interruption
         if path == FileSink.standardOutput {
             (name, self.path, wasCreated) = ("standard output", nil, false)
@@ -45,11 +51,13 @@ public final class OutputFile {
         }
         var status = stat()
         kind = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? .file : .stream
+        if kind == .file { synchronized = synchronizer?.begin(descriptor, path: path) }
     }
 
     deinit {
         if let path, wasCreated, keptCount == 0 { unlink(path) }
         if path != nil, descriptor >= 0 { Glibc.close(descriptor) }
+        synchronized?.end()
     }
 
     /// Which file it is.
@@ -61,6 +69,7 @@ public final class OutputFile {
     /// Writes all of the bytes at the position.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         try begin()
+        if let code = synchronized?.failure { throw failure(code) }
         var rest = bytes
         while !rest.isEmpty {
             if kind == .stream { try waitForReader() }
@@ -104,6 +113,7 @@ public final class OutputFile {
 
     /// Ends the output; closing again does nothing.
     public func close() throws(OutputError) {
+        synchronized?.end()
         guard path != nil, descriptor >= 0 else { return }
         let result = Glibc.close(descriptor)
         descriptor = -1

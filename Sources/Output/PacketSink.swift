@@ -11,6 +11,24 @@ public protocol PacketSink: AnyObject {
     /// Writes an access unit, whole or not at all.
     func write(_ unit: AccessUnit) throws(OutputError)
 
+    /// Whether later access units may be written although one could not be; those until then are lost.
+    var recovers: Bool { get }
+
+    /// The stream goes on in another picture format, with an IDR. Where one file cannot hold both, the next
+    /// begins.
+    func beginStream(_ description: StreamDescription) throws(OutputError)
+
+    /// What follows, from an IDR on, is to go into a file of its own, where the output is made of several.
+    func endFile() throws(OutputError)
+
     /// Ends the output. Nothing more is written.
     func finish() throws(OutputError)
+}
+
+extension PacketSink {
+    /// Most outputs end where writing fails.
+    public var recovers: Bool { false }
+
+    /// Most outputs are one stream.
+    public func endFile() throws(OutputError) {}
 }

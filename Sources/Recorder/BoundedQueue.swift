@@ -30,15 +30,16 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Adds an element, in place of the oldest where there is no room.
+    /// - Parameter limit: elements at most, where that is less than the capacity; at least 1.
     /// - Returns: how many elements were lost for it: 1 for the oldest, or for this one where the queue is
     ///   closed.
-    func pushDroppingOldest(_ element: consuming Element) -> Int {
+    func pushDroppingOldest(_ element: consuming Element, limit: Int = .max) -> Int {
         // The displaced element must end outside the lock: its end may take other locks.
         var incoming: Element? = element
         var displaced: Element?
         let isAccepted = monitor.withLock {
             guard !isClosed, let element = incoming.take() else { return false }
-            if count == capacity { displaced = takeFirst() }
+            if count >= min(capacity, limit) { displaced = takeFirst() }
             append(element, cost: 0)
             monitor.signal()
             return true
@@ -65,6 +66,26 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     func pop() -> Element? {
         monitor.withLock {
             while count == 0, !isClosed { monitor.wait() }
+            let element = takeFirst()
+            monitor.signal()
+            return element
+        }
+    }
+
+    /// Drops every element that is in it.
+    /// - Returns: how many there were.
+    func removeAll() -> Int {
+        var removed = 0
+        // One by one, because an element must end outside the lock: its end may take other locks.
+        while let element = takeFirstAtOnce() {
+            _ = consume element
+            removed += 1
+        }
+        return removed
+    }
+
+    private func takeFirstAtOnce() -> Element? {
+        monitor.withLock {
             let element = takeFirst()
             monitor.signal()
             return element

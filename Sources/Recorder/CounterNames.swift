@@ -10,6 +10,12 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case droppedByUs
     /// Of the captured: given up during a pause.
     case paused
+    /// Times that a source which had failed was to be started again or opened anew.
+    case sourceTries
+    /// Of the tries, those after which it streamed.
+    case sourceRestarts
+    /// Milliseconds between the last picture before a restart and the first after it.
+    case millisecondsLost
 }
 
 /// What is counted of an encoder. What the source delivered, without the corrupt, those dropped by us and those of a pause, is

@@ -6,24 +6,27 @@ struct EncodeStage {
     let tracks: [EncodeTrack]
     let frames: BoundedQueue<PixelBuffer>
     let counters: Counters<CaptureCounter>
-    let interrupter: CaptureInterrupter
+    let stop: RecordingStop
     let limits: RecordingLimits
     let control: RecordingControl
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
     private var isPaused = false
+    /// Which life of the source the last picture was of, and in which format.
+    private var lastRun = 0
+    private var format: PictureFormat?
     /// More than the keyframe interval of any camera that means to have one.
     private static let mostSkippedInARow = 900
 
     init(
         tracks: [EncodeTrack], limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
-        counters: Counters<CaptureCounter>, interrupter: CaptureInterrupter, control: RecordingControl
+        counters: Counters<CaptureCounter>, stop: RecordingStop, control: RecordingControl
     ) {
         self.tracks = tracks
         self.limits = limits
         self.frames = frames
         self.counters = counters
-        self.interrupter = interrupter
+        self.stop = stop
         self.control = control
     }
 
@@ -31,7 +34,7 @@ struct EncodeStage {
     mutating func run() {
         while let buffer = frames.pop() {
             if isComplete(at: buffer.timestamp) {
-                interrupter.interrupt()
+                stop.request()
                 for track in tracks { track.endPicture(isLost: false) }
             } else if control.isPaused {
                 pause(at: buffer.timestamp)
@@ -66,8 +69,10 @@ struct EncodeStage {
         if let rate = control.takeBitRate() {
             for track in tracks { track.changeBitRate(to: rate) }
         }
-        let wantsKeyframe = control.takeKeyframe() || isPaused
-        isPaused = false
+        let isResumed = buffer.run != lastRun || isPaused
+        (lastRun, isPaused) = (buffer.run, false)
+        followFormat(of: buffer)
+        let wantsKeyframe = control.takeKeyframe() || isResumed
         var (isTaken, damage) = (false, EncoderError?.none)
         for track in tracks where damage == nil && !isComplete(track) {
             if wantsKeyframe { track.requestKeyframe() }
@@ -82,7 +87,16 @@ struct EncodeStage {
         if damage != nil { counters.add(to: .corrupt) }
         if isTaken { skippedInARow = 0 } else { skip(damage) }
         // As soon as the last frame is in, the source can stop: no frame more is needed to find that out.
-        if tracks.allSatisfy(isComplete) { interrupter.interrupt() }
+        if tracks.allSatisfy(isComplete) { stop.request() }
+    }
+
+    /// A source that came back may deliver something else: every encoder is then made anew. First all are closed,
+    /// because they share what they have in common.
+    private mutating func followFormat(of buffer: borrowing PixelBuffer) {
+        defer { format = buffer.format }
+        guard let format, format !== buffer.format else { return }
+        for track in tracks { track.endSource() }
+        for track in tracks { track.beginSource(buffer.format) }
     }
 
     /// One picture that cannot be used does no harm; none that can is the end.

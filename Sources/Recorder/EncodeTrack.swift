@@ -1,9 +1,14 @@
 import Bitstream
 import Capture
 import Encoder
+import Output
 
 /// Opens an encoder in place of one that failed.
 public typealias EncoderFactory = () throws(EncoderError) -> any PictureEncoder
+
+/// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
+/// its stream is and how many frames are from one keyframe to the next.
+public typealias SourceFollower = (PictureFormat) -> () -> (stream: StreamDescription, keyframeInterval: Int)
 
 /// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
 /// take its stream. Belongs to the encode thread, and to whoever has joined it.
@@ -21,9 +26,12 @@ final class EncodeTrack {
     private let outputs: [RecordingOutput]
     private let makeEncoder: EncoderFactory
     private let setBitRate: ((Int) -> Void)?
+    private let setSource: SourceFollower?
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
+    /// When the outputs begin another file.
+    private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
     /// Frames given to the encoder that have come to no end yet.
     private var framesInEncoder = 0
@@ -32,13 +40,16 @@ final class EncodeTrack {
 
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil,
-        keyframeInterval: Int, outputs: [RecordingOutput], pauses: any RestartPauses
+        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
+        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
+        pauses: any RestartPauses
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
+        self.setSource = setSource
         policy = KeyframePolicy(interval: keyframeInterval)
+        self.segments = segments
         self.outputs = outputs
         self.pauses = pauses
     }
@@ -65,6 +76,31 @@ final class EncodeTrack {
         }
     }
 
+    /// No more pictures of this format come: takes what the encoder holds back, and closes it. Between pictures
+    /// only, and `beginSource` has to follow.
+    func endSource() {
+        guard !isOver else { return }
+        do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
+        countLostFrames()
+        encoder = nil
+    }
+
+    /// Codes pictures of another format from now on, the first as an IDR, and tells the outputs.
+    func beginSource(_ format: PictureFormat) {
+        guard !isOver else { return }
+        guard let setSource else {
+            fail(EncoderError(.unsupported("the source's format changed to \(format.size); record again")))
+            return
+        }
+        let describe = setSource(format)
+        policy.request()
+        do throws(EncoderError) { encoder = try makeEncoder() } catch { rebuild(after: error) }
+        guard encoder != nil else { return }
+        let (stream, interval) = describe()
+        policy.changeInterval(to: interval)
+        for output in outputs { output.beginStream(stream) }
+    }
+
     /// What became of a picture.
     enum Verdict {
         case taken
@@ -77,6 +113,9 @@ final class EncodeTrack {
     /// Encodes a picture; `endPicture` has to follow.
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
         guard !isOver, let encoder else { return .unused }
+        if segments?.enters(number: policy.frameNumber, timestamp: buffer.timestamp) == true {
+            policy.request()
+        }
         do throws(EncoderError) {
             isPictureTaken = true
             framesInEncoder += 1
@@ -133,13 +172,18 @@ final class EncodeTrack {
         while let unit = try encoder?.nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
-            if span == nil { statedRate = unit.statedFrameRate?.framesPerSecond }
+            if span == nil { begin(with: unit) }
             span =
                 min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
             var isWanted = false
             for output in outputs where output.accept(unit) { isWanted = true }
             if !isWanted { isOver = true }
         }
+    }
+
+    private func begin(with unit: AccessUnit) {
+        statedRate = unit.statedFrameRate?.framesPerSecond
+        segments?.anchor(at: unit.timestamp)
     }
 
     private func drain() throws(EncoderError) {

@@ -14,18 +14,26 @@ public struct RecordingTrack {
     /// Has `makeEncoder` open encoders of another average rate, in bits a second, from now on; nil where there
     /// is none to choose. Called on the encode thread.
     public var setBitRate: ((Int) -> Void)?
+    /// Has `makeEncoder` follow a source whose pictures became others; nil where that ends the track. Called on
+    /// the encode thread.
+    public var setSource: SourceFollower?
     /// Frames from one keyframe to the next.
     public var keyframeInterval: Int
+    /// When its outputs begin another file: with a keyframe.
+    public var segments: SegmentSchedule?
 
     /// A track with its first encoder.
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, keyframeInterval: Int
+        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil, keyframeInterval: Int,
+        segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
         self.setBitRate = setBitRate
+        self.setSource = setSource
         self.keyframeInterval = keyframeInterval
+        self.segments = segments
     }
 }
 
@@ -44,44 +52,45 @@ public final class Recording {
     /// Raised when everything has come to its end and `finish` will not wait.
     public let ended: Interruption
 
-    private let interrupter: CaptureInterrupter
     private let stopWish = RecordingStop()
     private let tracks: [EncodeTrack]
     private var capture: WorkerThread?
     private var encode: WorkerThread?
-    private let captureResult = CaptureResult()
+    private let captureResult: CaptureResult
 
     /// Starts recording.
     /// - Parameters:
+    ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
     ///   - outputs: each with the index of the track whose stream it takes.
     public init(
-        from stream: any CaptureStream, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
+        from source: RecordingSource, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
-        interrupter = stream.interrupter
+        captureResult = CaptureResult(source: RecordingOutcome.Source(source.stream))
+        let isLive = source.stream.isLive
         let outputs = outputs.map { sink, track in
-            RecordingOutput(sink, track: track, measuresLatency: stream.isLive)
+            RecordingOutput(sink, track: track, measuresLatency: isLive)
         }
         self.outputs = outputs
         let stopWish = stopWish
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
                 encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
-                keyframeInterval: track.keyframeInterval, outputs: outputs.filter { $0.track == index },
-                pauses: stopWish)
+                setSource: track.setSource, keyframeInterval: track.keyframeInterval,
+                segments: track.segments, outputs: outputs.filter { $0.track == index }, pauses: stopWish)
         }
         encoderCounters = self.tracks.map(\.counters)
-        // One buffer is being encoded, one is on its way into the queue, and two stay with the driver, if it
-        // granted as many.
-        let frames = BoundedQueue<PixelBuffer>(capacity: max(1, stream.bufferCount - 4))
-        let captureStage = Handover(CaptureStage(stream: stream, frames: frames, counters: counters))
+        let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
+        let supervised = SupervisedSource(
+            source, frames: frames, counters: counters, stop: stopWish, duration: limits.duration)
+        let captureStage = Handover(CaptureStage(source: supervised, frames: frames, counters: counters))
         let encodeStage = Handover(
             EncodeStage(
                 tracks: self.tracks, limits: limits, frames: frames, counters: counters,
-                interrupter: interrupter, control: control))
+                stop: stopWish, control: control))
         try start(captureStage, encodeStage, frames)
     }
 
@@ -92,15 +101,20 @@ public final class Recording {
     ) throws(RecordingError) {
         let unfinished = Countdown(outputs.count)
         let areWriting = outputs.allSatisfy { output in
-            output.start { [interrupter, ended] in
+            output.start { [stopWish, ended] in
                 guard unfinished.countDown() else { return }
-                interrupter.interrupt()
+                stopWish.request()
                 ended.raise()
             }
         }
         if areWriting { encode = WorkerThread { encodeStage.value.run() } }
         let result = captureResult
-        if encode != nil { capture = WorkerThread { result.error = captureStage.value.run() } }
+        if encode != nil {
+            capture = WorkerThread {
+                result.error = captureStage.value.run()
+                result.source = RecordingOutcome.Source(captureStage.value.stream)
+            }
+        }
         guard capture == nil else { return }
         frames.close()
         for output in outputs { output.close() }
@@ -114,14 +128,14 @@ public final class Recording {
     /// Ends the recording: what is captured is encoded, what is encoded is written.
     public func stop() {
         stopWish.request()
-        interrupter.interrupt()
     }
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {
         join()
         return RecordingOutcome(
-            capture: captureResult.error, tracks: tracks.map(RecordingOutcome.Track.init),
+            capture: captureResult.error, source: captureResult.source,
+            tracks: tracks.map(RecordingOutcome.Track.init),
             outputs: outputs.map { RecordingOutcome.Output(error: $0.error, latency: $0.latency) })
     }
 
@@ -135,6 +149,15 @@ public final class Recording {
     private final class CaptureResult: @unchecked Sendable {
         // Safe to share: written by the capture thread, and read by another after joining it.
         var error: RecordingError?
+        var source: RecordingOutcome.Source
+
+        init(source: RecordingOutcome.Source) { self.source = source }
+    }
+}
+
+extension RecordingOutcome.Source {
+    fileprivate init(_ stream: any CaptureStream) {
+        (identity, format, controlChanges) = (stream.identity, stream.format, stream.controlChanges)
     }
 }
 

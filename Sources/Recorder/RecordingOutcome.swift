@@ -1,3 +1,4 @@
+import Capture
 import Encoder
 import Output
 
@@ -5,10 +6,22 @@ import Output
 public struct RecordingOutcome: Sendable {
     /// Why the source ended early; nil where it ended as asked.
     public let capture: RecordingError?
+    /// The source as it was at the end.
+    public let source: Source
     /// In the order of the recording's tracks.
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
+
+    /// Which source it was, and what it delivered.
+    public struct Source: Sendable {
+        /// Under the path that it had last.
+        public let identity: SourceIdentity
+        /// Of its last picture.
+        public let format: PictureFormat
+        /// The controls that were set when it was opened last.
+        public let controlChanges: [ControlChange]
+    }
 
     /// What came of one encoder.
     public struct Track: Sendable {

@@ -16,7 +16,7 @@ public final class RecordingOutput: @unchecked Sendable {
     public let counters = Counters<OutputCounter>()
     /// Why writing failed; to be read after `join`.
     private(set) var error: OutputError?
-    let units = BoundedQueue<AccessUnit>(capacity: capacity, costLimit: byteLimit)
+    let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
     private var stage: WriteStage
     private var thread: WorkerThread?
 
@@ -27,7 +27,7 @@ public final class RecordingOutput: @unchecked Sendable {
     init(_ sink: any PacketSink, track: Int, measuresLatency: Bool) {
         name = sink.name
         self.track = track
-        stage = WriteStage(units: units, sink: sink, counters: counters, measuresLatency: measuresLatency)
+        stage = WriteStage(items: items, sink: sink, counters: counters, measuresLatency: measuresLatency)
     }
 
     /// Starts the writer.
@@ -45,13 +45,18 @@ public final class RecordingOutput: @unchecked Sendable {
     /// - Returns: false where nothing is written any more.
     func accept(_ unit: AccessUnit) -> Bool {
         counters.add(to: .accepted)
-        if units.push(unit, cost: unit.count) { return true }
+        if push(.unit(unit)) { return true }
         counters.add(-1, to: .accepted)
         return false
     }
 
+    /// The access units that follow are of a stream with other properties.
+    func beginStream(_ description: StreamDescription) { _ = push(.stream(description)) }
+
+    private func push(_ item: OutputItem) -> Bool { items.push(item, cost: item.cost) }
+
     /// No more access units come.
-    func close() { units.close() }
+    func close() { items.close() }
 
     /// Whether access units wait to be written.
     var hasUnwritten: Bool { counters[.accepted] > counters[.written] + counters[.lost] }

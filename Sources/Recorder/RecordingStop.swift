@@ -1,25 +1,41 @@
 import Capture
 import Threading
 
-/// The wish that a recording ends, which any wait within it can see.
-final class RecordingStop: RestartPauses, @unchecked Sendable {
-    // Safe to share: the flag is touched with the lock held.
+/// The wish that a recording ends, which every wait within it can see: for the next picture, for a source that
+/// went away, between an encoder's restarts. It is never taken back.
+final class RecordingStop: SourceStop, @unchecked Sendable {
+    // Safe to share: what is mutable is touched with the lock held.
     private let monitor = Monitor()
-    private var isRequested = false
+    private var hasBegun = false
+    private var interrupter: CaptureInterrupter?
 
+    /// Whether the recording is to end.
+    var isRequested: Bool { monitor.withLock { hasBegun } }
+
+    /// From any thread.
     func request() {
-        monitor.withLock {
-            isRequested = true
+        let interrupter = monitor.withLock {
+            hasBegun = true
             monitor.signal()
+            return self.interrupter
         }
+        interrupter?.interrupt()
+    }
+
+    func attach(_ interrupter: CaptureInterrupter) {
+        let isRequested = monitor.withLock {
+            self.interrupter = interrupter
+            return hasBegun
+        }
+        if isRequested { interrupter.interrupt() }
     }
 
     func now() -> Int64 { MonotonicTime.now() }
 
     func wait(until deadline: Int64) -> Bool {
         monitor.withLock {
-            while !isRequested, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
-            return isRequested
+            while !hasBegun, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            return hasBegun
         }
     }
 }

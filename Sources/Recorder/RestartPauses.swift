@@ -1,4 +1,6 @@
-/// The pauses between a failing encoder's restarts. Tests put their own clock in place of the system's.
+import Capture
+
+/// The pauses between restarts of a failing source or encoder. Tests put their own clock in place of the system's.
 protocol RestartPauses: AnyObject {
     /// Monotonic nanoseconds.
     func now() -> Int64
@@ -6,4 +8,10 @@ protocol RestartPauses: AnyObject {
     /// Waits until `deadline`, in monotonic nanoseconds.
     /// - Returns: true as soon as the recording is to end.
     func wait(until deadline: Int64) -> Bool
+}
+
+/// The end of a recording as its source sees it, while it waits for pictures and while it is away.
+protocol SourceStop: RestartPauses {
+    /// From now on the wish to end interrupts this stream, in place of the one before.
+    func attach(_ interrupter: CaptureInterrupter)
 }

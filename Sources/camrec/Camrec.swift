@@ -11,6 +11,7 @@ struct Camrec: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,
+            DoctorCommand.self, CheckCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)
 
@@ -22,8 +23,9 @@ struct Camrec: ParsableCommand {
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
         StandardDescriptors.fill()
+        let arguments = arguments()
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             let code = exitCode(for: error)
@@ -34,6 +36,17 @@ struct Camrec: ParsableCommand {
             let console = Console(isQuiet: false, isVerbose: false)
             console.fail(
                 "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    /// The command line, with the settings file that it names.
+    private static func arguments() -> [String] {
+        do throws(SettingsProblems) {
+            return try SettingsArguments.expand(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            let console = Console(isQuiet: false, isVerbose: false)
+            for problem in error.problems { console.fail(problem.description) }
             Glibc.exit(ExitStatus.usage.rawValue)
         }
     }

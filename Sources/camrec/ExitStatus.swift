@@ -51,7 +51,8 @@ enum ExitStatus: Int32, Error {
             case .permissionDenied: .noPermission
             case .unsupported: .usage
             case .badFile: .badInput
-            case .noBandwidth, .lost, .silent, .driverMisbehaved, .systemCallFailed: .inputOutput
+            case .noBandwidth, .lost, .silent, .sourceChanged, .driverMisbehaved, .systemCallFailed:
+                .inputOutput
             }
     }
 

@@ -42,6 +42,8 @@ struct OutputChoice {
     let codec: Codec
     /// The name says another codec than the one that was asked for.
     let isMisnamed: Bool
+    /// Where the times of each of its segments go; nil for nowhere, or for an output of its own.
+    var timestamps: String?
 
     /// - Parameter codec: nil for what the name says; H.264 where it says nothing.
     init(path: String, codec: Codec?) {
@@ -71,20 +73,18 @@ struct OutputChoice {
 
     /// Opens it for an encoder's stream.
     func open(
-        _ supply: EncoderSupply, overwrite: Bool, interruption: Interruption, live: LiveOutput
+        _ supply: EncoderSupply, files: FileOutput, live: LiveOutput
     ) throws(OutputError) -> any PacketSink {
-        let stream = StreamDescription(supply)
-        return switch form {
-        case .annexB:
-            try FileSink(path: path, overwrite: overwrite, interruption: interruption)
-        case .container(let format):
-            try ContainerSink(
-                path: path, format: format, overwrite: overwrite, stream: stream, interruption: interruption)
-        case .timestamps:
-            try TimestampFileSink(
-                path: path, overwrite: overwrite, stream: stream, interruption: interruption)
+        switch form {
         case .live(let form): try live.open(form, supply)
+        case .annexB, .container, .timestamps: try files.open(self, StreamDescription(supply))
         }
+    }
+
+    /// Whether it may be spread over several files: not so receivers, pipes and devices.
+    var isFile: Bool {
+        if case .live = form { return false }
+        return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
 
     /// The extension of a container that camrec does not write; a raw stream under such a name would be taken

@@ -6,14 +6,16 @@ import Terminal
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
+    static let name = "record"
     static let configuration = CommandConfiguration(
-        commandName: "record",
+        commandName: name,
         abstract: "Records a camera, the test picture or a .y4m file as H.264 and H.265.",
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
             camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
+            camrec check <FILE>...
             """,
         discussion: """
             Examples:
@@ -38,15 +40,23 @@ struct RecordCommand: ParsableCommand {
         help: ArgumentHelp(
             "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers; tcp://HOST:PORT connects to a receiver.",
             valueName: "OUTPUT"))
-    var outputs: [String] = []
+    var arguments: [String] = []
+
+    @Option(name: .customLong("output"), help: .hidden)
+    var settingsOutputs: [String] = []
+
+    /// Those of the command line, else those of the settings file.
+    var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Stream") var stream: StreamOptions
+    @OptionGroup(title: "Segments") var segments: SegmentOptions
     @OptionGroup(title: "Live") var live: LiveArguments
     @OptionGroup(title: "Output") var reporting: ReportingOptions
+    @OptionGroup(title: "Settings") var settings: SettingsOptions
 
     func validate() throws {
         let toStandardOutput = outputs.count { $0 == FileSink.standardOutput }
@@ -83,14 +93,19 @@ struct RecordCommand: ParsableCommand {
 
     private static let mostOutputs = 32
 
-    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first.
+    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
+    /// lie beside its segments.
     var choices: [OutputChoice] {
-        let choices =
+        var choices =
             outputs.map { OutputChoice(path: $0, codec: stream.codec) }
             + [live.listen].compactMap { $0 }.map {
                 OutputChoice(listeningOn: $0, codec: stream.codec)
             }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
+        if segments.isSegmented, first.isFile, path != FileSink.standardOutput {
+            choices[0].timestamps = path
+            return choices
+        }
         return choices + [OutputChoice(timestamps: path, of: first)]
     }
 

@@ -34,6 +34,11 @@ extension RecordingResult {
                     + "if that goes on, use a smaller --size or a lower --fps"
             )
         }
+        if source.restarts > 0 {
+            warnings.append(
+                "the camera failed and came back (\(count(source.restarts, "restart"))): "
+                    + "\(decimal(source.secondsLost)) s without a picture")
+        }
         if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
         for encoder in encoders { warnings += encoder.warnings }
         return warnings + rateWarnings
@@ -60,9 +65,10 @@ extension RecordingResult.Output {
     fileprivate var kept: String {
         if format == "timestamps" { return "\(output): \(count(written, "time"))" }
         if let receivers { return "\(output): \(count(receivers, "receiver"))" }
+        let files = segments.map { "\(count($0.count, "file")), " } ?? ""
         return written == 0
             ? "\(output): nothing"
-            : "\(output): \(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
+            : "\(output): \(files)\(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
     }
 }
 

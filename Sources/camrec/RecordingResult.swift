@@ -10,6 +10,7 @@ import Recorder
 struct RecordingResult: Encodable {
     let device: Device
     let format: Format
+    let source: Source
     let encoder: Encoder
     let output: String
     let frames: Frames
@@ -29,6 +30,14 @@ struct RecordingResult: Encodable {
         let bus: String?
         /// What `--control` set, as the camera has it now.
         let controls: [String: String]
+    }
+
+    /// How the source held out.
+    struct Source: Encodable {
+        /// Times that it failed and was started again or opened anew.
+        let restarts: Int
+        /// From the last picture before each failure to the first after it, all together.
+        let secondsLost: Double
     }
 
     struct Format: Encodable {
@@ -82,9 +91,20 @@ struct RecordingResult: Encodable {
         let latency: Latency?
         /// How many took a live output's stream in all.
         let receivers: Int?
+        /// Nil for one file.
+        let segments: Segments?
         /// How many found as many receivers there as may be.
         let refused: Int?
         let error: String?
+    }
+
+    /// The files of an output that has several.
+    struct Segments: Encodable {
+        let count: Int
+        let first: String?
+        let last: String?
+        /// Old ones that `--keep` or `--min-free` removed.
+        let removed: Int
     }
 
     /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs + paused +
@@ -110,19 +130,22 @@ struct RecordingResult: Encodable {
     }
 
     init(
-        stream: any CaptureStream, supplies: [EncoderSupply], recording: Recording,
+        supplies: [EncoderSupply], recording: Recording,
         outcome: RecordingOutcome, sinks: [any PacketSink], choices: [OutputChoice], elapsed: Int64
     ) {
-        let (identity, granted) = (stream.identity, stream.format)
+        let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
-            controls: stream.controlChanges.reduce(into: [:]) { controls, change in
+            controls: outcome.source.controlChanges.reduce(into: [:]) { controls, change in
                 controls[change.control.name] = change.control.text(of: change.granted ?? change.wanted)
             })
         format = Format(
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
+        source = Source(
+            restarts: recording.counters[.sourceRestarts],
+            secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
         let encoders = supplies.indices.map {
             Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }
@@ -178,9 +201,20 @@ extension RecordingResult.Output {
         lost = output.counters[.lost]
         bytes = output.counters[.bytes]
         latency = outcome.latency.map(RecordingResult.Latency.init)
+        segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         let took = (sink as? BroadcastSink)?.receivers
         (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
+    }
+}
+
+extension RecordingResult.Segments {
+    /// Nil where all is in one file, as it was to be.
+    fileprivate init?(_ sink: SegmentedSink) {
+        let summary = sink.summary
+        guard sink.recovers || summary.count > 1 else { return nil }
+        (count, removed) = (summary.count, summary.removed)
+        (first, last) = (summary.first, summary.last)
     }
 }
 

@@ -19,6 +19,8 @@ struct RecordingSession {
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
     private static let progressInterval: Int32 = 500
+    /// Milliseconds between two looks for a camera that is not there.
+    private static let cameraInterval: Int32 = 1000
 
     func run() -> ExitStatus {
         do throws(RecordingError) {
@@ -33,7 +35,8 @@ struct RecordingSession {
     /// nothing behind.
     private func record() throws(RecordingError) -> ExitStatus {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
-        let stream = try openSource()
+        var service = ServiceReport()
+        let stream = try openSource(&service)
         let choices = command.choices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
@@ -49,7 +52,7 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         let recording = try Recording(
-            from: stream, tracks: tracks,
+            from: source(stream), tracks: tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits)
@@ -61,10 +64,10 @@ struct RecordingSession {
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
-        wait(for: recording, since: start, outputGivenUp: outputGivenUp)
+        wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(
-            stream: stream, supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
+            supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         return try tell(result, outcome.errors, report)
     }
@@ -82,15 +85,38 @@ struct RecordingSession {
                 encoder: try supply.open(),
                 makeEncoder: { () throws(EncoderError) in try supply.open() },
                 setBitRate: supply.setBitRate,
-                keyframeInterval: supply.keyframeInterval)
+                setSource: { format in
+                    supply.setSource(format)
+                    return { (StreamDescription(supply), supply.keyframeInterval) }
+                },
+                keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
 
-    private func openSource() throws(RecordingError) -> any CaptureStream {
-        do {
-            return try CaptureSource.open(
-                command.source.device, request: command.source.request, isPaced: command.source.pace)
-        } catch { throw .capture(error) }
+    /// A service is there before its camera is, and waits for it.
+    private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
+        while true {
+            do {
+                return try CaptureSource.open(
+                    command.source.device, request: command.source.request, isPaced: command.source.pace)
+            } catch {
+                guard service.isWanted, error.isAbsence else { throw .capture(error) }
+                service.wait("waiting for the camera: \(error)")
+                // A signal ends the process while nothing is recorded: there is nothing else to wait for.
+                poll(nil, 0, Self.cameraInterval)
+            }
+        }
+    }
+
+    /// A camera that goes away is waited for.
+    private func source(_ stream: any CaptureStream) -> RecordingSource {
+        let finder = CameraFinder(stream.identity, request: command.source.request)
+        let usual = ServiceEnvironment.hasManager ? Patience.forever : Patience(seconds: 30)
+        return RecordingSource(
+            stream,
+            reopen: finder?.open,
+            timeout: (command.source.deviceTimeout ?? usual).nanoseconds,
+            report: { [console] event in console.warn("\(event)") })
     }
 
     private func openOutputs(
@@ -102,7 +128,10 @@ struct RecordingSession {
             guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    supply, overwrite: command.reporting.overwrite, interruption: interruption,
+                    supply,
+                    files: FileOutput(
+                        overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                        interruption: interruption),
                     live: LiveOutput(arguments: command.live, console: console, control: control))
                 try refuseSharing(sink, sinks, report)
                 sinks.append(sink)
@@ -186,7 +215,10 @@ struct RecordingSession {
     }
 
     /// Until everything has ended; a signal asks for that.
-    private func wait(for recording: Recording, since start: Int64, outputGivenUp: Interruption) {
+    private func wait(
+        for recording: Recording, since start: Int64, outputGivenUp: Interruption,
+        _ service: inout ServiceReport
+    ) {
         var progress = Progress(start: start)
         var isStopping = false
         var stall = Stall(patience: Int64(Self.patience) * 1_000_000_000)
@@ -197,12 +229,14 @@ struct RecordingSession {
                 pollfd(
                     fd: isStopping ? -1 : signals.interruption.descriptor, events: Int16(POLLIN), revents: 0)
             )
-            let timeout = console.hasProgress || isStopping ? Self.progressInterval : -1
+            service.update(recording)
+            let timeout = console.hasProgress || isStopping ? Self.progressInterval : service.interval ?? -1
             withUnsafeMutablePointer(to: &descriptors) {
                 _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
             }
             if descriptors.1.revents != 0 {
                 isStopping = true
+                service.stop()
                 recording.stop()
             }
             if isStopping, stall.isReached(recording) { outputGivenUp.raise() }
@@ -246,5 +280,15 @@ struct Stall {
         let (now, written) = (MonotonicTime.now(), recording.outputs.reduce(0) { $0 + $1.counters[.written] })
         if written != self.written || !recording.hasUnwritten { (self.written, since) = (written, now) }
         return now - since >= patience
+    }
+}
+
+extension CaptureError {
+    /// The camera is not there now, and may be later.
+    fileprivate var isAbsence: Bool {
+        switch kind {
+        case .noCamera, .notFound, .lost: true
+        default: false
+        }
     }
 }

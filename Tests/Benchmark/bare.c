@@ -1,13 +1,16 @@
 // The least that a libavcodec program can do to encode a file: the measure of camrec's own cost.
-// usage: bare IN.y4m OUT.h264 libx264|h264_vaapi low_power|- [RATE]
+// usage: bare IN.y4m OUT.h264|listen:PORT libx264|h264_vaapi low_power|- [RATE]
 // With a RATE pictures go in at that many a second, as from a camera; else one after the other.
+// With a PORT it waits for one client, and writes each picture's packet to it, as simple camera programs do.
 // Reads 8-bit 4:2:0 YUV4MPEG2 and prints the median time of one picture in the encoder, in milliseconds.
 #include <libavcodec/avcodec.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/opt.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 static void fail(const char *what) {
@@ -38,6 +41,19 @@ static void write_packets(AVCodecContext *encoder, AVPacket *packet, FILE *out) 
     }
 }
 
+static FILE *open_output(const char *name) {
+    int port;
+    if (sscanf(name, "listen:%d", &port) != 1) return fopen(name, "wb");
+    int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 1) < 0) return NULL;
+    int client = accept(listener, NULL, NULL);
+    FILE *out = client < 0 ? NULL : fdopen(client, "wb");
+    if (out) setvbuf(out, NULL, _IONBF, 0);
+    return out;
+}
+
 // From the file's three planes to the frame's two (NV12) or three.
 static int read_picture(FILE *in, AVFrame *frame, unsigned char *chroma) {
     char line[256];
@@ -62,7 +78,7 @@ static int read_picture(FILE *in, AVFrame *frame, unsigned char *chroma) {
 int main(int count, char **arguments) {
     if (count < 5) return 64;
     double interval = count > 5 ? 1e3 / atof(arguments[5]) : 0;
-    FILE *in = fopen(arguments[1], "rb"), *out = fopen(arguments[2], "wb");
+    FILE *in = fopen(arguments[1], "rb"), *out = open_output(arguments[2]);
     if (!in || !out) fail("open");
     int width, height, numerator, denominator;
     char header[256];

@@ -293,6 +293,66 @@ import Testing
         #expect(try stream.nextSequence() == nil)
     }
 
+    // MARK: Again
+
+    @Test("a stream that was stopped starts again: what nobody holds is queued, and numbers begin anew")
+    func restarts() throws {
+        let device = ScriptedDevice([
+            .frame(Frame(sequence: 0)), .frame(Frame(sequence: 1)), .silence, .frame(Frame(sequence: 2)),
+            .frame(Frame(sequence: 3)),
+        ])
+        let stream = try device.stream()
+        let held = try stream.hold()
+        #expect(try stream.nextSequence() == 1)
+        #expect(throws: CaptureError.self) { try stream.nextSequence() }
+        try stream.restart()
+        #expect(device.isStreaming)
+        #expect(Set(device.queued) == [1, 2, 3, 4, 5])
+        #expect(try stream.nextSequence() == 2)
+        #expect(stream.losses.droppedByDriver == 2, "0 and 1 of the new count")
+        held.letGo()
+        #expect(try stream.nextSequence() == 3)
+        #expect(Set(device.queued).contains(0))
+    }
+
+    @Test("a stream that is to be closed waits for the buffers that are held")
+    func awaitsBuffers() throws {
+        let device = ScriptedDevice([.frame(Frame()), .frame(Frame())])
+        let stream = try device.stream()
+        let (first, second) = (try stream.hold(), try stream.hold())
+        stream.stop()
+        first.letGo()
+        device.events = [.silence]
+        #expect(!stream.awaitBuffers(until: device.time + Self.second))
+        device.events = [.perform { second.letGo() }]
+        #expect(stream.awaitBuffers(until: device.time + Self.second))
+    }
+
+    @Test("a device that is given up is closed and unmapped; what is held can be read still, as nothing")
+    func releasesDevice() throws {
+        let device = ScriptedDevice([.frame(Frame(fill: 0x77))])
+        let stream = try device.stream()
+        let held = try stream.hold()
+        stream.releaseDevice()
+        #expect(!device.isStreaming)
+        #expect(device.closeCount == 1)
+        #expect(held.rows(ofPlane: 0)[479] == Array(repeating: 0, count: 1280))
+        held.letGo()
+    }
+
+    @Test("a source that changes its size ends the stream, any other change does not")
+    func sourceChange() throws {
+        let device = ScriptedDevice([
+            .sourceChanges(0), .frame(Frame()), .sourceChanges(UInt32(V4L2_EVENT_SRC_CH_RESOLUTION)),
+        ])
+        let stream = try device.stream()
+        #expect(device.callCount[CV4L2_SUBSCRIBE_EVENT] == 1)
+        #expect(try stream.nextSequence() == 0)
+        #expect(throws: CaptureError(.sourceChanged, device: ScriptedDevice.path)) {
+            try stream.nextSequence()
+        }
+    }
+
     @Test("the stream is switched off once, and the device closed with its last owner")
     func stops() throws {
         let device = ScriptedDevice()

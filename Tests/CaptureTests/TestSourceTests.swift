@@ -39,10 +39,10 @@ import Testing
         }
     }
 
-    /// The frame number in the row of blocks at the top.
-    private func number(in picture: HeldBuffer, _ format: PixelFormat) -> Int {
+    /// The number in the row of blocks at the top, or in another row.
+    private func number(in picture: HeldBuffer, _ format: PixelFormat, y: Int = 0) -> Int {
         (0..<16).reduce(0) { number, block in
-            number << 1 | (sample(picture, format, x: block * 16 + 8, y: 8)[0] > 128 ? 1 : 0)
+            number << 1 | (sample(picture, format, x: block * 16 + 8, y: y + 8)[0] > 128 ? 1 : 0)
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: format.minimumLengths[0], alignment: 16)
         defer { memory.deallocate() }
-        TestPattern(format: format).draw(frame: 100, over: nil, into: memory)
+        TestPattern(format: format).draw(frame: 100, time: nil, over: nil, into: memory)
         #expect(try used.hold().payload == Array(memory))
     }
 
@@ -120,6 +120,16 @@ import Testing
         }
         #expect(source.losses.droppedByDriver == 0)
         #expect(source.isLive)
+    }
+
+    @Test("paced, each picture tells when it was captured", arguments: [PixelFormat.nv12, .yuyv, .rgb24])
+    func times(format: PixelFormat) throws {
+        let source = try source(format, isPaced: true, rate: 25)
+        for _ in 0..<10 {
+            let picture = try source.hold()
+            let time = number(in: picture, format, y: 208) << 16 | number(in: picture, format, y: 224)
+            #expect(time == Int(picture.timestamp / 1000))
+        }
     }
 
     @Test("paced, frames are lost while every buffer is held, and counted")

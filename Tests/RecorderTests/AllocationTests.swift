@@ -95,7 +95,7 @@ struct AllocationTests {
         let encoder = try CountingEncoder(source: source.format, progress: progress)
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
-            from: stream,
+            from: RecordingSource(stream),
             tracks: [
                 RecordingTrack(
                     encoder: encoder, makeEncoder: { () throws(EncoderError) in encoder },
@@ -289,6 +289,8 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
         try device.write(unit)
         progress.countWritten()
     }
+
+    func beginStream(_ description: StreamDescription) {}
 
     func finish() throws(OutputError) {
         try file.finish()

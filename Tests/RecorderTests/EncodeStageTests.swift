@@ -1,5 +1,6 @@
 import Bitstream
 import Encoder
+import Output
 import Testing
 
 @testable import Capture
@@ -17,12 +18,16 @@ import Testing
         let pauses = ScriptedPauses()
         var limits = RecordingLimits()
         var keyframeInterval = 5
+        var segments: SegmentSchedule?
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
         var canChangeRate = true
         /// The bit rates that encoders were to be opened with.
         private(set) var rates: [Int] = []
         let control = RecordingControl()
+        let stop = RecordingStop()
+        /// The formats that encoders were to be opened for.
+        private(set) var formats: [PictureFormat] = []
         /// Once there are no more encoders.
         var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
 
@@ -32,10 +37,18 @@ import Testing
 
         /// Encodes `count` pictures and takes what came out.
         func run(_ count: Int) -> (units: [AccessUnit], error: RecordingError?) {
-            for number in 0..<count {
-                captureCounters.add(to: .captured)
-                _ = frames.push(pictures.picture(number))
-            }
+            for number in 0..<count { push(pictures.picture(number)) }
+            let (items, error) = run()
+            return (items.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }, error)
+        }
+
+        func push(_ picture: consuming PixelBuffer) {
+            captureCounters.add(to: .captured)
+            _ = frames.push(picture)
+        }
+
+        /// Encodes what was pushed.
+        func run() -> (items: [OutputItem], error: RecordingError?) {
             frames.close()
             var next = 1
             let track = EncodeTrack(
@@ -47,21 +60,32 @@ import Testing
                     }
                     return self.encoders[next - 1]
                 }, setBitRate: canChangeRate ? { self.rates.append($0) } : nil,
-                keyframeInterval: keyframeInterval, outputs: [output], pauses: pauses)
+                setSource: { format in
+                    self.formats.append(format)
+                    let (size, interval) = (format.size, self.keyframeInterval)
+                    return {
+                        (
+                            StreamDescription(
+                                codec: .h264, width: size.width, height: size.height, frameRate: nil),
+                            interval
+                        )
+                    }
+                },
+                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             var stage = EncodeStage(
                 tracks: [track], limits: limits, frames: frames, counters: captureCounters,
-                interrupter: CaptureInterrupter(pool: pictures.pool), control: control)
+                stop: stop, control: control)
             stage.run()
             // Closures that hold the bench would keep it for ever.
             for encoder in encoders { encoder.onPicture = { _ in } }
-            var taken: [AccessUnit] = []
-            while let unit = output.units.pop() { taken.append(unit) }
+            var taken: [OutputItem] = []
+            while let item = output.items.pop() { taken.append(item) }
             return (taken, track.error.map(RecordingError.encoder))
         }
 
-        var isInterrupted: Bool { pictures.pool.isInterrupted }
+        var isInterrupted: Bool { stop.isRequested }
 
         /// Every frame that was captured came to one end.
         var addsUp: Bool { counters.addUp }
@@ -73,7 +97,91 @@ import Testing
 
     private func idrPositions(_ units: [AccessUnit]) -> [Int] { units.indices.filter { units[$0].isIDR } }
 
+    // MARK: A source that comes back
+
+    @Test("the first picture after the source came back is a keyframe, and the encoder stays")
+    func resumed() throws {
+        let bench = try Bench()
+        for number in 0..<12 {
+            var picture = bench.pictures.picture(number)
+            picture.run = number < 7 ? 0 : number < 9 ? 1 : 3
+            bench.push(picture)
+        }
+        let (items, error) = bench.run()
+        #expect(error == nil)
+        #expect(bench.encoder.kinds.indices.filter { bench.encoder.kinds[$0] == .idr } == [0, 5, 7, 9, 10])
+        #expect(items.count == 12)
+        #expect(bench.formats.isEmpty)
+        #expect(bench.counters[.restarts] == 0)
+        #expect(bench.addsUp)
+    }
+
+    @Test(
+        "when it delivers another format, what was held back comes first, then the outputs are told, then a keyframe",
+        arguments: [0, 3])
+    func otherFormat(delay: Int) throws {
+        let bench = try Bench()
+        bench.encoders.append(ScriptedEncoder())
+        for encoder in bench.encoders { encoder.delay = delay }
+        let others = try Pictures(size: PictureSize(4, 4)!)
+        for number in 0..<8 { bench.push(bench.pictures.picture(number)) }
+        for number in 8..<14 {
+            var picture = others.picture(number)
+            picture.run = 1
+            bench.push(picture)
+        }
+        let (items, error) = bench.run()
+        #expect(error == nil)
+        #expect(bench.formats.map(\.size) == [PictureSize(4, 4)!])
+        let numbers = items.map { item -> Int? in
+            if case .unit(let unit) = item { unit.frameNumber } else { nil }
+        }
+        #expect(numbers == (0..<8).map(Optional.some) + [nil] + (8..<14).map(Optional.some))
+        guard case .stream(let description) = items[8], case .unit(let first) = items[9] else {
+            Issue.record("no description")
+            return
+        }
+        #expect(description.width == 4)
+        #expect(first.isIDR)
+        #expect(bench.counters[.restarts] == 0, "the encoder did not fail")
+        #expect(bench.addsUp)
+    }
+
+    @Test("a new format that no encoder takes ends the track, and what came before is kept")
+    func formatNobodyTakes() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 2
+        bench.openFailure = .noneUsable(["it is too large"])
+        let others = try Pictures(size: PictureSize(4, 4)!)
+        for number in 0..<4 { bench.push(bench.pictures.picture(number)) }
+        for number in 4..<6 { bench.push(others.picture(number)) }
+        let (items, error) = bench.run()
+        #expect(error == .encoder(EncoderError(.noneUsable(["it is too large"]))))
+        #expect(items.count == 4)
+        #expect(bench.counters[.unused] == 2)
+        #expect(bench.addsUp)
+    }
+
     // MARK: Keyframes and limits
+
+    @Test(
+        "a segment's first frame is an IDR, in addition to the grid, whatever the encoder holds back or loses"
+    )
+    func segments() throws {
+        for (length, delay) in [(.frames(7), 0), (.time(700_000_000), 3)] as [(SegmentSchedule.Length, Int)] {
+            let bench = try Bench()
+            bench.segments = SegmentSchedule(length)
+            bench.encoder.delay = delay
+            #expect(idrPositions(bench.run(23).units) == [0, 5, 7, 10, 14, 15, 20, 21])
+        }
+        let bench = try Bench()
+        bench.segments = SegmentSchedule(.frames(7))
+        bench.encoders.append(ScriptedEncoder())
+        bench.encoder.failures[7] = (.encoding, ScriptedEncoder.broken)
+        let units = bench.run(20).units
+        #expect(idrPositions(units) == [0, 5, 7, 10, 14, 15])
+        #expect(units.map(\.frameNumber) == Array(0..<19))
+    }
 
     @Test("frame 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
     func grid(delay: Int) throws {
@@ -324,7 +432,7 @@ import Testing
 }
 
 /// Time that moves only when somebody waits.
-final class ScriptedPauses: RestartPauses {
+final class ScriptedPauses: SourceStop {
     private(set) var time: Int64 = 1_000_000_000_000
     /// The ends of every wait.
     private(set) var waits: [Int64] = []
@@ -333,6 +441,11 @@ final class ScriptedPauses: RestartPauses {
     func now() -> Int64 { time }
 
     func pass(_ nanoseconds: Int64) { time += nanoseconds }
+
+    /// The streams that would be interrupted, one after the other.
+    private(set) var attachedCount = 0
+
+    func attach(_ interrupter: CaptureInterrupter) { attachedCount += 1 }
 
     func wait(until deadline: Int64) -> Bool {
         if isStopRequested { return true }

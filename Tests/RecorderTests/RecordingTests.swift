@@ -14,7 +14,7 @@ import Testing
         to sink: any PacketSink, limits: RecordingLimits = RecordingLimits(), keyframeInterval: Int = 5
     ) throws -> Recording {
         try Recording(
-            from: stream, tracks: [Self.track(encoder, keyframeInterval: keyframeInterval)],
+            from: RecordingSource(stream), tracks: [Self.track(encoder, keyframeInterval: keyframeInterval)],
             to: [(sink, track: 0)], limits: limits)
     }
 
@@ -52,7 +52,8 @@ import Testing
             [.pictures(7), .wait(isPaused), .pictures(10), .wait(isOver), .pictures(6)], isLive: false)
         let (sink, control) = (ScriptedSink(), RecordingControl())
         let recording = try Recording(
-            from: stream, tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)], control: control,
+            from: RecordingSource(stream), tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)],
+            control: control,
             limits: RecordingLimits())
         while recording.counted[.encoded] < 7 { sched_yield() }
         control.pause()
@@ -66,6 +67,28 @@ import Testing
         #expect(sink.units.map(\.frameNumber) == Array(0..<13))
         #expect(sink.idrPositions == [0, 5, 7, 10])
         #expect(recording.counted.addUp)
+    }
+
+    @Test(
+        "an output that recovers goes on after a failure; what it lost is counted, and the first error told")
+    func recovery() throws {
+        let (sink, other) = (ScriptedSink(), ScriptedSink())
+        sink.recovers = true
+        sink.failures = [3: .diskFull, 4: .writeFailed(errno: EIO), 7: .diskFull]
+        let recording = try Recording(
+            from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
+            tracks: [Self.track(ScriptedEncoder())],
+            to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits())
+        let outcome = recording.finish()
+        #expect(outcome.outputs[0].error?.kind == .diskFull)
+        #expect(outcome.outputs[1].error == nil)
+        #expect(sink.sequences == [0, 1, 2, 5, 6, 8, 9])
+        #expect(sink.isFinished)
+        #expect(other.units.count == 10)
+        #expect(recording.outputs[0].counters[.accepted] == 10)
+        #expect(recording.outputs[0].counters[.written] == 7)
+        #expect(recording.outputs[0].counters[.lost] == 3)
+        #expect(!recording.hasUnwritten)
     }
 
     @Test("a live source's latency is told")
@@ -262,7 +285,7 @@ import Testing
         let sinks = (0..<3).map { _ in ScriptedSink() }
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
-            from: ScriptedStream([.pictures(100)], isLive: false),
+            from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
             tracks: [Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: 7)],
             to: [(sinks[0], track: 0), (sinks[1], track: 1), (sinks[2], track: 0)], limits: RecordingLimits())
         #expect(recording.finish().errors == [])
@@ -278,7 +301,8 @@ import Testing
         let (good, bad) = (ScriptedSink(), ScriptedSink())
         bad.failures[7] = .diskFull
         let recording = try Recording(
-            from: ScriptedStream([.pictures(100)], isLive: false), tracks: [Self.track(ScriptedEncoder())],
+            from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
+            tracks: [Self.track(ScriptedEncoder())],
             to: [(bad, track: 0), (good, track: 0)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.errors == [.output(OutputError(.diskFull, output: "scripted"))])
@@ -297,7 +321,7 @@ import Testing
         bad.failures[0] = .diskFull
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
-            from: ScriptedStream([.pictures(50)], isLive: false),
+            from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
             tracks: encoders.map { Self.track($0) }, to: [(bad, track: 0), (good, track: 1)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().errors == [.output(OutputError(.diskFull, output: "scripted"))])
@@ -315,7 +339,7 @@ import Testing
         encoders[0].failures[5] = (.encoding, .unsupported("no more"))
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: ScriptedStream([.pictures(50)], isLive: false),
+            from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
             tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [.encoder(EncoderError(.unsupported("no more")))])
@@ -330,7 +354,7 @@ import Testing
         encoders[0].failures[3] = (.encoding, .damagedPicture(""))
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: ScriptedStream([.pictures(10)], isLive: false),
+            from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
             tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [])
@@ -365,7 +389,8 @@ import Testing
         let supplies = EncoderSupply.supplies(request, configurations: configurations, source: stream.format)
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: stream, tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: 7) },
+            from: RecordingSource(stream),
+            tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: 7) },
             to: [(sinks[0], track: 0), (sinks[1], track: 1)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])
         for (sink, codec) in zip(sinks, Codec.allCases) {

@@ -32,12 +32,14 @@ public final class ContainerSink: PacketSink {
     /// - Parameters:
     ///   - stream: what will be written.
     ///   - interruption: ends a wait for a pipe's reader.
+    ///   - synchronizer: has what is written put on the disk itself, oftener than once a second.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
-        interruption: Interruption
+        interruption: Interruption, synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
         library = try Muxer.loadLibrary(for: path)
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(
+            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         (self.format, self.stream) = (format, stream)
     }
 
@@ -64,6 +66,11 @@ public final class ContainerSink: PacketSink {
             file.abandon()
             throw error
         }
+    }
+
+    /// A container's header holds for the whole of it.
+    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+        throw OutputError(.formatChanged, output: name)
     }
 
     public func finish() throws(OutputError) {

@@ -96,6 +96,9 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
         wakeUp.wake()
     }
 
+    /// An IDR brings its parameter sets, so that receivers can go on.
+    public func beginStream(_ description: StreamDescription) {}
+
     /// Gives the receivers three seconds to take what is left, and closes them.
     public func finish() throws(OutputError) {
         stop()

@@ -22,9 +22,11 @@ public final class TimestampFileSink: PacketSink {
     ///   - stream: what the times are of.
     ///   - interruption: ends a wait for a pipe's reader.
     public init(
-        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption
+        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption,
+        synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(
+            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         clock = PresentationClock(ticksPerSecond: 1_000_000_000, frameDuration: stream.frameDuration)
         order = PresentationOrder(reordering: stream.reordering)
         line.reserveCapacity(64)
@@ -40,6 +42,9 @@ public final class TimestampFileSink: PacketSink {
         let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
         if let next = order.insert(time) { try writeLine(next) }
     }
+
+    /// Times go on whatever the pictures are.
+    public func beginStream(_ description: StreamDescription) {}
 
     public func finish() throws(OutputError) {
         while let next = order.removeFirst() { try writeLine(next) }

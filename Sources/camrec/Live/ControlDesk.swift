@@ -46,6 +46,7 @@ struct ControlDesk: Sendable {
             captured: counters[.captured], droppedByDriver: counters[.droppedByDriver],
             corrupt: counters[.corrupt], droppedByUs: counters[.droppedByUs], paused: counters[.paused],
             encoded: encoders.map { $0[.encoded] },
+            restarts: counters[.sourceRestarts],
             outputs: outputs.map {
                 Stats.Output(
                     output: $0.name, written: $0.counters[.written], keyframes: $0.counters[.keyframes],
@@ -79,6 +80,8 @@ struct ControlDesk: Sendable {
         let paused: Int
         /// Of each encoder.
         let encoded: [Int]
+        /// Of the camera.
+        let restarts: Int
         let outputs: [Output]
         /// Those that are there.
         let receivers: [RecordingResult.Receiver]

@@ -120,6 +120,28 @@ struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
     }
 }
 
+/// How long something is waited for: a time, `0`, or `forever`.
+struct Patience: ExpressibleByArgument {
+    /// Nil for ever.
+    let nanoseconds: Int64?
+
+    static let forever = Patience(nanoseconds: nil)
+
+    private init(nanoseconds: Int64?) { self.nanoseconds = nanoseconds }
+
+    init(seconds: Int64) { nanoseconds = seconds * 1_000_000_000 }
+
+    init?(argument: String) {
+        switch argument {
+        case "forever": nanoseconds = nil
+        case "0": nanoseconds = 0
+        default:
+            guard let time = TimeSpan(argument: argument) else { return nil }
+            nanoseconds = Int64(time.seconds * 1e9)
+        }
+    }
+}
+
 /// Frames (`50`) or a time (`2s`).
 struct KeyframeDistance: ExpressibleByArgument {
     let interval: EncoderConfiguration.KeyframeInterval

@@ -29,6 +29,12 @@ struct SourceOptions: ParsableArguments {
     var pace: Bool?
 
     @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s, and forever as a service.",
+            valueName: "TIME"))
+    var deviceTimeout: Patience?
+
+    @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
             "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",

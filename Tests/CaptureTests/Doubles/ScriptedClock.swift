@@ -8,7 +8,15 @@ final class ScriptedClock: SourceClock, @unchecked Sendable {
     private(set) var time: Int64 = 1_000_000_000
     private var actions: [(time: Int64, action: () -> Void)] = []
 
+    /// How long the machine slept.
+    var suspension: Int64 = 0
+
     func now() -> Int64 { time }
+
+    func suspended() -> Int64 { suspension }
+
+    /// Lets time go by with nobody waiting.
+    func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
     /// Has `action` done as soon as so much time has gone by from now.
     func after(_ nanoseconds: Int64, _ action: @escaping () -> Void) {

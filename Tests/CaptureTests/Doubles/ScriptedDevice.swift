@@ -27,6 +27,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case pollError
         /// poll fails with this errno.
         case pollFails(Int32)
+        /// A source change event with these changes comes.
+        case sourceChanges(UInt32)
         case perform(() -> Void)
 
         var isAction: Bool { if case .perform = self { true } else { false } }
@@ -44,6 +46,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     }
 
     var card = "Scripted Camera"
+    var bus = "usb-1.2"
     var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE) | UInt32(V4L2_CAP_STREAMING)
     var deviceCaps: UInt32?
     var isMultiPlanar = false
@@ -71,6 +74,11 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// The titles of those that were set, in order.
     var controlsSet: [String] = []
 
+    /// How long the machine slept.
+    var suspension: Int64 = 0
+    /// What comes of DQEVENT next: changes.
+    private var pendingChanges: [UInt32] = []
+
     private(set) var time: Int64 = 1_000_000_000_000
     private(set) var openCount = 0
     private(set) var closeCount = 0
@@ -88,6 +96,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
 
     func now() -> Int64 { time }
 
+    func suspended() -> Int64 { suspension }
+
     /// Lets time go by.
     func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
@@ -96,7 +106,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         return 1000
     }
 
-    func close(_ descriptor: Int32) { closeCount += 1 }
+    func close(_ descriptor: Int32) {
+        closeCount += 1
+        queued = []
+    }
 
     func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno> {
         if let code = failures[Self.mapping] { return .failure(Errno(code: code)) }
@@ -133,6 +146,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
                 time += 1_000_000
                 descriptors[1].revents = Int16(POLLERR)
                 return 1
+            case .sourceChanges(let changes):
+                pendingChanges.append(changes)
+                descriptors[1].revents = Int16(POLLPRI)
+                return 1
             case .perform(let action):
                 action()
             case .frame, .dequeueFails:
@@ -167,6 +184,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_S_EXT_CTRLS: return writeControl(argument.as(v4l2_ext_controls.self))
         case CV4L2_QBUF: return queue(argument.as(v4l2_buffer.self))
         case CV4L2_DQBUF: return dequeue(argument.as(v4l2_buffer.self))
+        case CV4L2_DQEVENT: return giveEvent(argument.as(v4l2_event.self))
         case CV4L2_STREAMON:
             isStreaming = true
             return 0
@@ -182,7 +200,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     private func queryCapability(_ answer: UnsafeMutablePointer<v4l2_capability>) -> Int32 {
         withUnsafeMutableBytes(of: &answer.pointee.card) { $0.copyBytes(from: card.utf8.prefix(31)) }
         withUnsafeMutableBytes(of: &answer.pointee.driver) { $0.copyBytes(from: "scripted".utf8) }
-        withUnsafeMutableBytes(of: &answer.pointee.bus_info) { $0.copyBytes(from: "usb-1.2".utf8) }
+        withUnsafeMutableBytes(of: &answer.pointee.bus_info) { $0.copyBytes(from: bus.utf8.prefix(31)) }
         answer.pointee.capabilities = capabilities
         if let deviceCaps {
             answer.pointee.capabilities |= UInt32(V4L2_CAP_DEVICE_CAPS)
@@ -291,6 +309,14 @@ extension ScriptedDevice {
     }
 
     private static func offset(ofBuffer index: Int, plane: Int) -> Int { (index * 8 + plane) << 12 }
+
+    private func giveEvent(_ answer: UnsafeMutablePointer<v4l2_event>) -> Int32 {
+        guard !pendingChanges.isEmpty else { return -ENOENT }
+        answer.pointee.type = UInt32(V4L2_EVENT_SOURCE_CHANGE)
+        answer.pointee.u.src_change.changes = pendingChanges.removeFirst()
+        answer.pointee.pending = UInt32(pendingChanges.count)
+        return 0
+    }
 
     private func queue(_ buffer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
         let index = Int(buffer.pointee.index)

@@ -5,7 +5,7 @@ import CV4L2
 /// Several scripted devices under their paths.
 final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     // Safe to share: a test uses it from one thread.
-    private let devices: [String: ScriptedDevice]
+    var devices: [String: ScriptedDevice]
     private(set) var openDescriptors: [Int32: ScriptedDevice] = [:]
     private var nextDescriptor: Int32 = 2000
     /// Paths that may not be opened.
@@ -25,7 +25,7 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
         return nextDescriptor
     }
 
-    func close(_ descriptor: Int32) { openDescriptors[descriptor] = nil }
+    func close(_ descriptor: Int32) { openDescriptors.removeValue(forKey: descriptor)?.close(descriptor) }
 
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {
         openDescriptors[descriptor]?.control(descriptor, request, argument) ?? -EBADF

@@ -6,7 +6,7 @@ set -euo pipefail
 HERE=$(dirname "$(readlink -f "$0")")
 W=$("$HERE/fetch"); cd "$W"
 L=$W/root/usr/lib/x86_64-linux-gnu
-E="env LIBVA_MESSAGING_LEVEL=1 LIBVA_DRIVERS_PATH=$L/dri LD_LIBRARY_PATH=$L LD_PRELOAD=$W/fakegpu.so FAKEGPU_LOG=$W/log.json"
+E="env LIBVA_MESSAGING_LEVEL=1 LIBVA_DRIVERS_PATH=$L/dri LD_LIBRARY_PATH=$L LD_PRELOAD=$HERE/.build/fakegpu.so FAKEGPU_LOG=$W/log.json"
 AMD="$E LIBVA_DRIVER_NAME=radeonsi"; INTEL="$E LIBVA_DRIVER_NAME=iHD FAKEGPU_I915=0x8a52"
 for p in "$AMD" "$INTEL"; do $p vainfo --display drm --device /dev/dri/renderD128 2>/dev/null | grep -E 'Driver version|Enc'; done
 fail=0

@@ -45,12 +45,13 @@ records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG 
 metadata=$(readlink -f "${link%0}1")
 refuses "webcam: its second node is metadata" 66 'metadata' --device "$metadata" --frames 1 out.h264
 
-recording() { # NAME FORMAT FRAMES: starts in the background, returns when the file has begun
-    rm -rf "$1" && mkdir "$1"
-    timeout 120 "${launcher[@]}" "$CAMREC" --device $link --size 320x240 --format "$2" --fps 15 --frames "$3" --encoder $encoder \
-        --report "$1/report.json" "$1/out.h264" 2>"$1/stderr" &
+recording() { # NAME OPTIONS...: starts in the background, returns when the file has begun
+    local name=$1
+    shift
+    rm -rf "$name" && mkdir "$name"
+    timeout 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
     recorder=$!
-    await 30 sh -c "[ -n \"\$(find $1 -name '*h264*' -size +8k)\" ]" || echo "no recording $1 after 30 s"
+    await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || echo "no recording $name after 30 s"
 }
 ended() { # NAME CODE: the recording in the background ends with CODE
     local status=0
@@ -61,7 +62,7 @@ ended() { # NAME CODE: the recording in the background ends with CODE
 }
 
 # uvcvideo drops frames with the error bit: a gap in the sequence.
-recording gap YUYV 60
+recording gap --size 320x240 --format YUYV --frames 60
 cam error 2
 ended gap 0
 on_host check "gap: counted as the driver's" report gap/report.json 'frames.droppedByDriver >= 2' 'frames.written == 60'
@@ -71,7 +72,7 @@ on_host check "gap: sound" is_sound gap/out.h264 --frames 60 --keyframe-interval
 # With nodrop it delivers them flagged, and short ones too.
 echo 1 >/sys/module/uvcvideo/parameters/nodrop
 replug
-recording flagged YUYV 80
+recording flagged --size 320x240 --format YUYV --frames 80
 cam error 2
 sleep 1
 cam short
@@ -82,7 +83,7 @@ echo 0 >/sys/module/uvcvideo/parameters/nodrop
 replug
 
 # A short or broken JPEG always arrives.
-recording broken MJPG 80
+recording broken --size 320x240 --format MJPG --frames 80
 # Several, because on a busy machine a picture may be given up, and counted as late, before anybody looks into it.
 for _ in 1 2 3 4 5; do
     cam short
@@ -93,7 +94,7 @@ ended broken 0
 on_host check "broken: harmless" is_sound broken/out.h264 --frames 80 --keyframe-interval 15
 on_host check "broken: the short picture is counted" report broken/report.json 'frames.corrupt >= 1'
 
-recording silent YUYV 1000
+recording silent --size 320x240 --format YUYV --device-timeout 0
 cam freeze
 ended silent 74
 cam thaw
@@ -101,7 +102,7 @@ on_host check "silent: one line names the camera" error_names silent/stderr /dev
 on_host check "silent: what came before is sound" is_sound silent/out.h264 --keyframe-interval 15
 
 replug
-recording unplugged MJPG 1000
+recording unplugged --size 320x240 --format MJPG --device-timeout 0
 cam unplug
 ended unplugged 74
 on_host check "unplugged: one line names the camera" error_names unplugged/stderr /dev/
@@ -110,6 +111,8 @@ cam plug
 await 15 test -e $link
 udevadm settle
 records "webcam: works after it was plugged in again" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
+# shellcheck source=outages.sh
+. "$LAB/guest/outages.sh"
 cam quit
 await 15 gone
 

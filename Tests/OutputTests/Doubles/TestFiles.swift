@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import Testing
 
@@ -12,16 +13,18 @@ final class TemporaryFolder {
         root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit {
-        guard let folder = opendir(root) else { return }
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { unlink(path(name)) }
-        }
-        closedir(folder)
-        rmdir(root)
+    deinit { remove(root) }
+
+    private func remove(_ path: String) {
+        // A link to a folder is not gone into.
+        if unlink(path) == 0 { return }
+        for name in Folder.names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    /// The names in a folder of it but for hidden ones, in alphabetical order.
+    func names(in folder: String = "") -> [String] {
+        Folder.names(in: path(folder)).filter { !$0.hasPrefix(".") }.sorted()
     }
 
     func path(_ name: String) -> String { name.isEmpty ? root : "\(root)/\(name)" }
@@ -83,13 +86,15 @@ final class SmallFileSystem {
 }
 
 /// An access unit of one NAL unit.
-func accessUnit(length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0) -> AccessUnit {
+func accessUnit(
+    length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Int64 = 0
+) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
     let bytes = (0..<max(1, length)).map {
         $0 == 0 ? (isIDR ? 0x65 : 0x41) : UInt8(truncatingIfNeeded: $0 | 1)
     }
     builder.append(bytes.span.bytes)
-    return builder.finish(isIDR: isIDR, frameNumber: frameNumber, sequence: 0, timestamp: 0)
+    return builder.finish(isIDR: isIDR, frameNumber: frameNumber, sequence: 0, timestamp: timestamp)
 }
 
 extension AccessUnit {

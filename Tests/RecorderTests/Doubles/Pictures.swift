@@ -7,17 +7,17 @@ final class Pictures: Sendable {
     let format: PictureFormat
     let pool: PixelBufferPool
 
-    init() throws {
+    init(size: PictureSize = PictureSize(2, 2)!) throws {
         format = PictureFormat(
-            .grey, size: PictureSize(2, 2)!, frameRate: FrameRate(10)!,
+            .grey, size: size, frameRate: FrameRate(10)!,
             color: ColorEncoding(range: .limited, matrix: .bt601))!
-        pool = try .allocated(count: 1, length: 4)
+        pool = try .allocated(count: 1, length: format.minimumLengths[0])
     }
 
     /// The picture with this number; ten come in a second.
     func picture(_ number: Int) -> PixelBuffer {
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
-        payloads[0].length = 4
+        payloads[0].length = format.minimumLengths[0]
         return PixelBuffer(
             pool: pool, index: 0, payloads: payloads, format: format,
             sequence: UInt32(truncatingIfNeeded: number), timestamp: Int64(number) * 100_000_000)

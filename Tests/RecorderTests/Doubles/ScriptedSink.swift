@@ -7,18 +7,25 @@ final class ScriptedSink: PacketSink, @unchecked Sendable {
     let name = "scripted"
     let identity: FileIdentity? = nil
     private(set) var units: [AccessUnit] = []
+    private(set) var descriptions: [StreamDescription] = []
     private(set) var isFinished = false
     /// What goes wrong with which access unit, counted from 0.
     var failures: [Int: OutputError.Kind] = [:]
+    /// Whether it goes on after a failure; access units that failed are counted, too.
+    var recovers = false
+    private var count = 0
     var finishFailure: OutputError.Kind?
     /// Called with the number of each access unit before it is written.
     var onUnit: (Int) -> Void = { _ in }
 
     func write(_ unit: AccessUnit) throws(OutputError) {
-        onUnit(units.count)
-        if let kind = failures[units.count] { throw OutputError(kind, output: name) }
+        onUnit(count)
+        defer { count += 1 }
+        if let kind = failures[count] { throw OutputError(kind, output: name) }
         units.append(unit)
     }
+
+    func beginStream(_ description: StreamDescription) { descriptions.append(description) }
 
     func finish() throws(OutputError) {
         if let finishFailure { throw OutputError(finishFailure, output: name) }

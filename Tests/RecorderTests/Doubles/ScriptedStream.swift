@@ -13,6 +13,8 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
         case wait(Gate)
         case open(Gate)
         case fail(CaptureError.Kind)
+        /// Fails once; started again it goes on.
+        case failOnce(CaptureError.Kind)
         /// Pictures without end.
         case endless
         /// Waits for the interruption.
@@ -24,6 +26,11 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     let bufferCount: Int
     private(set) var losses = CaptureLosses()
     private(set) var isStopped = false
+    private(set) var isReleased = false
+    private(set) var startCount = 0
+    var startFailure: CaptureError.Kind?
+    /// Somebody holds a buffer and does not give it back.
+    var keepsBuffers = false
     private let pictures: Pictures
     private var events: [Event]
     private var number = 0
@@ -39,9 +46,17 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pictures.pool) }
     var isInterrupted: Bool { pictures.pool.isInterrupted }
 
-    func start() {}
+    func start() throws(CaptureError) {
+        startCount += 1
+        if let startFailure { throw CaptureError(startFailure, device: "scripted") }
+        isStopped = false
+    }
 
     func stop() { isStopped = true }
+
+    func awaitBuffers(until deadline: Int64) -> Bool { !keepsBuffers }
+
+    func releaseDevice() { isReleased = true }
 
     func nextBuffer() throws(CaptureError) -> NextBuffer {
         while !isInterrupted {
@@ -66,6 +81,9 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
             case .open(let gate):
                 events.removeFirst()
                 gate.open()
+            case .failOnce(let kind):
+                events.removeFirst()
+                throw CaptureError(kind, device: "scripted")
             case .fail(let kind):
                 throw CaptureError(kind, device: "scripted")
             case .silence:

@@ -1,10 +1,10 @@
-import Capture
+import Files
 import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is numbered anew.
-enum StableLink {
+public enum StableLink {
     /// The link in /dev/v4l/by-id that leads to `path`.
-    static func find(for path: String) -> String? {
+    public static func find(for path: String) -> String? {
         let folder = "/dev/v4l/by-id"
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }

@@ -1,0 +1,18 @@
+#define _GNU_SOURCE // statx
+#include "CFiles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
+
+int files_read_facts(int folder, const char *name, struct files_facts *facts) {
+    struct statx found;
+    if (statx(folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -errno;
+    facts->mode = found.stx_mode;
+    facts->size = (int64_t)found.stx_size;
+    facts->birth = found.stx_mask & STATX_BTIME ? nanoseconds(found.stx_btime) : 0;
+    facts->modification = nanoseconds(found.stx_mtime);
+    return 0;
+}

@@ -1,0 +1,19 @@
+// System calls on files that Swift cannot import by itself.
+#ifndef CFILES_H
+#define CFILES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+// What a file is, links not followed.
+struct files_facts {
+    mode_t mode;
+    int64_t size;
+    // Nanoseconds since 1970. `birth` is 0 where the file system does not know it.
+    int64_t birth, modification;
+};
+
+// 0, or -errno.
+int files_read_facts(int folder, const char *name, struct files_facts *facts);
+
+#endif

@@ -1,0 +1,48 @@
+/// When a camera that delivers nothing is taken for frozen: two seconds and five of its frames after the last
+/// one, and five seconds and five frames after it was started.
+///
+/// A process that was stopped, or a machine that was suspended, could not have taken a frame meanwhile: it gets
+/// the time anew.
+struct FrameDeadline {
+    /// Monotonic nanoseconds.
+    private(set) var time: Int64 = 0
+    /// Nanoseconds without a frame.
+    private(set) var patience: Int64 = 0
+
+    private let clock: any SourceClock
+    private let frameDuration: Int64
+    private var suspended: Int64
+
+    private static let startGrace: Int64 = 5_000_000_000
+    private static let usual: Int64 = 2_000_000_000
+    /// A wait that ends so much later than it should was not one.
+    private static let lateness: Int64 = 1_000_000_000
+    /// The two clocks that tell how long the machine was suspended are read one after the other.
+    private static let clockTolerance: Int64 = 500_000_000
+
+    init(clock: any SourceClock, frameDuration: Int64) {
+        self.clock = clock
+        self.frameDuration = frameDuration
+        suspended = clock.suspended()
+    }
+
+    /// Begins anew.
+    /// - Parameter isFirst: for the first frame.
+    mutating func renew(isFirst: Bool) {
+        patience = (isFirst ? Self.startGrace : Self.usual) + 5 * frameDuration
+        time = clock.now() + patience
+    }
+
+    /// Whether the camera had its time and delivered nothing.
+    mutating func isOver() -> Bool {
+        let now = clock.now()
+        guard now >= time else { return false }
+        let suspended = clock.suspended()
+        guard now - time < Self.lateness, abs(suspended - self.suspended) < Self.clockTolerance else {
+            self.suspended = suspended
+            time = now + patience
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,63 @@
+import Capture
+
+/// Looks at every video node, and for cameras that have none.
+struct CameraCheck {
+    let files: MachineFiles
+    let doors: Doors
+
+    func findings() -> [Finding] {
+        let cameras = VideoNode.all().compactMap(finding)
+        if cameras.contains(where: { $0.verdict == .fine }) { return cameras }
+        return cameras + [absence(hasNodes: !cameras.isEmpty)].compactMap { $0 }
+    }
+
+    /// Nil for nodes that are no cameras.
+    private func finding(_ path: String) -> Finding? {
+        if let refusal = doors.refusal(of: path, class: "char-video4linux", module: "videodev") {
+            return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
+        }
+        let entry = CameraEntry(path: path, withControls: false)
+        guard let entry else { return nil }
+        if let problem = entry.problem { return Finding(.cameras, .broken, path, problem) }
+        guard !entry.formats.isEmpty else {
+            return Finding(
+                .cameras, .broken, path, "\(entry.name ?? "a camera") offers no pixel format",
+                remedy: "unplug the camera and plug it in again")
+        }
+        let links = [entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
+        let holder = DeviceHolder.find(of: path)
+        return Finding(
+            .cameras, holder == nil ? .fine : .note, path,
+            "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
+                + (holder.map { "; in use by \($0)" } ?? ""),
+            remedy: holder.map { _ in "end that program, or record once it has ended" })
+    }
+
+    /// Why there may be no camera.
+    func absence(hasNodes: Bool) -> Finding? {
+        if hasNodes { return nil }
+        let hidden = files.names(in: "/sys/class/video4linux").filter { $0.hasPrefix("video") }
+        if let first = hidden.first {
+            return Finding(
+                .cameras, .broken, "/dev/\(first)", "the kernel has it, but it is not in this /dev",
+                remedy: "give it to the container when it starts: --device /dev/\(first)")
+        }
+        if let interface = interfaceWithoutDriver {
+            return Finding(
+                .cameras, .broken, "USB \(interface)", "a webcam is plugged in, but its driver is not loaded",
+                remedy: "sudo modprobe uvcvideo")
+        }
+        return Finding(
+            .cameras, .broken, "camera", "none found",
+            remedy: "plug one in; 'lsusb' lists what the machine sees")
+    }
+
+    /// A USB interface of the video class (0e) that no driver took.
+    private var interfaceWithoutDriver: String? {
+        let folder = "/sys/bus/usb/devices"
+        return files.names(in: folder).first {
+            files.text("\(folder)/\($0)/bInterfaceClass")?.hasPrefix("0e") == true
+                && !files.exists("\(folder)/\($0)/driver")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// What `camrec doctor` found: each part that a recording needs, and whether it would work.
+public struct Diagnosis: Sendable, Encodable {
+    /// What would keep every recording from working.
+    public enum Obstacle: String, Sendable, Encodable {
+        case noCamera, noPermission, noEncoder, noRoom
+    }
+
+    /// In the order of their areas.
+    public let findings: [Finding]
+    /// Nil where a recording would work.
+    public let obstacle: Obstacle?
+
+    /// Looks at this machine, as this process sees it.
+    /// - Parameters:
+    ///   - folder: where recordings are to go.
+    ///   - checkSettings: what is wrong with a settings file.
+    public static func make(
+        folder: String, checkSettings: @escaping (String) -> [SettingsProblem]
+    ) -> Diagnosis {
+        let files = MachineFiles()
+        let surroundings = Surroundings(files)
+        let doors = Doors(user: .current(), surroundings: surroundings)
+        return Diagnosis(
+            surroundings.findings + [doors.user.finding]
+                + CameraCheck(files: files, doors: doors).findings()
+                + EncoderCheck(files: files, doors: doors).findings()
+                + ServiceCheck(files: files, checkSettings: checkSettings).findings()
+                + DiskCheck.findings(folder: folder, files: files))
+    }
+
+    init(_ findings: [Finding]) {
+        self.findings = findings
+        func isBroken(_ area: Finding.Area) -> Bool {
+            let verdicts = findings.filter { $0.area == area }.map(\.verdict)
+            return verdicts.contains(.broken) && !verdicts.contains(.fine)
+        }
+        let isForbidden = findings.contains { $0.area == .cameras && $0.message.hasPrefix(Doors.refusal) }
+        obstacle =
+            isBroken(.cameras)
+            ? isForbidden ? .noPermission : .noCamera
+            : isBroken(.encoders) ? .noEncoder : isBroken(.disk) ? .noRoom : nil
+    }
+}

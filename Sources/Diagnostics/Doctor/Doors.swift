@@ -1,0 +1,68 @@
+import Capture
+import Glibc
+
+/// Which device nodes this process may open, and what to do where it may not.
+struct Doors {
+    let user: User
+    let surroundings: Surroundings
+
+    /// What every message of a refusal begins with.
+    static let refusal = "permission denied"
+
+    /// Nil where the node can be opened, or fails for another reason than its rights.
+    func refusal(of node: String, class deviceClass: String, module: String) -> (
+        message: String, remedy: String
+    )? {
+        let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        return refusal(
+            errno, of: node, owningGroup: DeviceNode.owningGroup(of: node), class: deviceClass, module: module
+        )
+    }
+
+    /// - Parameter code: errno of open(2).
+    func refusal(
+        _ code: Int32, of node: String, owningGroup: String?, class deviceClass: String, module: String
+    ) -> (message: String, remedy: String)? {
+        switch code {
+        // The file's rights are enough, and the control group's are not.
+        case EPERM where surroundings.service != nil:
+            (
+                "\(Self.refusal) by the unit's DevicePolicy",
+                "systemctl edit \(surroundings.service ?? ""): DeviceAllow=\(deviceClass) rw, and have \(module) loaded before it starts"
+            )
+        case EPERM:
+            ("\(Self.refusal) by the container", "give it the device when it starts: --device \(node)")
+        case EACCES: refusalByFile(node, owningGroup)
+        default: nil
+        }
+    }
+
+    private func refusalByFile(_ node: String, _ group: String?) -> (message: String, remedy: String) {
+        guard let group else {
+            return (
+                "\(Self.refusal): its group may not use it",
+                "sudo cp udev/70-camrec.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
+            )
+        }
+        if let service = surroundings.service {
+            return (
+                "\(Self.refusal): it is for the group '\(group)'",
+                "systemctl edit \(service): SupplementaryGroups=\(group)"
+            )
+        }
+        if user.enrolledGroups.contains(group), !user.groups.contains(group) {
+            return (
+                "\(Self.refusal): '\(user.name)' is in the group '\(group)' from the next login on",
+                "log out and in again"
+            )
+        }
+        return (
+            "\(Self.refusal): it is for the group '\(group)'",
+            "sudo usermod -aG \(group) \(user.name), then log out and in again"
+        )
+    }
+}

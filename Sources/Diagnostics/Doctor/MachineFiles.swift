@@ -1,0 +1,39 @@
+import Files
+import Glibc
+
+/// What the kernel and the distribution say in files, below a folder that is `/` but in tests.
+struct MachineFiles {
+    /// Without a slash at the end.
+    var root = ""
+
+    private static let mostBytes = 16 << 10
+
+    func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
+
+    /// In alphabetical order; empty where the folder cannot be read.
+    func names(in path: String) -> [String] {
+        Folder.names(in: root + path).filter { $0 != "." && $0 != ".." }.sorted()
+    }
+
+    /// The beginning of a file, up to 16 KiB; nil where it cannot be read.
+    func text(_ path: String) -> String? {
+        let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(byteCount: Self.mostBytes, alignment: 1) { buffer in
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
+            return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
+    }
+
+    /// The name at the end of what a link leads to.
+    func linkedName(_ path: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink(root + path, start, buffer.count)
+            guard count > 0 else { return nil }
+            let target = String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+            return target.split(separator: "/").last.map(String.init)
+        }
+    }
+}

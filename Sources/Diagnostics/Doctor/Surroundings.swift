@@ -1,0 +1,75 @@
+import Glibc
+
+/// Where this process runs, as far as that keeps devices from it.
+struct Surroundings {
+    /// Its name, as `docker`; nil outside containers.
+    let container: String?
+    /// The system service that it is part of.
+    let service: String?
+    let hasSysfs: Bool
+    let hasUdev: Bool
+    private let system: String
+
+    init(_ files: MachineFiles) {
+        container = Self.container(files)
+        service = Self.service(files)
+        hasSysfs = files.exists("/sys/class")
+        hasUdev = files.exists("/run/udev/data")
+        // /proc/sys is hidden in many sandboxes.
+        var name = utsname()
+        uname(&name)
+        let release = withUnsafeBytes(of: name.release) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let distribution = files.text("/etc/os-release")?.split(separator: "\n")
+            .first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst("PRETTY_NAME=".count).filter { $0 != "\"" }
+        system = "Linux \(release), \(distribution ?? "of an unknown distribution")"
+    }
+
+    /// What container managers leave for the processes inside: systemd's Container Interface, and the marks of
+    /// Docker and Podman.
+    private static func container(_ files: MachineFiles) -> String? {
+        if files.exists("/.dockerenv") { return "docker" }
+        if files.exists("/run/.containerenv") { return "podman" }
+        let environment = files.text("/proc/1/environ")?.split(separator: "\0") ?? []
+        let named = environment.first { $0.hasPrefix("container=") }?.dropFirst("container=".count)
+        let said = named ?? files.text("/run/systemd/container")?.split(separator: "\n").first
+        return said.flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// From the control group's path (cgroups(7)): `0::/system.slice/camrec@door.service`.
+    private static func service(_ files: MachineFiles) -> String? {
+        let group = files.text("/proc/self/cgroup")?.split(separator: "\n").last
+        guard let group, group.contains("/system.slice/") else { return nil }
+        return group.split(separator: "/").last { $0.hasSuffix(".service") }.map(String.init)
+    }
+
+    var findings: [Finding] {
+        var findings = [Finding(.machine, .fine, "system", system)]
+        if let container {
+            findings.append(
+                Finding(
+                    .machine, .note, "container",
+                    "this is inside a container (\(container)); it has the devices that it was given",
+                    remedy: "give it devices when it starts: --device /dev/video0 --device /dev/dri"))
+        }
+        if let service {
+            findings.append(
+                Finding(.machine, .note, "service", "this runs as \(service), with the rights of that unit"))
+        }
+        if !hasSysfs {
+            findings.append(
+                Finding(
+                    .machine, .note, "/sys",
+                    "hidden: what is plugged in and which driver it has cannot be told"))
+        }
+        if !hasUdev {
+            findings.append(
+                Finding(
+                    .machine, .note, "udev",
+                    "not running here: no links in /dev/v4l/by-id and /dev/camrec; name cameras by /dev/videoN"
+                ))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+
+/// A file of settings: `key = value`, one a line.
+///
+/// Empty lines and lines that begin with `#` say nothing; a `#` after white space begins a comment, too, unless the
+/// value is in double quotes. What the keys mean is not known here.
+public struct SettingsFile: Sendable {
+    /// One line that sets something.
+    public struct Entry: Sendable, Equatable {
+        /// Counted from 1.
+        public let line: Int
+        public let key: String
+        public let value: String
+    }
+
+    /// As it was given; what messages begin with.
+    public let path: String
+    /// In the order of the lines.
+    public let entries: [Entry]
+    /// Lines that are no settings.
+    public let problems: [SettingsProblem]
+
+    /// Larger files are something else.
+    private static let mostBytes = 64 << 10
+
+    /// Reads a file.
+    public init(path: String) throws(SettingsProblem) {
+        self.init(path: path, text: try Self.read(path))
+    }
+
+    /// Takes a text for a file's.
+    public init(path: String, text: String) {
+        var entries: [Entry] = []
+        var problems: [SettingsProblem] = []
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
+            do throws(LineError) {
+                if let entry = try Self.entry(line, number: index + 1) { entries.append(entry) }
+            } catch {
+                problems.append(SettingsProblem(path: path, line: index + 1, error.reason))
+            }
+        }
+        self.path = path
+        self.entries = entries
+        self.problems = problems
+    }
+
+    private struct LineError: Error {
+        let reason: String
+    }
+
+    private static func entry(_ line: Substring, number: Int) throws(LineError) -> Entry? {
+        let text = line.trimmed
+        if text.isEmpty || text.hasPrefix("#") { return nil }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f || $0 == "\t" }) else {
+            throw LineError(reason: "a control character; write plain text")
+        }
+        guard let sign = text.firstIndex(of: "=") else {
+            throw LineError(reason: "'\(text)' has no '='; write key = value")
+        }
+        let key = text[..<sign].trimmed
+        guard !key.isEmpty else { throw LineError(reason: "no key ahead of the '='; write key = value") }
+        return Entry(
+            line: number, key: String(key), value: try value(text[text.index(after: sign)...].trimmed))
+    }
+
+    private static func value(_ text: Substring) throws(LineError) -> String {
+        guard text.hasPrefix("\"") else { return String(text.withoutComment) }
+        guard let end = text.dropFirst().firstIndex(of: "\"") else {
+            throw LineError(reason: "the quote is not closed; end the value with '\"'")
+        }
+        let rest = text[text.index(after: end)...].trimmed
+        guard rest.isEmpty || rest.hasPrefix("#") else {
+            throw LineError(reason: "'\(rest)' after the closing quote; leave it out")
+        }
+        return String(text[text.index(after: text.startIndex)..<end])
+    }
+
+    private static func read(_ path: String) throws(SettingsProblem) -> String {
+        func failure(_ code: Int32) -> SettingsProblem {
+            SettingsProblem(path: path, line: nil, "reading failed: \(String(cString: strerror(code)))")
+        }
+        // A pipe that nobody writes to is not waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SettingsProblem(path: path, line: nil, "not a file of settings")
+        }
+        var bytes = [UInt8](repeating: 0, count: mostBytes + 1)
+        var count = 0
+        while count < bytes.count {
+            let result = bytes.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result >= 0 else { throw failure(errno) }
+            if result == 0 { break }
+            count += result
+        }
+        guard count <= mostBytes else {
+            throw SettingsProblem(
+                path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a file of settings")
+        }
+        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+            throw SettingsProblem(path: path, line: nil, "not UTF-8; write plain text")
+        }
+        return text
+    }
+}
+
+extension Substring {
+    /// Without white space at either end.
+    fileprivate var trimmed: Substring {
+        guard let last = lastIndex(where: { !$0.isWhitespace }) else { return self[endIndex...] }
+        return self[...last].drop(while: \.isWhitespace)
+    }
+
+    /// Up to a `#` that begins the value or comes after white space.
+    fileprivate var withoutComment: Substring {
+        var previous: Character = " "
+        for index in indices {
+            if self[index] == "#", previous.isWhitespace { return self[..<index].trimmed }
+            previous = self[index]
+        }
+        return self
+    }
+}

@@ -1,0 +1,73 @@
+/// What the keys of a settings file mean: a long option each.
+public struct SettingsKeys: Sendable {
+    /// A long option, without its dashes.
+    public struct Option: Sendable, Equatable {
+        public let name: String
+        /// It has no value: there or not.
+        public let isFlag: Bool
+        /// It may be given several times, and each counts.
+        public let isRepeating: Bool
+
+        /// An option of the command.
+        public init(name: String, isFlag: Bool, isRepeating: Bool) {
+            self.name = name
+            self.isFlag = isFlag
+            self.isRepeating = isRepeating
+        }
+    }
+
+    private let options: [String: Option]
+
+    /// The keys for a command's options. A flag `no-x` beside a flag `x` is the key `x` with the value `no`.
+    public init(_ options: [Option]) {
+        self.options = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// In alphabetical order.
+    public var names: [String] { options.keys.filter { !isInversion($0) }.sorted() }
+
+    /// The arguments that each entry stands for, in the order of the lines, and what is wrong with the others.
+    public func arguments(
+        of file: SettingsFile
+    ) -> (arguments: [(line: Int, argument: String?)], problems: [SettingsProblem]) {
+        var arguments: [(line: Int, argument: String?)] = []
+        var problems: [SettingsProblem] = []
+        var lines: [String: Int] = [:]
+        for entry in file.entries {
+            let problem = reason(against: entry, givenIn: lines[entry.key])
+            lines[entry.key] = lines[entry.key] ?? entry.line
+            if let problem {
+                problems.append(SettingsProblem(path: file.path, line: entry.line, problem))
+            } else {
+                arguments.append((entry.line, argument(for: entry)))
+            }
+        }
+        return (arguments, problems)
+    }
+
+    private func reason(against entry: SettingsFile.Entry, givenIn earlier: Int?) -> String? {
+        guard let option = options[entry.key], !isInversion(entry.key) else {
+            let nearest = names.nearest(to: entry.key).map { "the nearest is '\($0)'" }
+            return
+                "unknown key '\(entry.key)'; \(nearest ?? "'camrec --help' lists the options, which are the keys")"
+        }
+        if let earlier, !option.isRepeating {
+            return "'\(entry.key)' is in line \(earlier) already; leave one out"
+        }
+        if option.isFlag, entry.value != "yes", entry.value != "no" {
+            return "'\(entry.key)' is '\(entry.value)'; write yes or no"
+        }
+        return entry.value.isEmpty ? "'\(entry.key)' has no value; write one, or leave the line out" : nil
+    }
+
+    /// Nil for a flag that is not set.
+    private func argument(for entry: SettingsFile.Entry) -> String? {
+        guard options[entry.key]?.isFlag == true else { return "--\(entry.key)=\(entry.value)" }
+        if entry.value == "yes" { return "--\(entry.key)" }
+        return options["no-\(entry.key)"] == nil ? nil : "--no-\(entry.key)"
+    }
+
+    private func isInversion(_ name: String) -> Bool {
+        name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag == true
+    }
+}

@@ -1,0 +1,21 @@
+/// What is wrong with a file of settings. `description` is one line: the place, the thing, the next step.
+public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The file, as it was given.
+    public let path: String
+    /// Counted from 1; nil where the file as a whole is meant.
+    public let line: Int?
+    /// What is wrong.
+    public let reason: String
+
+    /// A problem of a line.
+    public init(path: String, line: Int?, _ reason: String) {
+        self.path = path
+        self.line = line
+        self.reason = reason
+    }
+
+    /// `FILE:LINE: reason`
+    public var description: String {
+        "\(path):\(line.map { "\($0):" } ?? "") \(reason)"
+    }
+}

@@ -1,0 +1,96 @@
+import Acceleration
+import Bitstream
+import Capture
+import Encoder
+
+/// How an encoder did with pictures that it had not seen before.
+public struct EncoderTrial: Sendable, Encodable {
+    /// `H.264` or `H.265`.
+    public let codec: String
+    /// The render node; nil for software.
+    public let node: String?
+    /// What was opened, and how it was set up.
+    public let encoder: String?
+    public let driver: String?
+    public let result: Result?
+    /// Why there is no result.
+    public let problem: String?
+
+    /// What was measured.
+    public struct Result: Sendable, Encodable {
+        public let pictures: Int
+        /// Of them, those that a decoder made something of.
+        public let decoded: Int
+        /// Pictures a second, one after the other as fast as it goes.
+        public let framesPerSecond: Double
+        /// From a picture to its access unit, in milliseconds.
+        public let medianLatency: Double
+        public let percentile99Latency: Double
+        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil where they are the same.
+        public let psnr: Double?
+        /// Bits a second that were asked for; nil where the encoder has no such mode.
+        public let wantedBitRate: Int?
+        /// Bits a second that came out.
+        public let bitRate: Int
+    }
+
+    /// What every encoder is asked for, in bits a second.
+    private static let bitRate = 4_000_000
+
+    /// Tries every encoder of this machine, one after the other.
+    /// - Parameter seconds: of pictures, at least one.
+    public static func runAll(size: PictureSize, frameRate: FrameRate, seconds: Int) -> [EncoderTrial] {
+        let nodes: [String?] = RenderNode.all() + [nil]
+        return nodes.flatMap { node in
+            Codec.allCases.map {
+                run(node: node, codec: $0, size: size, frameRate: frameRate, seconds: seconds)
+            }
+        }
+    }
+
+    /// Tries one.
+    /// - Parameter node: nil for software.
+    public static func run(
+        node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int
+    ) -> EncoderTrial {
+        do {
+            let pictures = try TrialPictures(size: size, frameRate: frameRate)
+            let supply = supply(node, codec, pictures.format)
+            let run = TrialRun(pictures: pictures, encoder: try supply.open(), codec: codec)
+            let measured = try run.measure(
+                count: seconds * Int(frameRate.framesPerSecond), keyframeInterval: supply.keyframeInterval)
+            let details = supply.choice?.details
+            return EncoderTrial(
+                codec: "\(codec)", node: node, encoder: supply.choice?.name, driver: details?.driver,
+                result: Result(
+                    measured, seconds: seconds, wanted: details?.rateControl.bitRate), problem: nil)
+        } catch {
+            return EncoderTrial(
+                codec: "\(codec)", node: node, encoder: nil, driver: nil, result: nil, problem: "\(error)")
+        }
+    }
+
+    private static func supply(_ node: String?, _ codec: Codec, _ format: PictureFormat) -> EncoderSupply {
+        var request = EncoderRequest()
+        request.preference = node == nil ? .software : .vaapi
+        request.renderNode = node
+        var configuration = EncoderConfiguration()
+        configuration.codec = codec
+        configuration.rateControl.bitRate = bitRate
+        return EncoderSupply.supplies(request, configurations: [configuration], source: format)[0]
+    }
+}
+
+extension EncoderTrial.Result {
+    fileprivate init(_ run: TrialRun.Measurement, seconds: Int, wanted: Int?) {
+        let latencies = run.latencies.sorted()
+        func percentile(_ part: Double) -> Double {
+            latencies.isEmpty ? 0 : Double(latencies[Int(Double(latencies.count - 1) * part)]) / 1e6
+        }
+        self.init(
+            pictures: run.pictureCount, decoded: run.decodedCount,
+            framesPerSecond: Double(run.pictureCount) / (Double(max(1, run.duration)) / 1e9),
+            medianLatency: percentile(0.5), percentile99Latency: percentile(0.99), psnr: run.psnr,
+            wantedBitRate: wanted, bitRate: run.byteCount * 8 / seconds)
+    }
+}

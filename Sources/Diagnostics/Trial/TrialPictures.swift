@@ -1,0 +1,70 @@
+import Capture
+
+/// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
+/// rate is used up. Each can be made again, to be compared with what was decoded.
+struct TrialPictures {
+    let format: PictureFormat
+    private let pool: PixelBufferPool
+    private let width: Int
+    private let height: Int
+    /// As random as a picture is large, and a row more.
+    private let texture: [UInt8]
+
+    /// Luma samples between a picture's texture and the next one's.
+    private static let step = 3
+    /// A prime: where a picture's noise begins.
+    private static let noiseStep = 7919
+
+    init(size: PictureSize, frameRate: FrameRate) throws(CaptureError) {
+        guard
+            let format = PictureFormat(
+                .nv12, size: size, frameRate: frameRate, color: ColorEncoding(range: .limited, matrix: .bt709)
+            )
+        else { throw CaptureError(.unsupported("no NV12 pictures of \(size)"), device: "the trial") }
+        self.format = format
+        (width, height) = (size.width, size.height)
+        pool = try .allocated(count: 1, length: format.minimumLengths[0])
+        // xorshift32 (Marsaglia 2003).
+        var state: UInt32 = 2_463_534_242
+        texture = (0..<(width * height + width)).map { _ in
+            state ^= state << 13
+            state ^= state >> 17
+            state ^= state << 5
+            return UInt8(truncatingIfNeeded: state >> 24)
+        }
+    }
+
+    /// A picture for an encoder. The one before it must be gone.
+    func buffer(_ number: Int) -> PixelBuffer {
+        let memory = pool.memory(ofBuffer: 0, plane: 0)
+        let lumaLength = width * height
+        withLuma(number) { memory.copyMemory(from: $0) }
+        memory[lumaLength...].initializeMemory(as: UInt8.self, repeating: 128)
+        var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
+        payloads[0] = PixelBuffer.Payload(length: format.minimumLengths[0])
+        return PixelBuffer(
+            pool: pool, index: 0, payloads: payloads, format: format, sequence: UInt32(number),
+            timestamp: format.frameRate.time(ofFrame: number))
+    }
+
+    /// Lends a picture's luma samples, row after row.
+    func withLuma<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: width * height, alignment: 16) { picture in
+            texture.withUnsafeBufferPointer { texture in
+                let noise = number * Self.noiseStep % (width * height)
+                let shift = number * Self.step % (8 * width)
+                for row in 0..<height {
+                    for column in 0..<width {
+                        let place = row * width + column
+                        // Blocks of 16 of the texture, smooth within, and noise of 4 bits.
+                        let block = (row / 16) * width + (column + shift) / 16
+                        let grain =
+                            place + noise < texture.count ? place + noise : place + noise - texture.count
+                        picture[place] = 48 + texture[block] / 2 + texture[grain] / 16
+                    }
+                }
+            }
+            return body(UnsafeRawBufferPointer(picture))
+        }
+    }
+}

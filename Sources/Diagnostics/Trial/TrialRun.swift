@@ -1,0 +1,112 @@
+import Bitstream
+import Capture
+import Decoder
+import Encoder
+import Glibc
+import Threading
+
+/// One pass of the trial's pictures through an encoder, and back through a software decoder.
+final class TrialRun {
+    /// What was seen.
+    struct Measurement {
+        var pictureCount = 0
+        var decodedCount = 0
+        var byteCount = 0
+        /// Nanoseconds that the encoder took for all pictures.
+        var duration: Int64 = 0
+        /// Nanoseconds from each picture to its access unit.
+        var latencies: [Int64] = []
+        var squaredError = 0.0
+        var sampleCount = 0
+
+        /// Nil where every sample is the same.
+        var psnr: Double? {
+            squaredError == 0 ? nil : 10 * log10(255 * 255 * Double(sampleCount) / squaredError)
+        }
+    }
+
+    private let pictures: TrialPictures
+    private let encoder: any PictureEncoder
+    private let gatherer: AccessUnitGatherer
+    private let decoder: PictureDecoder
+    /// When each picture was given to the encoder; by its number.
+    private var starts: [Int64] = []
+    private var measurement = Measurement()
+
+    init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
+        self.pictures = pictures
+        self.encoder = encoder
+        gatherer = AccessUnitGatherer(codec: codec)
+        var configuration = DecoderConfiguration(codec: codec)
+        configuration.acceleration = .none
+        decoder = PictureDecoder(configuration)
+    }
+
+    /// Encodes pictures one after the other, and compares each with what is decoded of it.
+    func measure(count: Int, keyframeInterval: Int) throws -> Measurement {
+        for number in 0..<count {
+            let buffer = pictures.buffer(number)
+            let start = MonotonicTime.now()
+            starts.append(start)
+            try encoder.encode(
+                buffer, as: number % keyframeInterval == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
+            _ = consume buffer
+            try takeUnits(since: start)
+        }
+        let end = MonotonicTime.now()
+        try encoder.drain()
+        try takeUnits(since: end)
+        try gatherer.finish(decode)
+        decoder.drain()
+        try takePictures()
+        return measurement
+    }
+
+    /// - Parameter start: when the encoder was called.
+    private func takeUnits(since start: Int64) throws {
+        var start = start
+        while let unit = try encoder.nextAccessUnit() {
+            let now = MonotonicTime.now()
+            measurement.duration += now - start
+            measurement.pictureCount += 1
+            measurement.byteCount += unit.count
+            if starts.indices.contains(unit.frameNumber) {
+                measurement.latencies.append(now - starts[unit.frameNumber])
+            }
+            try unit.withUnsafeBytes { try gatherer.gather($0.bytes, decode) }
+            // What decoding takes is not the encoder's.
+            start = MonotonicTime.now()
+        }
+        measurement.duration += MonotonicTime.now() - start
+    }
+
+    private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
+        try decoder.decode(unit)
+        try takePictures()
+    }
+
+    private func takePictures() throws {
+        while let picture = try decoder.nextPicture() { compare(picture) }
+    }
+
+    private func compare(_ picture: borrowing DecodedPicture) {
+        let (width, height) = (pictures.format.size.width, pictures.format.size.height)
+        guard picture.layout != nil, picture.width >= width, picture.height >= height else { return }
+        measurement.squaredError += pictures.withLuma(picture.number) { original in
+            picture.withPlane(0) { rows, stride in
+                var sum = 0
+                for row in 0..<height {
+                    for column in 0..<width {
+                        let difference =
+                            Int(original[row * width + column]) - Int(rows[row * stride + column])
+                        sum += difference * difference
+                    }
+                }
+                return Double(sum)
+            }
+        }
+        measurement.sampleCount += width * height
+        measurement.decodedCount += 1
+    }
+}

@@ -1,0 +1,26 @@
+import CFiles
+import Glibc
+
+/// What is known of a file, be it open or not; links are not followed.
+public struct FileFacts: Sendable, Hashable {
+    /// Neither a folder nor a link nor anything else that is not a plain file.
+    public let isRegular: Bool
+    /// Bytes.
+    public let size: Int
+    /// When it was made, in nanoseconds since 1970; 0 where the file system does not know. A file that takes
+    /// another's place under its name has another time (statx(2), stx_btime).
+    public let birth: Int64
+    /// When it was written last, in nanoseconds since 1970.
+    public let modification: Int64
+
+    /// Nil where there is nothing under this name.
+    /// - Parameter folder: an open folder that a relative path begins at; the working folder unless given.
+    public init?(path: String, in folder: Int32 = AT_FDCWD) {
+        var facts = files_facts()
+        guard files_read_facts(folder, path, &facts) == 0 else { return nil }
+        isRegular = facts.mode & S_IFMT == S_IFREG
+        size = Int(facts.size)
+        birth = facts.birth
+        modification = facts.modification
+    }
+}

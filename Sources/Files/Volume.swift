@@ -1,0 +1,49 @@
+import Glibc
+
+/// The file system that a folder is on.
+public struct Volume: Sendable {
+    /// The folder, which may come and go.
+    public let folder: String
+    /// The file system that shows where this one is no longer mounted; nil for the root.
+    private let underlying: dev_t?
+
+    /// - Parameter folder: one that exists.
+    public init(folder: String) {
+        self.folder = folder
+        let device = Self.device(of: folder)
+        var parent = Self.absolute(folder)
+        while Self.device(of: parent) == device, parent != "/" { parent = Folder.of(parent) }
+        let found = Self.device(of: parent)
+        underlying = found == device ? nil : found
+    }
+
+    /// Whether it was mounted and is not any more: what is written to its folder now goes to another disk.
+    public var isGone: Bool {
+        guard let underlying else { return false }
+        var path = Self.absolute(folder)
+        while Self.device(of: path) == nil, path != "/" { path = Folder.of(path) }
+        return Self.device(of: path) == underlying
+    }
+
+    /// Bytes: what it holds in all, and what a user may still write; nil where it cannot be told.
+    public var space: (total: Int, free: Int)? {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return nil }
+        let unit = Int(status.f_frsize)
+        return (Int(clamping: status.f_blocks) * unit, Int(clamping: status.f_bavail) * unit)
+    }
+
+    private static func device(of path: String) -> dev_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_dev : nil
+    }
+
+    /// Without links and dots where the folder is there.
+    private static func absolute(_ path: String) -> String {
+        if let real = realpath(path, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        return path.hasPrefix("/") ? path : absolute(".") + "/" + path
+    }
+}

@@ -1,0 +1,39 @@
+import CNetwork
+import Glibc
+
+/// Whoever started this process as a service and wants to hear how it goes: systemd, by the protocol of sd_notify(3).
+///
+/// Safe in any thread. What cannot be delivered is lost without a word: there is nobody else to tell.
+public struct ServiceManager: Sendable {
+    private let address: ResolvedAddress
+
+    /// Nanoseconds that a service manager with a full queue is waited for.
+    private static let patience: Int64 = 1_000_000_000
+
+    /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil where it is
+    ///   none of these.
+    public init?(address: String) {
+        let resolved =
+            address.hasPrefix("@")
+            ? ResolvedAddress(abstractName: String(address.dropFirst()))
+            : address.hasPrefix("/") ? ResolvedAddress(path: address) : nil
+        guard let resolved else { return nil }
+        self.address = resolved
+    }
+
+    /// Sends assignments, one a line: `READY=1`, `STATUS=…`, `WATCHDOG=1`, `STOPPING=1`.
+    public func notify(_ assignments: String...) {
+        let descriptor = network_datagram_socket(AF_UNIX)
+        guard descriptor >= 0 else { return }
+        let socket = Socket(descriptor: descriptor)
+        // The manager may have made its socket anew since the last message.
+        guard address.withSocketAddress({ network_connect(socket.descriptor, $0, $1) }) == 0 else { return }
+        var message = assignments.joined(separator: "\n")
+        message.withUTF8 { bytes in
+            guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
+            var ready = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = network_poll(&ready, 1, Self.patience)
+            _ = socket.send(UnsafeRawBufferPointer(bytes))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Files
+import Glibc
+import Synchronization
+import Threading
+
+/// Has files written to the disk itself while they grow, on a thread of its own: a disk may take seconds for
+/// it, and whoever writes does not wait.
+///
+/// A file's name is on the disk when its folder is, which is written after the file begins (fsync(2)).
+public final class DiskSynchronizer: Sendable {
+    private let loop: SynchronizationLoop
+
+    /// Nil where the system allows no more threads.
+    /// - Parameter bound: what a power cut can take at most, in nanoseconds, as long as the disk needs no more
+    ///   than half of it to write what came in the other half.
+    public init?(bound: Int64) {
+        loop = SynchronizationLoop(interval: max(1, bound / 2))
+        guard loop.start() else { return nil }
+    }
+
+    deinit { loop.stop() }
+
+    /// Takes care of an open file until it is ended.
+    func begin(_ descriptor: Int32, path: String) -> SynchronizedFile? {
+        // One of our own, because the writer closes its own when it likes.
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { return nil }
+        let file = SynchronizedFile(descriptor: copy, folder: Folder.of(path))
+        loop.add(file)
+        return file
+    }
+}
+
+/// A file that is written to the disk from time to time.
+final class SynchronizedFile: Sendable {
+    fileprivate let descriptor: Int32
+    fileprivate let folder: String
+    fileprivate let isEnded = Atomic<Bool>(false)
+    private let code = Atomic<Int32>(0)
+
+    fileprivate init(descriptor: Int32, folder: String) {
+        self.descriptor = descriptor
+        self.folder = folder
+    }
+
+    deinit { close(descriptor) }
+
+    /// Nothing more is written to it.
+    func end() { isEnded.store(true, ordering: .releasing) }
+
+    /// Why the disk did not take it, as errno; nil where it did.
+    var failure: Int32? {
+        let code = code.load(ordering: .relaxed)
+        return code == 0 ? nil : code
+    }
+
+    fileprivate func synchronize() {
+        guard fdatasync(descriptor) != 0, errno != EINVAL else { return }
+        code.store(errno, ordering: .relaxed)
+    }
+
+    fileprivate func synchronizeFolder() {
+        let folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        // File systems that cannot do so for a folder do not need it.
+        _ = fsync(folder)
+        close(folder)
+    }
+}
+
+/// The synchronizer's thread's work.
+private final class SynchronizationLoop: @unchecked Sendable {
+    // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`, which is its
+    // maker's.
+    private let monitor = Monitor()
+    private let interval: Int64
+    private var files: [SynchronizedFile] = []
+    private var newcomers: [SynchronizedFile] = []
+    private var isStopping = false
+    private var thread: WorkerThread?
+
+    init(interval: Int64) { self.interval = interval }
+
+    func start() -> Bool {
+        thread = WorkerThread { [self] in run() }
+        return thread != nil
+    }
+
+    func add(_ file: SynchronizedFile) { monitor.withLock { newcomers.append(file) } }
+
+    /// Everything is on the disk when this returns.
+    func stop() {
+        monitor.withLock {
+            isStopping = true
+            monitor.signal()
+        }
+        if let thread = thread.take() { thread.join() }
+    }
+
+    private func run() {
+        while waitForTurn() { synchronize() }
+        synchronize()
+    }
+
+    private func waitForTurn() -> Bool {
+        let deadline = MonotonicTime.now() + interval
+        return monitor.withLock {
+            while !isStopping, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            return !isStopping
+        }
+    }
+
+    private func synchronize() {
+        let (files, newcomers) = monitor.withLock {
+            defer { self.newcomers = [] }
+            return (self.files + self.newcomers, self.newcomers)
+        }
+        // What was ended by now is whole, and needs to be written once more at most.
+        let rest = files.filter { !$0.isEnded.load(ordering: .acquiring) }
+        for file in files { file.synchronize() }
+        for file in newcomers { file.synchronizeFolder() }
+        monitor.withLock { self.files = rest }
+    }
+}

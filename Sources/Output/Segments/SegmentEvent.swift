@@ -1,0 +1,28 @@
+/// What happens to an output that is made of several files. `description` is one line.
+public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
+    /// A file began.
+    case began(path: String)
+    /// A file cannot go on, or none can begin; what comes is lost until one does.
+    case interrupted(OutputError)
+    /// A file began after so many frames were lost.
+    case resumed(path: String, lost: Int)
+    /// An old segment is gone, to keep the limits.
+    case removed(path: String)
+
+    /// Whether somebody should hear of it even when all goes well in the end.
+    public var isWarning: Bool {
+        switch self {
+        case .interrupted, .resumed: true
+        case .began, .removed: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .began(let path): "writing \(path)"
+        case .interrupted(let error): "\(error) (trying on)"
+        case .resumed(let path, let lost): "\(path): recording again; \(lost) frames were lost"
+        case .removed(let path): "removed \(path)"
+        }
+    }
+}

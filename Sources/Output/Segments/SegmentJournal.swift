@@ -1,0 +1,282 @@
+import Files
+import Glibc
+
+/// What camrec wrote by a pattern, in this run and in those before: a text file beside the segments, from which
+/// `--keep` and `--min-free` know what is theirs.
+///
+/// A line for each segment, and a second one, with its size, when it was ended:
+///
+///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME]
+///
+/// Birth is the file's time of creation in nanoseconds, size `-` until it is known, and the second pair the
+/// segment's timestamps. Only a file that is in the journal is ever removed, and only while it is still that
+/// file: a plain one, reached without links from the pattern's folder, under a name that the pattern makes,
+/// made at the time that the journal says and as large as it was. Copies, and files that were put in a
+/// segment's place, are left alone.
+///
+/// One recorder at a time has it: it holds a lock (flock(2)) for as long.
+final class SegmentJournal {
+    /// A segment, and its timestamps.
+    struct Entry: Equatable {
+        var files: [File]
+        /// Bytes; nil until it was ended.
+        var size: Int?
+    }
+
+    /// A file by its name from the pattern's folder, and its time of creation.
+    struct File: Equatable {
+        let name: String
+        let birth: Int64
+    }
+
+    /// The oldest first; the one that is being written is among them.
+    private(set) var entries: [Entry] = []
+    /// What the names in it begin at.
+    let folder: String
+
+    private let path: String
+    private let names: [SegmentNames]
+    private var descriptor: Int32 = -1
+
+    private static let header = "# camrec segments 1\n"
+    /// A journal larger than any is not read; a million segments are not kept.
+    private static let largestSize = 256 << 20
+
+    /// Opens the journal of a pattern, or begins it.
+    /// - Parameter names: those of the segments, and those of their timestamps where there are any.
+    init(names: [SegmentNames]) throws(OutputError) {
+        self.names = names
+        folder = names[0].folder
+        let rest = names[0].pattern.dropFirst(
+            folder == "." && !names[0].pattern.hasPrefix("./") ? 0 : folder.count)
+        path = "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined()).camrec"
+        descriptor = try lock()
+        entries = try read()
+        try compact()
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
+    func begin(_ paths: [String]) throws(OutputError) {
+        let files = paths.map { path in
+            let name = relative(path)
+            return File(name: name, birth: FileFacts(path: path)?.birth ?? 0)
+        }
+        let entry = Entry(files: files, size: nil)
+        try append(entry)
+        entries.append(entry)
+    }
+
+    /// The latest segment has come to its end. A full disk may have no room to say so, and then its time of
+    /// creation alone tells which file it is.
+    func end(size: Int) {
+        guard !entries.isEmpty else { return }
+        entries[entries.count - 1].size = size
+        try? append(entries[entries.count - 1])
+    }
+
+    /// The latest segment came to nothing: there is no such file.
+    func cancel() { if !entries.isEmpty { entries.removeLast() } }
+
+    /// When the oldest segment was written last, in nanoseconds since 1970; nil where it is not there.
+    var oldestModification: Int64? {
+        guard let file = entries.first?.files.first else { return nil }
+        return withParent(of: file.name) { FileFacts(path: $1, in: $0)?.modification } ?? nil
+    }
+
+    /// Forgets the oldest segment, and removes its files where they are still what was written.
+    /// - Returns: the segment's path; nil where nothing was removed.
+    func removeOldest() -> String? {
+        guard !entries.isEmpty else { return nil }
+        let entry = entries.removeFirst()
+        var removed: String?
+        for (index, file) in entry.files.enumerated() {
+            // A segment that is somebody's own now keeps its timestamps.
+            if index > 0, removed == nil { break }
+            if remove(file, size: index == 0 ? entry.size : nil) { removed = removed ?? path(of: file) }
+        }
+        return removed
+    }
+
+    private func path(of file: File) -> String { folder == "." ? file.name : "\(folder)/\(file.name)" }
+
+    private func remove(_ file: File, size: Int?) -> Bool {
+        guard names.contains(where: { $0.covers(path(of: file)) || $0.covers("./" + file.name) }) else {
+            return false
+        }
+        return withParent(of: file.name) { parent, name in
+            guard let facts = FileFacts(path: name, in: parent), facts.isRegular, facts.birth == file.birth,
+                size == nil || size == facts.size
+            else { return false }
+            return unlinkat(parent, name, 0) == 0
+        } ?? false
+    }
+
+    /// Opens the folder that a file is in, going from the pattern's folder through no links and never up.
+    private func withParent<Result>(of name: String, _ body: (Int32, String) -> Result) -> Result? {
+        let parts = name.split(separator: "/").map(String.init)
+        guard let last = parts.last, !parts.contains(".."), !name.hasPrefix("/") else { return nil }
+        var parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for part in parts.dropLast() where parent >= 0 {
+            let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            close(parent)
+            parent = next
+        }
+        guard parent >= 0 else { return nil }
+        defer { close(parent) }
+        return body(parent, last)
+    }
+
+    /// A path as the journal has it.
+    private func relative(_ path: String) -> String {
+        let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
+        return String(rest.drop { $0 == "/" })
+    }
+}
+
+// MARK: The file
+
+extension SegmentJournal {
+    /// Opens the journal and takes its lock.
+    private func lock() throws(OutputError) -> Int32 {
+        while true {
+            let opened = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+                close(opened)
+                throw OutputError(.journalInUse, output: names[0].pattern)
+            }
+            // Whoever had the lock may have put another journal in its place meanwhile.
+            if FileIdentity(descriptor: opened) == FileIdentity(path: path) { return opened }
+            close(opened)
+        }
+    }
+
+    private func read() throws(OutputError) -> [Entry] {
+        guard let facts = FileFacts(path: path), facts.isRegular, facts.size <= Self.largestSize else {
+            throw OutputError(.notCreated(errno: EFBIG), output: path)
+        }
+        var bytes = [UInt8](repeating: 0, count: facts.size)
+        var count = 0
+        while count < bytes.count {
+            let result = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+            }
+            if result <= 0 { break }
+            count += result
+        }
+        var entries: [Entry] = []
+        var indices: [File: Int] = [:]
+        for line in bytes[..<count].split(separator: UInt8(ascii: "\n")) {
+            guard let entry = Entry(line: String(decoding: line, as: UTF8.self)) else { continue }
+            if let index = indices[entry.files[0]] {
+                entries[index] = entry
+            } else {
+                indices[entry.files[0]] = entries.count
+                entries.append(entry)
+            }
+        }
+        return entries
+    }
+
+    /// Writes the journal anew, without what is there no more.
+    private func compact() throws(OutputError) {
+        entries = entries.compactMap { entry in
+            let facts = withParent(of: entry.files[0].name) { FileFacts(path: $1, in: $0) } ?? nil
+            guard let facts, facts.birth == entry.files[0].birth else { return nil }
+            // A recorder that was killed could not say how large its last segment was.
+            return Entry(files: entry.files, size: entry.size ?? facts.size)
+        }
+        let text = Self.header + entries.map(\.line).joined()
+        let temporary = path + ".new"
+        unlink(temporary)
+        let opened = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: temporary) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0, write(text, to: opened), fdatasync(opened) == 0,
+            rename(temporary, path) == 0
+        else {
+            let code = errno
+            unlink(temporary)
+            close(opened)
+            throw OutputError(.notCreated(errno: code), output: path)
+        }
+        close(descriptor)
+        descriptor = opened
+    }
+
+    private func append(_ entry: Entry) throws(OutputError) {
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard write(entry.line, to: descriptor), fdatasync(descriptor) == 0 else {
+            let code = errno
+            _ = ftruncate(descriptor, end)
+            throw OutputError(writeFailed: code, output: path)
+        }
+    }
+
+    private func write(_ text: String, to descriptor: Int32) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return false }
+            rest = rest.dropFirst(written)
+        }
+        return true
+    }
+}
+
+extension SegmentJournal.File: Hashable {}
+
+extension SegmentJournal.Entry {
+    /// Nil for what is no segment: the header, and a line that was cut off.
+    init?(line: String) {
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        guard [3, 5].contains(fields.count), let birth = Int64(fields[0]), !fields[2].isEmpty,
+            fields[1] == "-" || Int(fields[1]) != nil
+        else { return nil }
+        size = Int(fields[1])
+        files = [SegmentJournal.File(name: fields[2].unescaped, birth: birth)]
+        guard fields.count == 5 else { return }
+        guard let birth = Int64(fields[3]), !fields[4].isEmpty else { return nil }
+        files.append(SegmentJournal.File(name: fields[4].unescaped, birth: birth))
+    }
+
+    /// As it stands in the journal.
+    var line: String {
+        var line = "\(files[0].birth)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
+        for file in files.dropFirst() { line += "\t\(file.birth)\t\(file.name.escaped)" }
+        return line + "\n"
+    }
+}
+
+extension String {
+    /// Without the characters that end a field or a line.
+    fileprivate var escaped: String {
+        var text = ""
+        for character in unicodeScalars {
+            switch character {
+            case "\\": text += "\\\\"
+            case "\t": text += "\\t"
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+
+    fileprivate var unescaped: String {
+        var (text, isEscaped) = ("", false)
+        for character in unicodeScalars {
+            if isEscaped {
+                text.unicodeScalars.append(character == "t" ? "\t" : character == "n" ? "\n" : character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,122 @@
+import Files
+import Glibc
+
+/// The names of a recording's files: a pattern, in which `strftime` puts the time, and a counter where that
+/// name is taken.
+///
+/// The counter stands ahead of the extension: `out.h264`, `out-1.h264`, `out-2.h264`. It only ever rises, so
+/// that a name that was deleted does not come again out of order.
+public struct SegmentNames: Sendable {
+    /// As it was given.
+    public let pattern: String
+    private let isPattern: Bool
+    private let isUTC: Bool
+    /// The name without counter that the last file's came from.
+    private var lastName: String?
+    private var counter = 0
+
+    /// - Parameters:
+    ///   - expandsTime: whether `%` means what `strftime` says; otherwise the name is taken as it is.
+    ///   - isUTC: UTC in place of local time.
+    public init(_ pattern: String, expandsTime: Bool, isUTC: Bool = false) {
+        self.pattern = pattern
+        isPattern = expandsTime && pattern.contains("%")
+        self.isUTC = isUTC
+    }
+
+    /// What stands ahead of the first folder, or file, whose name depends on the time: `/video` of
+    /// `/video/%Y/%m.h264`; `.` where that is nothing.
+    public var folder: String {
+        let parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let fixed = parts.prefix { !isPattern || !$0.contains("%") }
+        return fixed.isEmpty ? "." : fixed == [""] ? "/" : fixed.joined(separator: "/")
+    }
+
+    /// The next name that no file has.
+    /// - Parameter time: seconds since 1970 at the file's beginning.
+    public mutating func next(at time: time_t) -> String {
+        let name = expanded(at: time)
+        if name == lastName {
+            counter += 1
+        } else {
+            (lastName, counter) = (name, Self.highestCounter(of: name).map { $0 + 1 } ?? 0)
+        }
+        return Self.name(name, counter: counter)
+    }
+
+    /// The name at a moment for which another pattern has found this counter.
+    func companion(at time: time_t, counter: Int) -> String {
+        Self.name(expanded(at: time), counter: counter)
+    }
+
+    /// The counter of the last name; 0 for none.
+    var lastCounter: Int { counter }
+
+    /// Whether a name, with or without a counter, is one that the pattern could have made.
+    public func covers(_ name: String) -> Bool {
+        let (stem, end) = Self.split(pattern)
+        let globs = [Self.glob(stem, isPattern), Self.glob(end, isPattern)]
+        return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
+    }
+
+    private func expanded(at time: time_t) -> String {
+        guard isPattern else { return pattern }
+        var (moment, parts) = (time, tm())
+        if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
+        // The space keeps the result from being empty, which strftime cannot tell from one too long.
+        let capacity = Int(PATH_MAX)
+        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
+            let count = strftime(buffer.baseAddress, capacity, pattern + " ", &parts)
+            return String(
+                decoding: buffer.prefix(max(0, count - 1)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        return text.isEmpty ? pattern : text
+    }
+
+    private static func name(_ name: String, counter: Int) -> String {
+        guard counter > 0 else { return name }
+        let (stem, end) = split(name)
+        return "\(stem)-\(counter)\(end)"
+    }
+
+    /// A name without and with its extension's dot: `a/out` and `.h264`.
+    private static func split(_ name: String) -> (stem: String, end: String) {
+        let file = name.lastIndex(of: "/").map { name.index(after: $0) } ?? name.startIndex
+        guard let dot = name.lastIndex(of: "."), dot > file else { return (name, "") }
+        return (String(name[..<dot]), String(name[dot...]))
+    }
+
+    /// The highest counter among the files that are there: 0 for the name itself, nil where there is none.
+    private static func highestCounter(of name: String) -> Int? {
+        let (stem, end) = split(name)
+        let slash = stem.lastIndex(of: "/")
+        let folder = slash.map { $0 == stem.startIndex ? "/" : String(stem[..<$0]) } ?? "."
+        let start = slash.map { String(stem[stem.index(after: $0)...]) } ?? stem
+        return Folder.names(in: folder).compactMap { file -> Int? in
+            guard file.hasPrefix(start), file.hasSuffix(end), file.count >= start.count + end.count else {
+                return nil
+            }
+            let middle = file.dropFirst(start.count).dropLast(end.count)
+            if middle.isEmpty { return 0 }
+            guard middle.first == "-", let counter = Int(middle.dropFirst()),
+                (0..<Int.max / 2).contains(counter)
+            else { return nil }
+            return counter
+        }.max()
+    }
+
+    /// A shell pattern (`fnmatch`) for whatever a `strftime` pattern may become.
+    private static func glob(_ text: String, _ isPattern: Bool) -> String {
+        var (glob, rest) = ("", text[...])
+        while let character = rest.popFirst() {
+            if character == "%", isPattern {
+                // Flags and a width may stand ahead of the conversion.
+                while let next = rest.first, "_-0^#123456789EO".contains(next) { rest.removeFirst() }
+                glob += rest.popFirst() == "%" ? "%" : "*"
+            } else {
+                glob += "*?[]\\".contains(character) ? "\\\(character)" : "\(character)"
+            }
+        }
+        return glob
+    }
+}

@@ -1,0 +1,302 @@
+import Bitstream
+import Files
+import Glibc
+import Threading
+
+/// A recording in several files, each of which begins with an IDR and is whole by itself. No access unit is
+/// lost or doubled between two of them.
+///
+/// There are two kinds. A recording in segments begins a file when its schedule says so, names each by the time
+/// it begins at, never overwrites one, removes old ones, and tries on where a file cannot be written: what comes
+/// until then is lost, and counted by whoever calls. A recording in one file begins another only where the
+/// stream's picture format changes, and ends where writing fails.
+public final class SegmentedSink: PacketSink {
+    /// Makes the sink of a file that must not exist.
+    public typealias Opening = (String, StreamDescription) throws(OutputError) -> any PacketSink
+
+    public let name: String
+    /// Whether it tries on where a file cannot be written.
+    public let recovers: Bool
+    /// What came of it so far. To be read by the writer's thread, or after it.
+    public private(set) var summary = Summary()
+
+    private var names: SegmentNames
+    private let timestampNames: SegmentNames?
+    private var stream: StreamDescription
+    private let open: Opening
+    private let openTimestamps: Opening?
+    private let clock: SegmentClock
+    private let report: (SegmentEvent) -> Void
+    private let volume: Volume
+    private let keeper: SegmentKeeper?
+    private var schedule: SegmentSchedule?
+    private var segment: Segment?
+    /// The next IDR begins a file.
+    private var isCutDue = false
+    private var outage: Outage?
+    /// The first thing that went wrong beside the pictures themselves.
+    private var sideFailure: OutputError?
+
+    /// How many files, which, and how many old ones were removed.
+    public struct Summary: Sendable, Hashable {
+        public var count = 0
+        /// The first file's path; nil where there was none.
+        public var first: String?
+        /// The latest file's path; nil where there was none.
+        public var last: String?
+        public var removed = 0
+    }
+
+    /// What a recording in segments is.
+    public struct Plan: Sendable {
+        /// Of the segments.
+        public var names: SegmentNames
+        /// Of the pictures' times, a file beside each segment; nil for none.
+        public var timestamps: SegmentNames?
+        /// Nil where something else ends them (`endFile`).
+        public var length: SegmentSchedule.Length?
+        /// Which ones stay.
+        public var retention = SegmentRetention()
+
+        /// A file for each length, none of which is removed.
+        public init(names: SegmentNames, length: SegmentSchedule.Length?) {
+            self.names = names
+            self.length = length
+        }
+    }
+
+    /// A file that is being written.
+    private struct Segment {
+        let sink: any PacketSink
+        let path: String
+        var timestamps: (any PacketSink)?
+        /// On CLOCK_MONOTONIC.
+        let beginning: Int64
+        /// Of access units.
+        var bytes = 0
+        /// Those since the limits were looked at last.
+        var uncheckedBytes = 0
+    }
+
+    /// A time in which nothing can be written.
+    private struct Outage {
+        let error: OutputError
+        /// When the next attempt may be, on CLOCK_MONOTONIC.
+        var end: Int64
+        var pause: Int64
+        var lost = 0
+        /// Nothing was written since it began.
+        var isOngoing = true
+    }
+
+    private static let shortestPause: Int64 = 1_000_000_000
+    private static let longestPause: Int64 = 60_000_000_000
+    /// So many bytes of a segment may be written before the limits are looked at.
+    private static let bytesBetweenChecks = 16 << 20
+
+    /// A recording in segments. The pattern's folder is made; the first file comes with the first IDR.
+    /// - Parameters:
+    ///   - open: makes the sink of a segment.
+    ///   - openTimestamps: makes the sink of a segment's timestamps, where the plan has any.
+    ///   - report: told of events, on the writer's thread.
+    public init(
+        _ plan: Plan, stream: StreamDescription, open: @escaping Opening, openTimestamps: Opening? = nil,
+        clock: SegmentClock = .system,
+        report: @escaping (SegmentEvent) -> Void = { _ in }
+    ) throws(OutputError) {
+        name = plan.names.pattern
+        recovers = true
+        (names, timestampNames) = (plan.names, plan.timestamps)
+        (self.stream, self.clock, self.report) = (stream, clock, report)
+        (self.open, self.openTimestamps) = (open, openTimestamps)
+        schedule = plan.length.map(SegmentSchedule.init)
+        let folder = plan.names.folder
+        let code = Folder.make(folder)
+        guard code == 0, access(folder, W_OK | X_OK) == 0 else {
+            throw OutputError(.notCreated(errno: code == 0 ? errno : code), output: plan.names.pattern)
+        }
+        let volume = Volume(folder: folder)
+        self.volume = volume
+        keeper =
+            plan.retention.isLimited
+            ? try SegmentKeeper(
+                plan.retention, names: [plan.names] + [plan.timestamps].compactMap { $0 },
+                space: { volume.space }) : nil
+    }
+
+    /// A recording in one file, which is open already.
+    /// - Parameters:
+    ///   - first: writes the file.
+    ///   - path: its name.
+    ///   - open: makes the sink of a further file.
+    ///   - report: told of events, on the writer's thread.
+    public init(
+        first: any PacketSink, path: String, stream: StreamDescription, open: @escaping Opening,
+        clock: SegmentClock = .system, report: @escaping (SegmentEvent) -> Void = { _ in }
+    ) {
+        name = first.name
+        recovers = false
+        (names, timestampNames) = (SegmentNames(path, expandsTime: false), nil)
+        (self.stream, self.clock, self.report) = (stream, clock, report)
+        (self.open, openTimestamps) = (open, nil)
+        (volume, keeper) = (Volume(folder: Folder.of(path)), nil)
+        segment = Segment(sink: first, path: path, beginning: clock.monotonic())
+        summary = Summary(count: 1, first: path, last: path)
+    }
+
+    /// The file that is being written.
+    public var identity: FileIdentity? { segment?.sink.identity }
+
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        if schedule?.enters(unit) == true { isCutDue = true }
+        if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
+        guard let sink = segment?.sink else { throw loss() }
+        do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
+        writeTimestamp(of: unit)
+        segment?.bytes += unit.count
+        segment?.uncheckedBytes += unit.count
+        if let segment, segment.uncheckedBytes >= Self.bytesBetweenChecks {
+            self.segment?.uncheckedBytes = 0
+            tidy(size: segment.bytes)
+        }
+    }
+
+    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+        stream = description
+        try endFile()
+    }
+
+    public func endFile() throws(OutputError) {
+        do throws(OutputError) { try endSegment() } catch {
+            guard recovers else { throw error }
+            sideFailure = sideFailure ?? error
+        }
+    }
+
+    public func finish() throws(OutputError) {
+        try endFile()
+        if let sideFailure { throw sideFailure }
+    }
+}
+
+// MARK: Segments
+
+extension SegmentedSink {
+    private func begin(with unit: AccessUnit) throws(OutputError) {
+        if let outage, outage.isOngoing, clock.monotonic() < outage.end { throw loss() }
+        try endFile()
+        do throws(OutputError) {
+            tidy(size: 0)
+            segment = try openSegment()
+        } catch { throw interrupt(summary.count == 0 ? error : error.asInterruption) }
+        isCutDue = false
+        schedule?.begin(with: unit)
+        guard let segment else { return }
+        summary.count += 1
+        summary.first = summary.first ?? segment.path
+        summary.last = segment.path
+        if let lost = outage?.lost, outage?.isOngoing == true {
+            outage?.isOngoing = false
+            report(.resumed(path: segment.path, lost: lost))
+        } else {
+            report(.began(path: segment.path))
+        }
+    }
+
+    /// Opens a file, and the one for its timestamps, under the next name that nobody has.
+    private func openSegment() throws(OutputError) -> Segment {
+        guard !volume.isGone else { throw OutputError(.volumeGone, output: names.folder) }
+        let time = clock.wall()
+        while true {
+            let path = names.next(at: time)
+            let times = timestampNames.map { $0.companion(at: time, counter: names.lastCounter) }
+            for path in [path, times].compactMap({ $0 }) {
+                let code = Folder.make(Folder.of(path))
+                guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
+            }
+            do throws(OutputError) {
+                let sink = try open(path, stream)
+                let timestamps =
+                    try times.map { (times) throws(OutputError) in
+                        try openTimestamps?(times, stream)
+                    } ?? nil
+                try keeper?.begin([path] + [times].compactMap { $0 })
+                return Segment(
+                    sink: sink, path: path, timestamps: timestamps, beginning: clock.monotonic())
+            } catch {
+                guard error.kind == .exists else { throw error }
+            }
+        }
+    }
+
+    private func endSegment() throws(OutputError) {
+        guard let ended = segment.take() else { return }
+        // A new file of which nothing was kept is about to be removed.
+        defer { keeper?.end(size: FileFacts(path: ended.path).flatMap { $0.size > 0 ? $0.size : nil }) }
+        do throws(OutputError) { try ended.timestamps?.finish() } catch { sideFailure = sideFailure ?? error }
+        try ended.sink.finish()
+    }
+
+    /// A timestamp file that fails ends alone.
+    private func writeTimestamp(of unit: AccessUnit) {
+        do throws(OutputError) { try segment?.timestamps?.write(unit) } catch {
+            sideFailure = sideFailure ?? error
+            segment?.timestamps = nil
+            report(.interrupted(error))
+        }
+    }
+
+    private func tidy(size: Int) {
+        for path in keeper?.tidy(now: clock.wall(), size: size) ?? [] { noteRemoved(path) }
+    }
+
+    private func noteRemoved(_ path: String) {
+        summary.removed += 1
+        report(.removed(path: path))
+    }
+}
+
+// MARK: Outages
+
+extension SegmentedSink {
+    /// An access unit cannot be written: the file ends with the one before, and the next attempt is after a
+    /// pause, longer each time. Where old segments can make room there is none.
+    private func interrupt(_ error: OutputError) -> OutputError {
+        guard recovers else { return error }
+        let now = clock.monotonic()
+        let wasSteady = segment.map { now - $0.beginning >= Self.longestPause } ?? false
+        // What is wrong is known.
+        try? endSegment()
+        let removed = error.kind.isFullDisk ? keeper?.makeRoom() ?? [] : []
+        for path in removed { noteRemoved(path) }
+        var next: Outage
+        if let earlier = outage, earlier.isOngoing || !wasSteady {
+            next = earlier
+            next.pause = min(2 * earlier.pause, Self.longestPause)
+            if !earlier.isOngoing { (next.lost, next.isOngoing) = (0, true) }
+        } else {
+            next = Outage(error: error, end: now, pause: Self.shortestPause)
+            report(.interrupted(error))
+        }
+        next.end = removed.isEmpty ? now + next.pause : now
+        outage = next
+        return loss(error)
+    }
+
+    /// Counts an access unit that cannot be written.
+    private func loss(_ error: OutputError? = nil) -> OutputError {
+        outage?.lost += 1
+        return error ?? outage?.error ?? OutputError(.noKeyframe, output: name)
+    }
+}
+
+/// The time, as a recording in segments sees it. Tests put their own in its place.
+public struct SegmentClock {
+    /// Seconds since 1970, for names and ages.
+    var wall: () -> time_t
+    /// Nanoseconds on CLOCK_MONOTONIC, for pauses.
+    var monotonic: () -> Int64
+
+    /// The system's.
+    public static var system: SegmentClock { SegmentClock(wall: { time(nil) }, monotonic: MonotonicTime.now) }
+}

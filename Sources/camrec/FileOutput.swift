@@ -1,0 +1,60 @@
+import Glibc
+import Output
+import Terminal
+import Threading
+
+/// Opens the outputs that are files, named pipes or standard output.
+struct FileOutput {
+    let overwrite: Bool
+    let segments: SegmentOptions
+    let console: Console
+    /// Ends a wait for a pipe's reader.
+    let interruption: Interruption
+
+    /// Opens the sink of a choice that is not live.
+    func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any PacketSink {
+        let synchronizer = try synchronizer(for: choice.path)
+        let open = opening(choice.form, overwrite: false, synchronizer)
+        let report: (SegmentEvent) -> Void = { [console] event in
+            if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
+        }
+        if segments.isSegmented, choice.isFile {
+            return try SegmentedSink(
+                segments.plan(path: choice.path, timestamps: choice.timestamps), stream: stream, open: open,
+                openTimestamps: opening(.timestamps, overwrite: false, synchronizer), report: report)
+        }
+        let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
+        guard choice.isFile else { return first }
+        return SegmentedSink(first: first, path: choice.path, stream: stream, open: open, report: report)
+    }
+
+    /// Makes the sinks of one form.
+    private func opening(
+        _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?
+    ) -> SegmentedSink.Opening {
+        { [interruption] (path, stream) throws(OutputError) in
+            switch form {
+            case .container(let format):
+                try ContainerSink(
+                    path: path, format: format, overwrite: overwrite, stream: stream,
+                    interruption: interruption, synchronizer: synchronizer)
+            case .timestamps:
+                try TimestampFileSink(
+                    path: path, overwrite: overwrite, stream: stream, interruption: interruption,
+                    synchronizer: synchronizer)
+            case .annexB, .live:
+                try FileSink(
+                    path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+            }
+        }
+    }
+
+    /// One for each output, so that a slow disk holds up no other.
+    private func synchronizer(for output: String) throws(OutputError) -> DiskSynchronizer? {
+        guard let sync = segments.sync else { return nil }
+        guard let synchronizer = DiskSynchronizer(bound: Int64(sync.seconds * 1e9)) else {
+            throw OutputError(.notCreated(errno: EAGAIN), output: output)
+        }
+        return synchronizer
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Output
+
+/// How a recording is spread over files, and which of them stay.
+struct SegmentOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Begin a new file after a time, a size or a number of frames: 10m, 500M, 1000f. Names may have strftime's %Y, %m, ...",
+            valueName: "TIME|BYTES|FRAMES"))
+    var segment: SegmentLength?
+
+    @Flag(help: "UTC in place of local time in names.")
+    var utc = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove the oldest segments: those of more than 7d, above 100G, above 50 files.",
+            valueName: "TIME|BYTES|N"))
+    var keep: SegmentLimit?
+
+    @Option(
+        help: ArgumentHelp("Remove the oldest segments while less is free: 5G, 10%.", valueName: "BYTES|%"))
+    var minFree: FreeSpace?
+
+    @Option(
+        help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"))
+    var sync: TimeSpan?
+
+    func validate() throws {
+        if segment == nil {
+            if utc { throw ValidationError("--utc needs --segment") }
+            if keep != nil || minFree != nil { throw ValidationError("--keep and --min-free need --segment") }
+        }
+        if let sync, !(0.1...3600).contains(sync.seconds) {
+            throw ValidationError("--sync must be 100ms to 1h")
+        }
+    }
+
+    /// Whether names are patterns, and there may be any number of files.
+    var isSegmented: Bool { segment != nil }
+
+    /// When a file ends and the next begins, for the encoders and the outputs alike.
+    var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
+
+    /// How an output becomes segments.
+    /// - Parameters:
+    ///   - path: the pattern of their names.
+    ///   - timestamps: that of their timestamps' names; nil for none.
+    func plan(path: String, timestamps: String?) -> SegmentedSink.Plan {
+        var plan = SegmentedSink.Plan(names: names(path), length: segment?.length)
+        plan.timestamps = timestamps.map(names)
+        plan.retention = keep?.retention ?? SegmentRetention()
+        plan.retention.free = minFree?.floor
+        return plan
+    }
+
+    private func names(_ pattern: String) -> SegmentNames {
+        SegmentNames(pattern, expandsTime: true, isUTC: utc)
+    }
+}
+
+/// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
+struct SegmentLength: ExpressibleByArgument {
+    let length: SegmentSchedule.Length
+
+    init?(argument: String) {
+        if argument.hasSuffix("f"), let frames = Int(argument.dropLast()) {
+            guard (1...1_000_000_000).contains(frames) else { return nil }
+            length = .frames(frames)
+        } else if let bytes = ByteCount(argument: argument) {
+            guard bytes.value >= 4096 else { return nil }
+            length = .bytes(bytes.value)
+        } else {
+            guard let time = TimeSpan(argument: argument), (0.1...1e7).contains(time.seconds) else {
+                return nil
+            }
+            length = .time(Int64(time.seconds * 1e9))
+        }
+    }
+}
+
+/// `7d`, `12h`; `100G`; `50`.
+struct SegmentLimit: ExpressibleByArgument {
+    let retention: SegmentRetention
+
+    init?(argument: String) {
+        var retention = SegmentRetention()
+        if let count = Int(argument) {
+            guard count >= 1 else { return nil }
+            retention.count = count
+        } else if let bytes = ByteCount(argument: argument) {
+            retention.bytes = bytes.value
+        } else {
+            let (number, unit) = argument.splitUnit()
+            let time =
+                unit == "d" ? number.map { TimeSpan(seconds: $0 * 86400) } : TimeSpan(argument: argument)
+            guard let time, (1...1e10).contains(time.seconds) else { return nil }
+            retention.age = Int(time.seconds)
+        }
+        self.retention = retention
+    }
+}
+
+/// `5G`, `10%`.
+struct FreeSpace: ExpressibleByArgument {
+    let floor: SegmentRetention.Floor
+
+    init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        if unit == "%" {
+            guard let number, (0...99).contains(number) else { return nil }
+            floor = .share(number / 100)
+        } else {
+            guard let bytes = ByteCount(argument: argument) else { return nil }
+            floor = .bytes(bytes.value)
+        }
+    }
+}
+
+/// A number of bytes with a unit: `500M`, `500MB`, `2G`, `1T`, `512MiB`.
+struct ByteCount: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        // A lower-case m is minutes.
+        let factor: Double? =
+            switch unit {
+            case "B": 1
+            case "k", "K", "kB", "KB": 1e3
+            case "KiB": 1024
+            case "M", "MB": 1e6
+            case "MiB": 1_048_576
+            case "G", "GB": 1e9
+            case "GiB": 1_073_741_824
+            case "T", "TB": 1e12
+            case "TiB": 1_099_511_627_776
+            default: nil
+            }
+        guard let number, let factor, number > 0, number * factor >= 1, number * factor <= 1e15 else {
+            return nil
+        }
+        value = Int(number * factor)
+    }
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// Options from a file.
+struct SettingsOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read options from a file, one 'key = value' a line; those given here win. See 'camrec check --help'.",
+            valueName: "FILE"))
+    var settings: String?
+}

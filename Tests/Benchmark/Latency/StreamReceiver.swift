@@ -1,0 +1,74 @@
+import Bitstream
+import Decoder
+import Glibc
+import Network
+import Threading
+
+/// Takes a stream as camplay does, and prints when each picture was captured, had arrived, and was decoded.
+///
+/// A line has the picture's number, and nanoseconds from its capture to the last byte of its access unit at the
+/// socket, and to the decoded picture.
+final class StreamReceiver {
+    private let socket: Socket
+    private let gatherer = AccessUnitGatherer(codec: .h264)
+    private let decoder: PictureDecoder
+    /// How far the stream had come, and when.
+    private var chunks: [(end: Int, time: Int64)] = []
+    /// How far the access units taken from it reach, and when the last byte of each was there.
+    private var end = 0
+    private var arrivals: [Int64] = []
+
+    private static let patience: Int64 = 20_000_000_000
+
+    /// Connects, as soon as somebody listens.
+    init(address: SocketAddress) throws {
+        var configuration = DecoderConfiguration(codec: .h264)
+        configuration.acceleration = .none
+        decoder = PictureDecoder(configuration)
+        let deadline = MonotonicTime.now() + Self.patience
+        var connected: Socket?
+        while connected == nil {
+            do throws(NetworkError) {
+                connected = try Socket.connect(to: address, timeout: Self.patience)
+            } catch {
+                guard MonotonicTime.now() < deadline else { throw error }
+                usleep(10_000)
+            }
+        }
+        guard let socket = connected.take() else { throw LatencyBenchmark.Failure.notTaken }
+        self.socket = socket
+    }
+
+    /// Until the sender ends.
+    func run() throws {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { room.deallocate() }
+        var received = 0
+        while socket.waitUntilReadable() {
+            switch socket.receive(into: room) {
+            case .received(let count):
+                let now = MonotonicTime.now()
+                received += count
+                chunks.append((received, now))
+                try gatherer.gather(
+                    UnsafeRawBufferPointer(rebasing: room[..<count]).bytes, arrival: now, decode)
+            case .nothing: continue
+            case .ended, .broken: return
+            }
+        }
+    }
+
+    private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
+        end += unit.withUnsafeBytes { $0.count }
+        arrivals.append(chunks.first { $0.end >= end }?.time ?? 0)
+        chunks.removeAll { $0.end < end }
+        try decoder.decode(unit)
+        while let picture = try decoder.nextPicture() { tell(picture, at: MonotonicTime.now()) }
+    }
+
+    private func tell(_ picture: borrowing DecodedPicture, at now: Int64) {
+        let stamp = PictureStamp(picture)
+        let age = stamp.age(at: now)
+        print(stamp.number, age - (now - arrivals[picture.number]), age)
+    }
+}

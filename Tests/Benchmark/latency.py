@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Measures how old a picture is at a receiver's socket, and when it is decoded, behind camrec and behind others.
+
+usage: latency.py BINARIES FOLDER [ROUNDS]     (scripts/bench calls it, with bare in FOLDER)
+
+Every picture carries its number and the time of its capture, as the live test source draws them. The contenders run
+in turn, a round each, and the first second of each round does not count: connecting is not what is measured.
+"""
+import json
+import math
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+PORT = 9990
+FRAMES_SKIPPED = 30
+
+
+class Program:
+    """A process, and the seconds of CPU that it took."""
+
+    def __init__(self, command, output=subprocess.DEVNULL):
+        self.name = " ".join(command)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True)
+
+    def finish(self):
+        """Waits for the end; what it wrote to standard output."""
+        messages = []
+        reader = threading.Thread(target=lambda: messages.append(self.process.stderr.read()))
+        reader.start()
+        output = self.process.stdout.read() if self.process.stdout else ""
+        reader.join()
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds = usage.ru_utime + usage.ru_stime
+        self.messages = messages[0]
+        return output
+
+    def check(self):
+        if self.process.returncode != 0:
+            sys.exit(f"bench: status {self.process.returncode} from: {self.name}\n{self.messages}")
+
+
+class Crowd:
+    """Receivers that throw away what they get, and a last one that never reads."""
+
+    def __init__(self, count):
+        self.sockets = [self.connect(is_slow=number == count - 1) for number in range(count)]
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    @staticmethod
+    def connect(is_slow):
+        for _ in range(500):
+            receiver = socket.socket()
+            if is_slow:
+                receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            if receiver.connect_ex(("127.0.0.1", PORT)) == 0:
+                return receiver
+            receiver.close()
+            time.sleep(0.01)
+        sys.exit("bench: nobody listens")
+
+    def run(self):
+        selector = selectors.DefaultSelector()
+        for receiver in self.sockets[:-1]:
+            selector.register(receiver, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if not key.fileobj.recv(1 << 18):
+                    selector.unregister(key.fileobj)
+
+    def finish(self):
+        self.thread.join()
+        for receiver in self.sockets:
+            receiver.close()
+
+
+class Bench:
+    def __init__(self, binaries, folder, size, rate, frames):
+        self.camrec, self.benchmark = f"{binaries}/camrec", f"{binaries}/LatencyBenchmark"
+        self.bare = f"{folder}/bare"
+        self.pipe, self.report = f"{folder}/pipe.y4m", f"{folder}/report.json"
+        self.size, self.rate, self.frames = size, rate, frames
+        width, height = map(int, size.split("x"))
+        self.bits = width * height * rate // 10
+
+    def ours(self, device, encoder="software"):
+        command = [self.camrec, "--device", device, "--encoder", encoder, "--frames", str(self.frames)]
+        if device == "test":
+            command += ["--size", self.size, "--fps", str(self.rate), "--format", "yuv420p"]
+        return command + ["--listen", f"127.0.0.1:{PORT}", "--report", self.report, "--overwrite"]
+
+    def ffmpeg(self, encoder, options=()):
+        rate = ["-b:v", self.bits, "-maxrate", self.bits * 3 // 2, "-bufsize", self.bits * 3 // 2, "-g", self.rate]
+        command = ["ffmpeg", "-v", "error", "-nostdin", *options, "-i", self.pipe, *encoder, *map(str, rate)]
+        return command + ["-flush_packets", "1", "-f", "h264", f"tcp://127.0.0.1:{PORT}?listen=1"]
+
+    def simple(self, encoder="libx264", low_power="-"):
+        return [self.bare, self.pipe, f"listen:{PORT}", encoder, low_power, "1000000"]
+
+    def run(self, command, crowd=0):
+        """One round of a contender: samples, seconds of CPU, and the report where there is one."""
+        if os.path.exists(self.report):
+            os.unlink(self.report)
+        is_piped = self.pipe in command
+        programs = [Program(command)]
+        if is_piped:
+            programs.append(Program(
+                [self.benchmark, "send", self.size, str(self.rate), str(self.frames), self.pipe]))
+        receiver = Program([self.benchmark, "receive", str(PORT)], subprocess.PIPE)
+        others = Crowd(crowd) if crowd else None
+        output = receiver.finish()
+        if others:
+            others.finish()
+        for program in programs:
+            program.finish()
+        for program in programs + [receiver]:
+            program.check()
+        samples = [tuple(map(int, line.split())) for line in output.splitlines()]
+        if len(samples) < self.frames // 2:
+            sys.exit(f"bench: {len(samples)} of {self.frames} pictures came from: {' '.join(command)}")
+        report = json.load(open(self.report)) if os.path.exists(self.report) else None
+        return [s for s in samples if s[0] >= FRAMES_SKIPPED], programs[0].seconds, receiver.seconds, report
+
+
+def percentile(values, part):
+    """The smallest value that so large a part of them does not exceed."""
+    values = sorted(values)
+    return values[max(0, math.ceil(part * len(values)) - 1)]
+
+
+def figures(samples, column):
+    values = [s[column] / 1e6 for s in samples]
+    return [percentile(values, 0.5), percentile(values, 0.99), max(values)]
+
+
+def compare(contenders, rounds):
+    """Runs contenders, each a name and what runs one round of it, in turn, and prints a table."""
+    results = {name: [] for name, _ in contenders}
+    for turn in range(rounds):
+        for name, work in contenders:
+            results[name].append(work())
+            print(f"  {turn + 1}/{rounds} {name}: {figures(results[name][-1][0], 1)}", file=sys.stderr)
+    print("| | at the socket: median | 99th | maximum | decoded: median | 99th | maximum | pictures | CPU, sender | CPU, receiver |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name, rows in results.items():
+        samples = [s for row in rows for s in row[0]]
+        cells = [f"{value:.1f}" for column in (1, 2) for value in figures(samples, column)]
+        seconds = [sum(row[index] for row in rows) / rounds for index in (1, 2)]
+        print(f"| {name} | {' | '.join(cells)} | {len(samples)} | {seconds[0]:.2f} s | {seconds[1]:.2f} s |")
+    return results
+
+
+def main():
+    binaries, folder = sys.argv[1:3]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    os.mkfifo(f"{folder}/pipe.y4m")
+    bench = Bench(binaries, folder, "1280x720", 30, 330)
+    x264 = ["-c:v", "libx264", "-preset", "veryfast"]
+    quick = x264 + ["-tune", "zerolatency", "-threads", "1", "-x264-params", "scenecut=0:sliced-threads=0"]
+    early = ["-fflags", "nobuffer", "-probesize", "32", "-analyzeduration", "0"]
+    compare([
+        ("camrec, its own test source", lambda: bench.run(bench.ours("test"))),
+        ("camrec, pipe", lambda: bench.run(bench.ours(bench.pipe))),
+        ("ffmpeg, pipe, zerolatency", lambda: bench.run(bench.ffmpeg(quick, early))),
+        ("ffmpeg, pipe, its defaults", lambda: bench.run(bench.ffmpeg(x264))),
+        ("one program, one client", lambda: bench.run(bench.simple())),
+        ("camrec, its own test source, 16 receivers", lambda: bench.run(bench.ours("test"), crowd=15)),
+    ], rounds)
+
+
+main()

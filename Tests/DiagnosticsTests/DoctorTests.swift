@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import Diagnostics
+
+/// What the doctor makes of machines that are made up of files.
+@Suite final class DoctorTests {
+    private let root: String
+
+    init() {
+        var template = Array("/tmp/camrec-doctor-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: root)
+    }
+
+    private var files: MachineFiles { MachineFiles(root: root) }
+
+    private func put(_ path: String, _ text: String = "") {
+        var folder = root
+        for part in path.split(separator: "/").dropLast() {
+            folder += "/\(part)"
+            mkdir(folder, 0o755)
+        }
+        guard let file = fopen(root + path, "w") else { return }
+        fwrite(text, 1, text.utf8.count, file)
+        fclose(file)
+    }
+
+    private func doors(groups: Set<String> = [], enrolled: Set<String> = []) -> Doors {
+        Doors(
+            user: User(name: "ana", isRoot: false, groups: groups, enrolledGroups: enrolled),
+            surroundings: Surroundings(files))
+    }
+
+    private func remedy(_ code: Int32, group: String?, _ doors: Doors) -> String? {
+        doors.refusal(
+            code, of: "/dev/video0", owningGroup: group, class: "char-video4linux", module: "videodev")?
+            .remedy
+    }
+
+    @Test("a container is known by what its manager left")
+    func containers() {
+        #expect(Surroundings(files).container == nil)
+        put("/proc/1/environ", "PATH=/bin\0container=lxc\0")
+        #expect(Surroundings(files).container == "lxc")
+        put("/.dockerenv")
+        #expect(Surroundings(files).container == "docker")
+    }
+
+    @Test("a system service is known by its control group, a session is none")
+    func services() {
+        put("/proc/self/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n")
+        #expect(Surroundings(files).service == nil)
+        put("/proc/self/cgroup", "0::/system.slice/system-camrec.slice/camrec@door.service\n")
+        #expect(Surroundings(files).service == "camrec@door.service")
+    }
+
+    @Test("a hidden /sys and an absent udev are told")
+    func hiddenSystem() {
+        #expect(Surroundings(files).findings.map(\.subject) == ["system", "/sys", "udev"])
+        put("/sys/class/drm/card0")
+        put("/run/udev/data/c81:0")
+        #expect(Surroundings(files).findings.map(\.subject) == ["system"])
+    }
+
+    @Test("whoever is not in the node's group is told to join it")
+    func strangersJoin() {
+        #expect(
+            remedy(EACCES, group: "video", doors()) == "sudo usermod -aG video ana, then log out and in again"
+        )
+    }
+
+    @Test("whoever joined since the last login is told to log in again")
+    func newMembersLogIn() {
+        #expect(remedy(EACCES, group: "video", doors(enrolled: ["video"])) == "log out and in again")
+    }
+
+    @Test("a node without a group that may use it needs the udev rules")
+    func rulesAreMissing() {
+        #expect(remedy(EACCES, group: nil, doors())?.contains("udev/70-camrec.rules") == true)
+    }
+
+    @Test("EPERM is the control group's: the unit's, or the container's")
+    func devicePolicy() {
+        #expect(remedy(EPERM, group: "video", doors())?.contains("--device /dev/video0") == true)
+        put("/proc/self/cgroup", "0::/system.slice/door.service\n")
+        #expect(
+            remedy(EPERM, group: "video", doors())?.contains("DeviceAllow=char-video4linux rw") == true)
+    }
+
+    @Test("a busy node is no matter of rights")
+    func busyIsNotForbidden() { #expect(remedy(EBUSY, group: "video", doors()) == nil) }
+
+    @Test("no camera: one that this /dev lacks, one without a driver, or none at all")
+    func absentCameras() {
+        func absence() -> Finding? {
+            CameraCheck(files: files, doors: doors()).absence(hasNodes: false)
+        }
+        #expect(absence()?.message == "none found")
+        put("/sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "0e\n")
+        #expect(absence()?.remedy == "sudo modprobe uvcvideo")
+        put("/sys/class/video4linux/video3/name", "Webcam")
+        #expect(absence()?.subject == "/dev/video3")
+    }
+
+    @Test("a GPU that this /dev lacks is told")
+    func absentGPU() {
+        func subject() -> String { EncoderCheck(files: files, doors: doors()).absence().subject }
+        #expect(subject() == "GPU")
+        put("/sys/class/drm/renderD128/dev", "226:128")
+        #expect(subject() == "/dev/dri/renderD128")
+    }
+
+    @Test("services: not installed, without settings, with wrong ones, with sound ones")
+    func installation() {
+        func finding(_ problems: [SettingsProblem] = []) -> Finding? {
+            ServiceCheck(files: files, checkSettings: { _ in problems }).findings().first
+        }
+        #expect(finding()?.remedy == "sudo scripts/install")
+        put("/etc/systemd/system/camrec@.service")
+        #expect(finding()?.subject == "/etc/camrec")
+        put("/etc/camrec/door.conf")
+        let problem = SettingsProblem(path: "door.conf", line: 1, "unknown key 'x'")
+        #expect(finding([problem])?.verdict == .broken)
+        #expect(finding()?.remedy == "sudo systemctl start camrec@door.service")
+        put("/sys/fs/cgroup/system.slice/system-camrec.slice/camrec@door.service/cgroup.procs", "42\n")
+        #expect(finding()?.verdict == .fine)
+    }
+
+    @Test(
+        "a disk is fine, or nearly full, or full",
+        arguments: [(64 << 30, "fine"), (500 << 20, "note"), (1 << 20, "broken")])
+    func room(free: Int, verdict: String) {
+        #expect(DiskCheck.finding("/var", free: free).verdict.rawValue == verdict)
+    }
+
+    @Test("a recording needs one camera that works, one encoder, and room")
+    func obstacles() {
+        let camera = Finding(.cameras, .fine, "/dev/video0", "a camera")
+        let forbidden = Finding(.cameras, .broken, "/dev/video1", "permission denied: …")
+        let encoder = Finding(.encoders, .fine, "software", "libx264")
+        let broken = Finding(.encoders, .broken, "/dev/dri/renderD128", "no driver")
+        #expect(Diagnosis([camera, forbidden, encoder, broken]).obstacle == nil)
+        #expect(Diagnosis([forbidden, encoder]).obstacle == .noPermission)
+        #expect(
+            Diagnosis([Finding(.cameras, .broken, "camera", "none found"), encoder]).obstacle == .noCamera)
+        #expect(Diagnosis([camera, broken]).obstacle == .noEncoder)
+        #expect(Diagnosis([camera, encoder, Finding(.disk, .broken, ".", "full")]).obstacle == .noRoom)
+    }
+}

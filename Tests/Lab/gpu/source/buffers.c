@@ -1,0 +1,290 @@
+#include "buffers.h"
+
+#include "device.h"
+#include "message.h"
+#include "real.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    HANDLE_LIMIT = 1 << 16,
+    INITIAL_HANDLES = 256,
+    INITIAL_MAPPINGS = 256,
+    FIRST_KEPT = 3, /* not one of the standard streams, where the program has closed them */
+};
+
+static struct buffer *buffers;
+
+static uint64_t whole_pages(uint64_t size)
+{
+    return size ? (size + PAGE_SIZE - 1) & ~(uint64_t)(PAGE_SIZE - 1) : PAGE_SIZE;
+}
+
+static bool grow_handles(struct handle_table *table)
+{
+    uint32_t count = table->count ? table->count * 2 : INITIAL_HANDLES;
+    struct buffer **grown;
+
+    if (count > HANDLE_LIMIT)
+        return false;
+    grown = realloc(table->buffers, count * sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + table->count, 0, (count - table->count) * sizeof *grown);
+    table->buffers = grown;
+    table->count = count;
+    return true;
+}
+
+/* Gives `buffer` the lowest free handle, as the kernel does. */
+static int add_handle(struct handle_table *table, struct buffer *buffer, uint32_t *handle)
+{
+    for (uint32_t i = 1;; i++) {
+        if (i >= table->count && !grow_handles(table))
+            return -ENOMEM;
+        if (!table->buffers[i]) {
+            table->buffers[i] = buffer;
+            buffer->references++;
+            *handle = i;
+            return 0;
+        }
+    }
+}
+
+static void destroy(struct buffer *buffer)
+{
+    struct buffer **link = &buffers;
+
+    while (*link && *link != buffer)
+        link = &(*link)->next;
+    if (*link)
+        *link = buffer->next;
+    if (buffer->memory >= 0) {
+        if (buffer->bytes)
+            munmap(buffer->bytes, buffer->size);
+        real()->close(buffer->memory);
+    }
+    free(buffer);
+}
+
+static ino_t inode_of(int descriptor)
+{
+    struct stat status;
+
+    return real()->fstat(descriptor, &status) ? 0 : status.st_ino;
+}
+
+/* Maps `buffer->memory`; takes the buffer into the list and gives it a handle, or destroys it. */
+static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *handle)
+{
+    int status = 0;
+
+    if (buffer->memory >= 0) {
+        void *bytes = real()->mmap(NULL, buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->memory, 0);
+
+        if (bytes == MAP_FAILED && buffer->imported)
+            bytes = real()->mmap(NULL, buffer->size, PROT_READ, MAP_SHARED, buffer->memory, 0);
+        if (bytes == MAP_FAILED)
+            status = -errno;
+        else
+            buffer->bytes = bytes;
+        buffer->inode = inode_of(buffer->memory);
+    }
+    buffer->next = buffers;
+    buffers = buffer;
+    if (!status)
+        status = add_handle(table, buffer, handle);
+    if (status)
+        destroy(buffer);
+    return status;
+}
+
+int buffer_create(struct handle_table *table, struct device *device, uint64_t size, uint32_t *handle)
+{
+    uint64_t memory = buffers_memory(device);
+    struct buffer *buffer;
+    int status;
+
+    size = whole_pages(size);
+    if (memory > device->faults.memory_limit || size > device->faults.memory_limit - memory) {
+        device->statistics.faults++;
+        return -ENOMEM;
+    }
+    buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return -ENOMEM;
+    buffer->device = device;
+    buffer->size = size;
+    buffer->memory = memfd_create("fakegpu-buffer", MFD_CLOEXEC);
+    if (buffer->memory < 0 || ftruncate(buffer->memory, (off_t)buffer->size)) {
+        destroy(buffer);
+        return -ENOMEM;
+    }
+    status = adopt(table, buffer, handle);
+    if (!status)
+        report_memory(device, memory + size);
+    return status;
+}
+
+int buffer_wrap(struct handle_table *table, struct device *device, void *bytes, uint64_t size, uint32_t *handle)
+{
+    struct buffer *buffer = calloc(1, sizeof *buffer);
+
+    if (!buffer)
+        return -ENOMEM;
+    buffer->device = device;
+    buffer->memory = -1;
+    buffer->bytes = bytes;
+    buffer->size = size;
+    return adopt(table, buffer, handle);
+}
+
+int buffer_import(struct handle_table *table, struct device *device, int descriptor, uint32_t *handle)
+{
+    ino_t inode = inode_of(descriptor);
+    struct buffer *buffer;
+    off_t size;
+
+    if (!inode)
+        return -EBADF;
+    for (uint32_t i = 1; i < table->count; i++) {
+        if (table->buffers[i] && table->buffers[i]->memory >= 0 && table->buffers[i]->inode == inode) {
+            *handle = i;
+            return 0;
+        }
+    }
+    for (buffer = buffers; buffer; buffer = buffer->next)
+        if (buffer->device == device && buffer->memory >= 0 && buffer->inode == inode)
+            return add_handle(table, buffer, handle);
+    size = lseek(descriptor, 0, SEEK_END);
+    if (size <= 0)
+        return -EINVAL;
+    buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return -ENOMEM;
+    buffer->device = device;
+    buffer->imported = true;
+    buffer->size = (uint64_t)size;
+    buffer->memory = real()->fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_KEPT);
+    if (buffer->memory < 0) {
+        free(buffer);
+        return -EMFILE;
+    }
+    return adopt(table, buffer, handle);
+}
+
+void buffer_retain(struct buffer *buffer)
+{
+    buffer->references++;
+}
+
+void buffer_release(struct buffer *buffer)
+{
+    if (--buffer->references == 0)
+        destroy(buffer);
+}
+
+int buffer_close(struct handle_table *table, uint32_t handle)
+{
+    struct buffer *buffer = buffer_of(table, handle);
+
+    if (!buffer)
+        return -EINVAL;
+    for (size_t i = 0; i < table->mapping_count;) {
+        if (table->mappings[i].handle == handle)
+            table->mappings[i] = table->mappings[--table->mapping_count];
+        else
+            i++;
+    }
+    table->buffers[handle] = NULL;
+    buffer_release(buffer);
+    return 0;
+}
+
+struct buffer *buffer_of(const struct handle_table *table, uint32_t handle)
+{
+    return handle < table->count ? table->buffers[handle] : NULL;
+}
+
+uint32_t handles_in_use(const struct handle_table *table)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < table->count; i++)
+        count += table->buffers[i] != NULL;
+    return count;
+}
+
+void handles_free(struct handle_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->buffers[i])
+            buffer_release(table->buffers[i]);
+    free(table->buffers);
+    free(table->mappings);
+    *table = (struct handle_table){0};
+}
+
+void *buffer_bytes(const struct buffer *buffer, uint64_t offset, uint64_t size)
+{
+    if (!buffer || !buffer->bytes || offset > buffer->size || size > buffer->size - offset)
+        return NULL;
+    return buffer->bytes + offset;
+}
+
+int mapping_add(struct handle_table *table, struct mapping mapping)
+{
+    mapping.address &= GPU_ADDRESS_MASK;
+    if (table->mapping_count == table->mapping_capacity) {
+        size_t capacity = table->mapping_capacity ? table->mapping_capacity * 2 : INITIAL_MAPPINGS;
+        struct mapping *mappings = realloc(table->mappings, capacity * sizeof *mappings);
+
+        if (!mappings)
+            return -ENOMEM;
+        table->mappings = mappings;
+        table->mapping_capacity = capacity;
+    }
+    table->mappings[table->mapping_count++] = mapping;
+    return 0;
+}
+
+void mapping_remove(struct handle_table *table, uint64_t address, uint64_t size)
+{
+    address &= GPU_ADDRESS_MASK;
+    for (size_t i = 0; i < table->mapping_count;) {
+        uint64_t start = table->mappings[i].address;
+
+        if (start >= address && start - address < (size ? size : 1))
+            table->mappings[i] = table->mappings[--table->mapping_count];
+        else
+            i++;
+    }
+}
+
+void *mapping_bytes(const struct handle_table *table, uint64_t address, uint64_t size)
+{
+    address &= GPU_ADDRESS_MASK;
+    for (size_t i = table->mapping_count; i-- > 0;) {
+        const struct mapping *mapping = &table->mappings[i];
+        uint64_t inside = address - mapping->address;
+
+        if (address >= mapping->address && inside < mapping->size && size <= mapping->size - inside)
+            return buffer_bytes(buffer_of(table, mapping->handle), mapping->offset + inside, size);
+    }
+    return NULL;
+}
+
+uint64_t buffers_memory(const struct device *device)
+{
+    uint64_t total = 0;
+
+    for (const struct buffer *buffer = buffers; buffer; buffer = buffer->next)
+        if (buffer->device == device && buffer->memory >= 0 && !buffer->imported)
+            total += buffer->size;
+    return total;
+}

@@ -1,0 +1,675 @@
+#include "mfx.h"
+
+#include "device.h"
+#include "engine.h"
+#include "h264.h"
+#include "h265.h"
+#include "intel_commands.h"
+#include "message.h"
+#include "report.h"
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TILE_WIDTH = 128, /* of Y tiling: bytes, rows, and the columns of 16 bytes that a tile consists of */
+    TILE_HEIGHT = 32,
+    TILE_SIZE = TILE_WIDTH * TILE_HEIGHT,
+    TILE_COLUMN = 16,
+    LARGEST_SIZE = 16384,
+    H264_PPS = 8,   /* nal_unit_type, Table 7-1 */
+    UNIT_START = 3, /* the bytes 00 00 01 */
+    SLICE_HEADER_SIZE = 256,
+};
+
+/* What VDENC_SRC_SURFACE_STATE and MFX_SURFACE_STATE say. */
+struct surface {
+    uint32_t width, height;
+    uint32_t pitch; /* bytes */
+    bool tiled;
+    uint32_t chroma_row;
+};
+
+/* The headers that were inserted before the slice, and after them the slice itself. */
+struct headers {
+    struct bit_writer bits;
+    bool *plain; /* a byte each: written without emulation prevention */
+    size_t plain_capacity;
+};
+
+/* The header of H.264 slices as the driver gives it: one bit stands for first_mb_in_slice, and the engine writes the
+ * number in its place. */
+struct slice_header {
+    uint8_t bytes[SLICE_HEADER_SIZE];
+    size_t bit_count; /* 0: the driver has given none, or it is among the other headers */
+    bool escaped;
+    size_t plain_count;
+};
+
+struct mfx_context {
+    uint32_t id;
+    struct mfx_context *next;
+    uint64_t registers[MI_MATH_REG_COUNT];
+    uint64_t huc_regions[HUC_REGION_COUNT];
+    uint64_t huc_next;    /* the address of the commands that stand for the next batch that HuC would make; 0: not known */
+    unsigned huc_batches; /* that were started for this picture */
+    bool hevc;
+    struct surface surface;
+    uint64_t source;             /* the input picture's address */
+    uint64_t output, output_end; /* the coded buffer's: PAK-BSE object */
+    size_t coded_bytes;          /* of the picture so far */
+    unsigned slice_type;         /* as the slice state has it */
+    int qp;
+    unsigned cabac_init;
+    bool cabac;
+    uint32_t first, next_first; /* macroblocks: where the slice begins, and where the next does */
+    uint32_t first_block, next_block; /* of H.265 the same in coding tree blocks; next_block 0: up to the last one */
+    uint32_t rows, slice_rows;  /* macroblocks of the picture and of a slice, by VDENC_AVC_IMG_STATE */
+    bool last_slice; /* of the picture */
+    bool sao_luma, sao_chroma;
+    uint32_t width, height; /* of HCP_PIC_STATE */
+    struct h265_parameters parameters;
+    struct headers headers;
+    struct slice_header slice_header;
+    struct picture_record record;
+    unsigned pictures;
+};
+
+/* ---- Contexts */
+
+struct mfx_context *mfx_context(struct file *file, uint32_t id)
+{
+    struct mfx_context *context = file->mfx_contexts;
+
+    while (context && context->id != id)
+        context = context->next;
+    if (context)
+        return context;
+    context = calloc(1, sizeof *context);
+    if (!context)
+        return NULL;
+    context->id = id;
+    context->next = file->mfx_contexts;
+    file->mfx_contexts = context;
+    return context;
+}
+
+void mfx_free_context(struct file *file, uint32_t id)
+{
+    struct mfx_context **link = &file->mfx_contexts, *context;
+
+    while (*link && (*link)->id != id)
+        link = &(*link)->next;
+    context = *link;
+    if (!context)
+        return;
+    *link = context->next;
+    if (context->pictures)
+        report_session_closed(file->device, context->pictures);
+    bits_free(&context->headers.bits);
+    free(context->headers.plain);
+    free(context);
+}
+
+void mfx_free_contexts(struct file *file)
+{
+    while (file->mfx_contexts)
+        mfx_free_context(file, file->mfx_contexts->id);
+}
+
+uint32_t *mfx_registers(struct mfx_context *context)
+{
+    return (uint32_t *)context->registers;
+}
+
+uint32_t mfx_coded_bytes(const struct mfx_context *context)
+{
+    return (uint32_t)context->coded_bytes;
+}
+
+uint64_t mfx_huc_region(const struct mfx_context *context, unsigned region)
+{
+    return context->huc_regions[region];
+}
+
+uint64_t mfx_next_huc_batch(const struct mfx_context *context)
+{
+    return context->huc_next;
+}
+
+unsigned mfx_huc_batches(const struct mfx_context *context)
+{
+    return context->huc_batches;
+}
+
+void mfx_took_huc_batch(struct mfx_context *context, uint64_t next)
+{
+    context->huc_batches++;
+    context->huc_next = next;
+}
+
+bool mfx_is_hevc(const struct mfx_context *context)
+{
+    return context->hevc;
+}
+
+/* ---- States */
+
+static void clear_headers(struct mfx_context *context)
+{
+    bits_clear(&context->headers.bits);
+    context->slice_header.bit_count = 0;
+}
+
+static void begin_picture(struct mfx_context *context, bool hevc)
+{
+    context->hevc = hevc;
+    context->huc_batches = 0;
+    context->huc_next = 0;
+    context->record = (struct picture_record){0};
+    context->coded_bytes = 0;
+    clear_headers(context);
+}
+
+static void take_surface(struct mfx_context *context, const uint32_t *words)
+{
+    context->surface = (struct surface){
+        .width = (words[2] >> 4 & 0x3fff) + 1,
+        .height = (words[2] >> 18) + 1,
+        .pitch = (words[3] >> 3 & 0x1ffff) + 1,
+        .tiled = words[3] & SURFACE_TILED,
+        .chroma_row = words[4] & 0x7fff,
+    };
+}
+
+/* MFX_PIPE_BUF_ADDR_STATE: the original picture is the third of its addresses. */
+static void take_source(const struct batch *batch, const uint32_t *words, size_t count)
+{
+    enum { SHORT_FORM = 30 }; /* dwords: Ivy Bridge has one for an address, what came later three */
+    uint64_t address = 0;
+
+    if (batch->wide_addresses && count > 12)
+        address = batch_address(batch, words + 7);
+    else if (!batch->wide_addresses && count > 5)
+        address = words[count > SHORT_FORM ? 7 : 3];
+    if (address)
+        batch->mfx->source = address;
+}
+
+static void take_output(const struct batch *batch, const uint32_t *first, const uint32_t *last)
+{
+    batch->mfx->output = batch_address(batch, first);
+    batch->mfx->output_end = batch_address(batch, last);
+}
+
+static void take_h264_output(const struct batch *batch, const uint32_t *words, size_t count)
+{
+    if (count >= 26) {
+        take_output(batch, words + 21, words + 24);
+    } else if (count >= 11) { /* Ivy Bridge */
+        batch->mfx->output = words[9];
+        batch->mfx->output_end = words[10];
+    }
+}
+
+static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
+{
+    uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
+
+    context->slice_type = words[1] & 0xf;
+    context->qp = (int)(words[3] >> 16 & 0x3f);
+    context->cabac_init = words[3] >> 24 & 3;
+    context->first = (words[4] >> 16 & 0xff) + (words[4] >> 24) * width;
+    context->next_first = (words[5] & 0xff) + (words[5] >> 16 & 0x7ff) * width;
+    context->last_slice = words[6] >> 19 & 1;
+}
+
+static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
+{
+    context->rows = (words[5] & 0xffff) + 1;       /* FrameHeightInMbsMinusOne */
+    context->slice_rows = (words[6] & 0xffff) + 1; /* SliceMacroblockHeightMinusOne */
+}
+
+static void take_hevc_picture(struct mfx_context *context, const uint32_t *words)
+{
+    unsigned log2_min_coding_block = 3 + (words[2] & 3);
+
+    context->width = ((words[1] & 0x7ff) + 1) << log2_min_coding_block;
+    context->height = ((words[1] >> 16 & 0x7ff) + 1) << log2_min_coding_block;
+}
+
+/* The address of a block by its column and row. */
+static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t place)
+{
+    unsigned log2 = context->parameters.has_sps ? context->parameters.log2_coding_tree_block : 6;
+    uint32_t columns = (context->width + (1U << log2) - 1) >> log2;
+
+    return (place & 0x3ff) + (place >> 16 & 0x3ff) * columns;
+}
+
+static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
+{
+    context->slice_type = words[3] & 3;
+    context->qp = (int)(words[3] >> 6 & 0x3f);
+    context->sao_luma = words[4] >> 11 & 1;
+    context->sao_chroma = words[4] >> 10 & 1;
+    context->cabac_init = words[4] >> 21 & 1;
+    context->first_block = coding_tree_block(context, words[1]);
+    context->next_block = coding_tree_block(context, words[2]);
+    context->last_slice = words[3] >> 2 & 1;
+}
+
+static void take_huc_regions(struct mfx_context *context, const uint32_t *words, size_t count)
+{
+    enum { REGION_DWORDS = 3 };
+
+    for (size_t i = 0; i < HUC_REGION_COUNT && REGION_DWORDS * i + 2 < count; i++)
+        context->huc_regions[i] =
+            (uint64_t)(words[REGION_DWORDS * i + 2] & 0xffff) << 32 | words[REGION_DWORDS * i + 1];
+}
+
+/* ---- Inserted headers */
+
+static bool remember_plain(struct headers *headers, size_t start, bool escaped, size_t plain_count)
+{
+    if (headers->plain_capacity < headers->bits.count) {
+        bool *plain = realloc(headers->plain, headers->bits.capacity * sizeof *plain);
+
+        if (!plain)
+            return false;
+        headers->plain = plain;
+        headers->plain_capacity = headers->bits.capacity;
+    }
+    for (size_t i = start; i < headers->bits.count; i++)
+        headers->plain[i] = !escaped || i - start < plain_count;
+    return true;
+}
+
+/* entropy_coding_mode_flag of a PPS (H.264 7.3.2.2), from its payload on */
+static bool pps_has_cabac(const uint8_t *payload, size_t size)
+{
+    struct bit_reader reader = {.bytes = payload, .count = size};
+
+    bits_read_ue(&reader); /* pic_parameter_set_id */
+    bits_read_ue(&reader); /* seq_parameter_set_id */
+    return bits_read(&reader, 1);
+}
+
+static void read_units(struct mfx_context *context, size_t start)
+{
+    const uint8_t *bytes = context->headers.bits.bytes;
+    size_t size = context->headers.bits.count;
+
+    for (size_t unit = bits_next_unit(bytes, size, start); unit < size; unit = bits_next_unit(bytes, size, unit)) {
+        if (context->hevc) {
+            report_unit(&context->record, "", (int)h265_unit_type(bytes + unit));
+            h265_read_unit(&context->parameters, bytes + unit, size - unit);
+            if (h265_unit_type(bytes + unit) == H265_SPS) {
+                context->width = context->parameters.width; /* HuC, not the driver, writes the HCP_PIC_STATE */
+                context->height = context->parameters.height;
+            }
+            continue;
+        }
+        report_unit(&context->record, "", bytes[unit] & 0x1f);
+        if ((bytes[unit] & 0x1f) == H264_PPS)
+            context->cabac = pps_has_cabac(bytes + unit + 1, size - unit - 1);
+    }
+}
+
+static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit_count, bool escaped, size_t plain_count,
+                   size_t first_macroblock_bit)
+{
+    struct headers *headers = &context->headers;
+    size_t start = headers->bits.count;
+
+    for (size_t i = 0; i < bit_count; i++) {
+        if (i == first_macroblock_bit)
+            bits_write_ue(&headers->bits, context->first);
+        else
+            bits_write_flag(&headers->bits, bytes[i / 8] >> (7 - i % 8) & 1);
+    }
+    if (!remember_plain(headers, start, escaped, plain_count))
+        headers->bits.failed = true;
+    else
+        read_units(context, start);
+}
+
+/* MFX_PAK_INSERT_OBJECT, HCP_PAK_INSERT_OBJECT: bytes in memory order, the last dword not always whole */
+static void insert(struct mfx_context *context, const uint32_t *words, size_t count)
+{
+    struct slice_header *header = &context->slice_header;
+    uint32_t last_bits = words[1] >> 8 & 0x3f, plain_count = words[1] >> 4 & 0xf;
+    bool escaped = words[1] & INSERT_EMULATION_PREVENTION;
+    const uint8_t *bytes = (const uint8_t *)(words + 2);
+    size_t bit_count;
+
+    if (count < 3 || last_bits > 32)
+        return;
+    bit_count = (count - 3) * 32 + (last_bits ? last_bits : 32);
+    if (context->hevc || !(words[1] & INSERT_SLICE_HEADER) || bit_count > 8 * sizeof header->bytes) {
+        append(context, bytes, bit_count, escaped, plain_count, bit_count);
+        return;
+    }
+    *header = (struct slice_header){.bit_count = bit_count, .escaped = escaped, .plain_count = plain_count};
+    memcpy(header->bytes, bytes, (bit_count + 7) / 8);
+}
+
+static void append_slice_header(struct mfx_context *context)
+{
+    const struct slice_header *header = &context->slice_header;
+    size_t unit = bits_next_unit(header->bytes, header->bit_count / 8, 0); /* its header is a byte */
+
+    if (header->bit_count)
+        append(context, header->bytes, header->bit_count, header->escaped, header->plain_count, 8 * (unit + 1));
+}
+
+/* ---- Slices */
+
+/* A row of the surface, out of its tiles. */
+static void copy_row(const struct surface *surface, const uint8_t *source, size_t available, uint32_t row,
+                     uint8_t *target, size_t size)
+{
+    for (size_t x = 0; x < size; x += TILE_COLUMN) {
+        size_t count = size - x < TILE_COLUMN ? size - x : TILE_COLUMN;
+        size_t offset = (size_t)row * surface->pitch + x;
+
+        if (surface->tiled)
+            offset = ((size_t)(row / TILE_HEIGHT) * (surface->pitch / TILE_WIDTH) + x / TILE_WIDTH) * TILE_SIZE +
+                     x % TILE_WIDTH / TILE_COLUMN * (TILE_COLUMN * TILE_HEIGHT) + row % TILE_HEIGHT * TILE_COLUMN;
+        if (offset > available || count > available - offset)
+            memset(target + x, 0, count);
+        else
+            memcpy(target + x, source + offset, count);
+    }
+}
+
+/* The input picture in rows, in memory of its own that the caller frees; null where there is none. */
+static uint8_t *read_picture(const struct batch *batch, struct picture *picture)
+{
+    const struct mfx_context *context = batch->mfx;
+    const struct surface *surface = &context->surface;
+    const uint8_t *source = batch_bytes(batch, context->source, 1);
+    size_t available = batch_available(batch, context->source), row_size;
+    uint8_t *rows;
+
+    *picture = (struct picture){.width = surface->width, .height = surface->height, .bit_depth = 8};
+    if (context->hevc && context->parameters.has_sps)
+        picture->bit_depth = context->parameters.bit_depth;
+    row_size = (size_t)surface->width * (picture->bit_depth > 8 ? 2 : 1);
+    picture->luma_pitch = picture->chroma_pitch = surface->pitch;
+    rows = source && row_size <= surface->pitch
+               ? malloc((size_t)surface->pitch * (surface->height + surface->height / 2))
+               : NULL;
+    if (!rows) {
+        message("the input picture of %ux%u is not where the driver says: it is coded as black", picture->width,
+                picture->height);
+        return NULL;
+    }
+    for (uint32_t y = 0; y < surface->height + surface->height / 2; y++) {
+        uint32_t row = y < surface->height ? y : surface->chroma_row + y - surface->height;
+
+        copy_row(surface, source, available, row, rows + (size_t)y * surface->pitch, row_size);
+    }
+    picture->luma = rows;
+    picture->chroma = rows + (size_t)surface->pitch * surface->height;
+    return rows;
+}
+
+static void write_h264(struct mfx_context *context, const struct picture *picture, size_t room)
+{
+    uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
+    uint32_t height = (context->surface.height + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
+    uint32_t total = width * height, end = context->next_first;
+    struct h264_slice slice = {
+        .predictive = context->slice_type != SLICE_TYPE_I,
+        .cabac = context->cabac,
+        .cabac_init_idc = context->cabac_init,
+        .qp = context->qp,
+        .width_in_macroblocks = width,
+        .first = context->first < total ? context->first : 0,
+    };
+
+    if (end <= context->first || end > total)
+        end = total;
+    slice.count = end - slice.first;
+    if (settings()->cheap)
+        slice.coding = slice.predictive ? H264_SKIPPED : H264_FLAT;
+    else if (slice.predictive && (size_t)slice.count * H264_PCM_MACROBLOCK_ROOM > room)
+        slice.coding = H264_SKIPPED;
+    context->record.skipped = slice.coding == H264_SKIPPED;
+    context->record.coded_width = width * H264_MACROBLOCK_SIZE;
+    context->record.coded_height = height * H264_MACROBLOCK_SIZE;
+    h264_write_slice_data(&context->headers.bits, &slice, picture);
+}
+
+static bool write_hevc(struct mfx_context *context, const struct picture *picture)
+{
+    const struct h265_parameters *parameters = &context->parameters;
+    struct h265_slice slice = {
+        .type = (enum h265_slice_type)context->slice_type,
+        .cabac_init_flag = context->cabac_init,
+        .sao_luma = context->sao_luma,
+        .sao_chroma = context->sao_chroma,
+        .qp = context->qp,
+        .width = context->width,
+        .height = context->height,
+        .first_block = context->first_block,
+        .end_block = context->next_block,
+        .coding = !settings()->cheap && h265_has_mosaic(parameters, picture) ? H265_MOSAIC : H265_CHEAP,
+    };
+
+    context->record.coded_width = slice.width;
+    context->record.coded_height = slice.height;
+    return h265_write_slice_data(&context->headers.bits, &slice, parameters, picture);
+}
+
+/* The coded buffer behind what is in it already. */
+static struct coded_output coded_output(const struct batch *batch)
+{
+    const struct mfx_context *context = batch->mfx;
+    size_t size = batch_available(batch, context->output);
+    struct coded_output output = {.bytes = batch_bytes(batch, context->output, 1)};
+
+    if (context->output_end > context->output && context->output_end - context->output < size)
+        size = context->output_end - context->output;
+    size = engine_coded_room(batch->file->device, size);
+    if (!output.bytes || context->coded_bytes > size)
+        return (struct coded_output){0};
+    output.bytes += context->coded_bytes;
+    output.capacity = size - context->coded_bytes;
+    return output;
+}
+
+static void put_out(const struct mfx_context *context, size_t header_size, struct coded_output *output)
+{
+    const struct headers *headers = &context->headers;
+
+    for (size_t i = 0; i < headers->bits.count; i++) {
+        if (i < header_size && headers->plain[i])
+            coded_write(output, headers->bits.bytes[i]);
+        else
+            coded_write_escaped(output, headers->bits.bytes[i]);
+    }
+    if (headers->bits.failed)
+        output->overflow = true;
+}
+
+static void record(const struct batch *batch, const struct coded_output *output, const struct picture *picture)
+{
+    struct mfx_context *context = batch->mfx;
+    struct picture_record *record = &context->record;
+    unsigned predictive = context->hevc ? H265_P : 0;
+
+    record->h264 = !context->hevc;
+    record->number = context->pictures;
+    record->type = context->slice_type == SLICE_TYPE_I ? 'I' : context->slice_type == predictive ? 'P' : 'B';
+    record->tiling = context->surface.tiled ? SURFACE_TILED : 0;
+    record->cabac = context->cabac;
+    record->qp = context->qp;
+    record->buffer_size = output->capacity;
+    record->bytes = context->coded_bytes;
+    report_picture(batch->file->device, record, picture);
+    if (!context->pictures++)
+        report_session_opened(batch->file->device);
+}
+
+static bool is_possible(const struct mfx_context *context, const struct coded_output *output)
+{
+    bool has_size = context->surface.pitch && context->surface.width > 1 && context->surface.height > 1;
+
+    if (context->hevc)
+        has_size = has_size && context->width && context->height && context->width <= LARGEST_SIZE &&
+                   context->height <= LARGEST_SIZE;
+    if (!output->bytes)
+        message("a slice is coded to %llx, which is in no buffer", (unsigned long long)context->output);
+    else if (!has_size)
+        message("a slice is coded before its picture has a size");
+    return output->bytes && has_size;
+}
+
+/* One slice, behind the headers that were inserted for it. */
+static void code_slice(struct batch *batch, const struct picture *picture)
+{
+    struct mfx_context *context = batch->mfx;
+    struct coded_output output = coded_output(batch);
+    size_t header_size;
+
+    append_slice_header(context);
+    header_size = context->headers.bits.count;
+    if (!context->hevc)
+        write_h264(context, picture, output.capacity);
+    else if (!write_hevc(context, picture))
+        output.overflow = true;
+    put_out(context, header_size, &output);
+    context->coded_bytes += output.count;
+    bits_clear(&context->headers.bits);
+    if (output.overflow)
+        context->record.result = PICTURE_OVERFLOW;
+    if (context->last_slice)
+        record(batch, &output, picture);
+}
+
+/* `all`: Skylake's one walker for all slices of a picture, which differ by where they begin. */
+static void code_slices(struct batch *batch, bool all)
+{
+    struct mfx_context *context = batch->mfx;
+    struct coded_output output = coded_output(batch);
+    uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
+    struct picture picture;
+    uint8_t *rows;
+
+    if (!is_possible(context, &output))
+        return;
+    if (!context->coded_bytes && !engine_begin_picture(batch->file->device))
+        return;
+    rows = read_picture(batch, &picture);
+    if (!all || !context->slice_rows)
+        code_slice(batch, &picture);
+    for (uint32_t row = 0; all && context->slice_rows && row < context->rows; row += context->slice_rows) {
+        uint32_t end = row + context->slice_rows < context->rows ? row + context->slice_rows : context->rows;
+
+        context->first = row * width;
+        context->next_first = end * width;
+        context->last_slice = end == context->rows;
+        code_slice(batch, &picture);
+    }
+    free(rows);
+    clear_headers(context);
+}
+
+/* ---- Commands */
+
+/* How many dwords of each command are read. */
+static size_t needed(uint32_t command)
+{
+    switch (command) {
+    case MFX_SURFACE_STATE:
+    case VDENC_SRC_SURFACE_STATE:
+    case MFX_AVC_IMG_STATE:
+    case HCP_SLICE_STATE:
+        return 5;
+    case MFX_AVC_SLICE_STATE:
+    case VDENC_AVC_IMG_STATE:
+        return 7;
+    case VDENC_PIPE_BUF_ADDR_STATE:
+        return 12;
+    case HCP_IND_OBJ_BASE_ADDR_STATE:
+        return 14;
+    case HCP_PIC_STATE:
+    case MFX_PAK_INSERT_OBJECT:
+    case HCP_PAK_INSERT_OBJECT:
+        return 3;
+    default:
+        return 1;
+    }
+}
+
+void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
+{
+    struct mfx_context *context = batch->mfx;
+    uint32_t command = words[0] >> 16;
+
+    if (count < needed(command)) {
+        message("the command %x has %zu dwords, fewer than it needs", command, count);
+        return;
+    }
+    switch (command) {
+    case MFX_PIPE_MODE_SELECT:
+        begin_picture(context, false);
+        break;
+    case HCP_PIPE_MODE_SELECT:
+        begin_picture(context, true);
+        break;
+    case MFX_SURFACE_STATE:
+        if ((words[1] & 0xf) == SURFACE_OF_SOURCE || !context->surface.pitch)
+            take_surface(context, words);
+        break;
+    case VDENC_SRC_SURFACE_STATE:
+        take_surface(context, words);
+        break;
+    case MFX_PIPE_BUF_ADDR_STATE:
+        take_source(batch, words, count);
+        break;
+    case VDENC_PIPE_BUF_ADDR_STATE:
+        if (batch_address(batch, words + 10))
+            context->source = batch_address(batch, words + 10);
+        break;
+    case MFX_IND_OBJ_BASE_ADDR_STATE:
+        take_h264_output(batch, words, count);
+        break;
+    case HCP_IND_OBJ_BASE_ADDR_STATE:
+        take_output(batch, words + 9, words + 12);
+        break;
+    case MFX_AVC_IMG_STATE:
+        context->cabac = words[4] >> 7 & 1;
+        break;
+    case MFX_AVC_SLICE_STATE:
+        take_h264_slice(context, words);
+        break;
+    case HCP_PIC_STATE:
+        take_hevc_picture(context, words);
+        break;
+    case HCP_SLICE_STATE:
+        take_hevc_slice(context, words);
+        break;
+    case MFX_PAK_INSERT_OBJECT:
+    case HCP_PAK_INSERT_OBJECT:
+        insert(context, words, count);
+        break;
+    case HUC_VIRTUAL_ADDR_STATE:
+        take_huc_regions(context, words, count);
+        break;
+    case VDENC_AVC_IMG_STATE:
+        take_vdenc_image(context, words);
+        break;
+    case VDENC_WALKER_STATE:
+        code_slices(batch, count == SKYLAKE_WALKER_DWORDS);
+        break;
+    case MFC_AVC_PAK_OBJECT:
+        code_slices(batch, false);
+        break;
+    default:
+        break; /* motion search, rate control, references: nothing that the coded picture depends on */
+    }
+}

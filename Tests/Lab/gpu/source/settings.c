@@ -1,0 +1,52 @@
+#include "settings.h"
+
+#include "message.h"
+#include "real.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct settings values;
+static char intel_device[sizeof "i915:0x0000"];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const char *setting(const char *name)
+{
+    const char *value = real()->getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+static void read_environment(void)
+{
+    const char *pictures = setting("FAKEGPU_PICTURES"), *intel = setting("FAKEGPU_I915");
+
+    values.debug = setting("FAKEGPU_DEBUG") != NULL;
+    values.devices = setting("FAKEGPU_DEVICES");
+    if (!values.devices && intel) {
+        snprintf(intel_device, sizeof intel_device, "i915:%s", intel);
+        values.devices = intel_device;
+    }
+    if (!values.devices)
+        values.devices = "renoir";
+    values.log = setting("FAKEGPU_LOG");
+    values.dump = setting("FAKEGPU_DUMP");
+    values.report = setting("FAKEGPU_REPORT");
+    values.faults = setting("FAKEGPU_FAULTS");
+    values.control = setting("FAKEGPU_CONTROL");
+    values.cheap = pictures && strcmp(pictures, "cheap") == 0;
+}
+
+const struct settings *settings(void)
+{
+    pthread_once(&once, read_environment);
+    return &values;
+}
+
+const char *settings_for_drivers(const char *name)
+{
+    /* Linear surfaces, so that what the CPU writes is what the engine reads. */
+    return strcmp(name, "AMD_DEBUG") == 0 ? "notiling,nodcc" : NULL;
+}

@@ -1,0 +1,57 @@
+# Sourced by webcam.sh: the webcam goes away or freezes while it is recorded, and comes back.
+# shellcheck shell=bash disable=SC2154
+came_back() { # NAME CHECK...: the report says so and adds up
+    local name=$1
+    shift
+    on_host check "$name: the report tells it, and adds up" report "$name/report.json" "$@" \
+        'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
+}
+all_sound() { # FOLDER FRAMES: its streams are sound, and have so many frames together
+    local file count=0
+    for file in "$1"/*.h264; do
+        decodes_silently "$file" || return 1
+        count=$((count + $(stream "$file" | grep -oE '^[0-9]+')))
+    done
+    [ "$count" = "$2" ] || { echo "$count frames in place of $2"; return 1; }
+}
+on_host eval "$(declare -f all_sound)"
+
+recording replugged --size 640x480 --format MJPG --frames 60
+cam unplug
+await 15 gone
+cam plug
+ended replugged 0
+came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 5'
+on_host check "replugged: the same file goes on with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 15 --extra-keyframes
+on_host check "replugged: two warnings tell it" grep -q 'the camera was disconnected; recording goes on after .* s without a picture$' replugged/stderr
+
+# The endpoint halts until the stream is started again.
+recording stalled --size 320x240 --format YUYV --frames 60
+cam stall
+ended stalled 0
+came_back stalled 'frames.written == 60' 'source.restarts == 1' '2 < source.secondsLost < 15' 'frames.keyframes == 5'
+on_host check "stalled: the same file goes on with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 15 --extra-keyframes
+
+recording changed --size 640x480 --frames 60
+cam format B
+cam unplug
+await 15 gone
+cam plug
+ended changed 0
+came_back changed 'frames.written == 60' 'source.restarts == 1' 'format.width != 640'
+on_host check "changed: all of it can be decoded" all_sound changed 60
+cam format A
+replug
+
+# Ended by a signal while nothing is there.
+recording awaited --size 320x240 --format YUYV
+cam unplug
+await 15 gone
+await 15 grep -q 'waiting for it for 30 s' awaited/stderr
+kill -TERM $recorder
+ended awaited 0
+came_back awaited 'source.restarts == 0' 'source.secondsLost > 0'
+on_host check "awaited: what came before is sound" is_sound awaited/out.h264 --keyframe-interval 15
+cam plug
+await 15 test -e $link
+udevadm settle

@@ -1,0 +1,145 @@
+#!/bin/bash
+# In the guest, beneath the real systemd (run --systemd): the service, the udev rules with the USB webcam, the timer and
+# cron, installed by scripts/install.
+set -euo pipefail
+# shellcheck source=guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+cd "$work"
+repository=$(cd "$LAB/../.." && pwd)
+camera=$LAB_CACHE/webcam
+name=Emulated_Emulated_Webcam_EMU0001
+link=/dev/camrec/$name
+service=camrec@$name.service
+recordings=/var/lib/camrec/$name
+cam() { "$camera/uvccam" "$@" >/dev/null; }
+gone() { ! [ -e $link ]; }
+property() { systemctl show --value --property "$2" "$1"; }
+has_property() { # UNIT PROPERTY PATTERN
+    local value
+    value=$(property "$1" "$2")
+    grep -qE -- "$3" <<<"$value" || { echo "$2=$value has no '$3'"; return 1; }
+}
+is_recording() { # FOLDER SECONDS AGO: something was written there since
+    [ -n "$(find "$1" -type f -size +4k -newermt "@$2" 2>/dev/null)" ]
+}
+records_again() { # FOLDER: from now on
+    await 30 is_recording "$1" "$(($(date +%s) + 1))" || { echo "nothing new in $1: $(journalctl -b --no-pager -n 5 -o cat -t camrec)"; return 1; }
+}
+settings() { # NAME LINE...
+    printf '%s\n' "${@:2}" >"/etc/camrec/$1.conf"
+}
+
+# Everything in its place.
+check "install" "$repository/scripts/install"
+CAMREC=/usr/local/bin/camrec
+check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
+settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
+check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
+check "service: systemd has nothing to say" systemd-analyze verify /etc/systemd/system/$service
+systemd-analyze security --no-pager $service >"$RESULTS/security" || true
+exposure=$(grep -oE '[0-9.]+ [A-Z]+' <<<"$(tail -n 1 "$RESULTS/security")")
+echo "      exposure by systemd-analyze security: $exposure"
+check "service: exposure $exposure, at most 2.0" systemd-analyze security --no-pager --threshold=20 $service
+
+# Plugged in: link, rights, start.
+modprobe -a vhci-hcd uvcvideo
+"$camera/uvccam" -f "$camera/frames" >"$RESULTS/uvccam.log" 2>&1 &
+check "plug: the link" await 30 test -e $link
+check "plug: one node has it, the one that captures" test "$(cat "/sys/class/video4linux/$(basename "$(readlink -f $link)")/index")" = 0
+check "plug: the group has access" test "$(stat -Lc '%G %a' $link)" = "video 660"
+check "plug: the seat has access" bash -c "udevadm info --query=property --property=TAGS $link | grep -q :uaccess:"
+check "plug: the service starts" await 30 systemctl --quiet is-active $service
+check "plug: it records" await 30 is_recording $recordings 0
+check "service: says how it goes" await 15 has_property $service StatusText '^[1-9][0-9]* frames'
+check "service: gives signs of life" has_property $service WatchdogTimestamp '.'
+check "service: runs as camrec" has_property $service User '^camrec$'
+
+# The doctor: for everybody, for whoever may not, and in units of other rights.
+doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
+    local code=$1 pattern=$2 said status=0
+    shift 2
+    said=$("$@" $CAMREC doctor 2>&1) || status=$?
+    [ "$status" = "$code" ] && grep -qE -- "$pattern" <<<"$said" || { echo "exit code $status: $said"; return 1; }
+}
+check "doctor: says that it is in use, and by whom" doctor 0 "$(readlink -f $link): .*in use by camrec" env
+check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' setpriv --reuid=65534 --regid=65534 --clear-groups
+check "doctor: the service runs" doctor 0 "ok .*$service: running" env
+in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
+check "doctor: in a unit that allows no device" doctor 77 'DeviceAllow=char-video4linux rw' "${in_unit[@]}" -p DevicePolicy=closed
+check "doctor: in a unit with cameras and no /sys" doctor 0 '/sys: hidden' "${in_unit[@]}" -p DevicePolicy=closed -p 'DeviceAllow=char-video4linux rw' -p InaccessiblePaths=/sys/class
+
+# The cable.
+pid=$(property $service MainPID)
+cam unplug
+check "unplug: the link goes" await 15 gone
+check "unplug: the service waits, and says so" await 20 has_property $service StatusText '^waiting for the camera'
+cam plug
+check "replug: the link comes back" await 30 test -e $link
+check "replug: recording again" records_again $recordings
+check "replug: the process is the same" test "$(property $service MainPID)" = "$pid"
+
+# A process that stands still is ended and begun anew.
+mkdir -p "/run/systemd/system/$service.d"
+printf '[Service]\nWatchdogSec=4\nRestartSec=1\n' >"/run/systemd/system/$service.d/lab.conf"
+systemctl daemon-reload
+systemctl restart $service
+pid=$(property $service MainPID)
+sleep 6
+check "watchdog: a recording that runs is left alone" test "$(property $service MainPID)" = "$pid"
+kill -STOP "$pid"
+another() { local now; now=$(property $service MainPID) && [ "$now" != 0 ] && [ "$now" != "$pid" ]; }
+check "watchdog: a process that stands still is replaced" await 30 another
+check "watchdog: recording again" records_again $recordings
+check "stop: clean, by a signal" systemctl stop $service
+check "stop: the result" has_property $service Result '^success$'
+cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
+on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
+cam quit
+
+# A camera that is not there is waited for.
+settings absent "device = /dev/camrec/absent" "output = out.h264" "encoder = software"
+check "absent camera: the service is ready all the same" timeout 20 systemctl start camrec@absent
+check "absent camera: says what it waits for" has_property camrec@absent StatusText 'waiting.*/dev/camrec/absent'
+systemctl stop camrec@absent
+# Wrong settings are told, once.
+settings wrong "device = test" "bitrat = 4M" "output = out.h264"
+systemctl start camrec@wrong 2>/dev/null || true
+check "wrong settings: the line is in the journal" await 10 bash -c "journalctl -b --no-pager -u camrec@wrong | grep -q 'wrong.conf:2:.*bitrate'"
+check "wrong settings: not tried again" has_property camrec@wrong NRestarts '^0$'
+
+# At set times.
+settings office "device = test" "size = 320x240" "encoder = software" "duration = 2s" "output = out.h264"
+date -s '2026-11-23 07:59:58' >/dev/null # a Monday
+systemctl start camrec@office.timer
+check "timer: records at eight on a weekday" await 20 test -s /var/lib/camrec/office/out.h264
+check "timer: next on Tuesday" await 20 bash -c "systemctl list-timers --no-pager camrec@office.timer | grep -q 'Tue 2026-11-24 08:00'"
+
+# Cron, with a sendmail that keeps what it is given.
+mkdir -p /var/mail-kept
+chmod 1777 /var/mail-kept
+printf '#!/bin/sh\nexec cat >"$(mktemp /var/mail-kept/XXXXXX)"\n' >/usr/sbin/sendmail
+chmod 755 /usr/sbin/sendmail
+recorder='camrec --device test --size 160x120 --fps 3 --encoder software --duration 8s'
+cat >/etc/cron.d/camrec <<END
+$(grep -E '^(PATH|MAILTO)=' "$repository/examples/camrec.cron")
+* * * * * camrec $recorder "/var/lib/camrec/a-\$(date +\%Y\%m\%d-\%H\%M\%z).h264"
+* * * * * camrec $recorder /var/lib/camrec/b.mkv; env >/var/lib/camrec/environment; tty >/var/lib/camrec/tty
+* * * * * camrec $recorder /nowhere/c.h264
+END
+check "cron: the example's jobs are read" bash -c "grep -cE '^[0-9*/]+ [0-9*]+ \* \* [0-9*-]+ +camrec +camrec ' '$repository/examples/camrec.cron' | grep -qx 3"
+date -s '2026-11-23 09:59:57' >/dev/null
+systemctl start cron
+finished() { [ "$(pgrep -c -x camrec)" = 0 ] && [ -e /var/lib/camrec/environment ]; }
+check "cron: three jobs at once" await 40 bash -c '[ "$(find /var/lib/camrec -maxdepth 1 -name "[ab]*" -size +1k | wc -l)" = 2 ]'
+check "cron: they end" await 40 finished
+systemctl stop cron
+check "cron: names with the time in them" test -s "/var/lib/camrec/a-20261123-1000$(date +%z).h264"
+check "cron: no terminal" grep -q 'not a tty' /var/lib/camrec/tty
+check "cron: an environment that is bare" test "$(grep -vcE '^(HOME|LOGNAME|PATH|PWD|SHELL|MAILTO|_|SHLVL|OLDPWD)=' /var/lib/camrec/environment)" = 0
+check "cron: one mail, of the job that failed" test "$(find /var/mail-kept -type f | wc -l)" = 1
+check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-kept/* | tee $RESULTS/mail | grep -c . | grep -qx 1 && grep -q '^camrec: /nowhere/c.h264: ' $RESULTS/mail"
+cp /var/lib/camrec/a-*.h264 "$RESULTS/cron.h264"
+cp /var/lib/camrec/b.mkv "$RESULTS/cron.mkv"
+on_host check "cron: the raw stream is sound" is_sound cron.h264 --keyframe-interval 3
+on_host check "cron: the container plays" ffmpeg -nostdin -v error -xerror -i cron.mkv -f null -
+journalctl -b --no-pager -o short-monotonic >"$RESULTS/journal"

@@ -1,0 +1,146 @@
+#!/bin/bash
+# Recordings in several files: no frame lost or doubled, what goes and what stays, full disks and kills.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+quick=(--encoder software --no-pace)
+small=(--device test --size 320x240 --fps 30 --keyframe-interval 30 "${quick[@]}")
+
+count_of() { stream "$1" | cut -d ' ' -f 1; } # FILE: its frames
+
+frames_are() { # COUNT... -- FILE...: each file has so many frames and is sound by itself
+    local counts=()
+    while [ "$1" != -- ]; do
+        counts+=("$1")
+        shift
+    done
+    shift
+    [ ${#counts[@]} = $# ] || { echo "$# files in place of ${#counts[@]}: $*"; return 1; }
+    for file; do
+        is_sound "$file" --frames "${counts[0]}" || { echo "$file"; return 1; }
+        counts=("${counts[@]:1}")
+    done
+}
+
+# The test source makes the same pictures each time, and one encoder feeds both outputs: what is in the segments,
+# one behind the other, is what is in the file beside them.
+same_stream() { # WHOLE FILE...
+    local whole=$1
+    shift
+    cmp <(cat "$@") "$whole"
+}
+
+# Frames, times and sizes
+mkdir frames && records "frames: recorded" "${small[@]}" --frames 250 --segment 100f --timestamps 'frames/t.txt' --report frames.json frames/a.h264 &&
+    check "frames: each file has exactly its frames" frames_are 100 100 50 -- frames/a.h264 frames/a-1.h264 frames/a-2.h264
+check "frames: the report tells of the files" report frames.json 'outputs[0].segments.count == 3' 'outputs[0].segments.first == "frames/a.h264"' \
+    'outputs[0].segments.last == "frames/a-2.h264"' 'outputs[0].segments.removed == 0' 'outputs[0].written == 250' 'len(outputs) == 1'
+for part in '' -1 -2; do check "frames: the times of a$part" remuxes "frames/a$part.h264" "frames/t$part.txt"; done
+
+mkdir times && records "times: recorded, of both codecs" "${small[@]}" --frames 250 --segment 2500ms --utc 'times/%Y/%m/a.h264' times/b.h265 &&
+    check "times: exact to the frame" frames_are 75 75 75 25 -- "times/$(date -u +%Y/%m)"/a{,-1,-2,-3}.h264
+check "times: of H.265, too" frames_are 75 75 75 25 -- times/b{,-1,-2,-3}.h265
+
+mkdir bytes && records "sizes: recorded" "${small[@]}" --frames 250 --segment 40kB bytes/a.h264
+check "sizes: a file ends with a group of pictures" frames_are 150 100 -- bytes/a.h264 bytes/a-1.h264
+
+for format in mkv mp4 ts; do
+    mkdir $format
+    records "segments in .$format" "${small[@]}" --frames 250 --segment 100f $format/a.$format || continue
+    for part in '' -1 -2; do
+        check "segments in .$format: the pictures of a$part" same_pictures "$format/a$part.$format" "frames/a$part.h264"
+    done
+done
+
+# One capture, several outputs: only plain files are cut.
+records "segments beside standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
+    check "segments: one behind the other they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
+
+# What is there is never overwritten.
+mkdir taken && echo mine | tee taken/a.h264 >taken/a-4.h264
+records "names: one that is taken gets a counter" "${small[@]}" --frames 10 --segment 100f taken/a.h264
+check "names: above those that are there" test -s taken/a-5.h264 -a "$(cat taken/a.h264 taken/a-4.h264)" = $'mine\nmine'
+
+# What goes: the oldest of its own, and never another file.
+mkdir keep && cp frames/a.h264 keep/film.h264 && cp frames/a.h264 keep/rec-1999.h264
+for _ in 1 2; do records "keep: recorded" "${small[@]}" --frames 250 --segment 50f --keep 3 --report keep.json 'keep/rec-%Y.h264'; done
+check "keep: so many files of its own, and nothing else is touched" test "$(ls keep)" = "$(printf '%s\n' film.h264 rec-1999.h264 "rec-$(date +%Y)"-{7,8,9}.h264)"
+check "keep: the report counts what went" report keep.json 'outputs[0].segments.removed == 5' 'outputs[0].segments.count == 5'
+cp keep/rec-*-9.h264 copy.h264 && mv copy.h264 "keep/rec-$(date +%Y)-7.h264" && ln -sf film.h264 "keep/rec-$(date +%Y)-8.h264"
+records "keep: other files in the place of its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
+check "keep: they stay" test -e "keep/rec-$(date +%Y)-7.h264" -a -e keep/film.h264 -a ! -e "keep/rec-$(date +%Y)-9.h264"
+refuses "keep: without segments" 64 '--keep' "${small[@]}" --frames 10 --keep 3 out.h264
+refuses "segments: a length of nothing" 64 'segment' "${small[@]}" --frames 10 --segment 0f out.h264
+refuses "segments: a folder that cannot be" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
+
+# Disks
+is_whole() { for file; do is_sound "$file" || { echo "$file"; return 1; }; done; }
+if [ "$(id -u)" = 0 ]; then
+    mkdir disk && mount -t tmpfs -o size=400k none disk
+    # A disk that is full, and has room again after a while: the other output has everything.
+    fills() {
+        local status=0 pid
+        "$CAMREC" --device test --size 320x240 --fps 50 --keyframe-interval 10 --encoder software --qp 14 --segment 1s --report full.json \
+            'disk/a.h264' beside.h264 2>stderr &
+        pid=$!
+        for _ in $(seq 200); do
+            if grep -q 'disk is full' stderr; then break; fi
+            sleep 0.1
+        done
+        rm -f disk/a.h264 disk/a-1.h264
+        for _ in $(seq 200); do
+            if grep -q 'recording again' stderr; then break; fi
+            sleep 0.1
+        done
+        kill -TERM $pid
+        wait $pid || status=$?
+        [ $status = 74 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+        is_whole disk/*.h264 beside*.h264 &&
+            report full.json 'outputs[0].lost > 0' 'outputs[0].written + outputs[0].lost == frames.encoded' 'outputs[1].written == frames.encoded' \
+                'outputs[1].lost == 0'
+    }
+    check "full disk: the file is whole, others go on, and segments begin again when there is room" fills
+    rm -rf disk/*
+    records "full disk: old segments make room" "${small[@]}" --frames 600 --qp 20 --segment 30f --keep 100 --report room.json disk/b.h264 ||
+        check "full disk: at most the frames up to the next keyframe are lost" report room.json 'outputs[0].lost < 600'
+    check "full disk: what is left is whole" is_whole disk/*.h264
+    umount disk
+else
+    skip "full disk" "needs root for a mount"
+fi
+
+# Killed at any moment: every file plays, but for an access unit that was being written.
+for _ in 1 2 3; do
+    rm -rf killed && mkdir killed
+    "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 "${quick[@]}" --qp 10 --segment 20f --sync 1s killed/a.h264 killed/a.mkv killed/a.mp4 killed/a.ts 2>/dev/null &
+    pid=$!
+    until [ -e killed/a-3.h264 ] || ! kill -0 $pid 2>/dev/null; do :; done
+    kill -9 $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    ended=(killed/a.h264 killed/a-1.h264 killed/a-2.h264)
+    check "killed: the raw segments that had ended are whole" frames_are 20 20 20 -- "${ended[@]}"
+    for format in mkv mp4 ts; do check "killed: .$format" same_pictures killed/a-1.$format killed/a-1.h264; done
+done
+
+# A slow reader: the queue takes 64 MiB, then pictures are given up before they are coded, and no coded one ever is.
+slow() {
+    local status=0 pid reader
+    rm -f pipe && mkfifo pipe
+    # One that takes half a megabyte a second, for four seconds, then everything.
+    "$PYTHON" -c 'import sys, time
+with open("pipe", "rb", buffering=0) as pipe, open("slow.h264", "wb") as file:
+    end = time.monotonic() + 6
+    while block := pipe.read(65536):
+        file.write(block)
+        if time.monotonic() < end: time.sleep(len(block) / 500_000)' &
+    reader=$!
+    "$CAMREC" --device test --size 1280x720 --fps 60 --keyframe-interval 60 --encoder software --qp 1 --duration 8s --report slow.json pipe 2>stderr || status=$?
+    wait $reader
+    [ $status = 0 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    is_sound slow.h264 --keyframe-interval 60 &&
+        report slow.json 'frames.droppedByUs > 0' 'frames.written == frames.encoded' 'outputs[0].lost == 0' \
+            'frames.captured == frames.encoded + frames.droppedByUs + frames.unused'
+}
+check "slow disk: pictures are given up before the encoder, coded ones never" slow
+finish

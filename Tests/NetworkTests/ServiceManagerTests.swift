@@ -1,0 +1,56 @@
+import Glibc
+import Testing
+
+@testable import Network
+
+/// What a service tells whoever started it, by the protocol of sd_notify(3).
+@Suite struct ServiceManagerTests {
+    /// A datagram socket in the manager's place.
+    private final class Manager {
+        let descriptor: Int32
+
+        init?(_ address: ResolvedAddress?) {
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            guard let address, address.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else {
+                return nil
+            }
+        }
+
+        deinit { close(descriptor) }
+
+        func receive() -> String {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+    }
+
+    @Test("a message is one datagram with an assignment a line, to a path")
+    func path() throws {
+        let path = "/tmp/camrec-notify-\(getpid())"
+        defer { unlink(path) }
+        let manager = try #require(Manager(ResolvedAddress(path: path)))
+        try #require(ServiceManager(address: path)).notify("READY=1", "STATUS=recording")
+        #expect(manager.receive() == "READY=1\nSTATUS=recording")
+    }
+
+    @Test("an abstract name begins with @")
+    func abstractName() throws {
+        let name = "camrec/notify/\(getpid())"
+        let manager = try #require(Manager(ResolvedAddress(abstractName: name)))
+        try #require(ServiceManager(address: "@\(name)")).notify("WATCHDOG=1")
+        #expect(manager.receive() == "WATCHDOG=1")
+    }
+
+    @Test("nobody there is no error")
+    func nobody() throws {
+        try #require(ServiceManager(address: "/tmp/camrec-nobody-\(getpid())")).notify("READY=1")
+    }
+
+    @Test(
+        "what is no address makes no manager",
+        arguments: ["", "@", "relative", "vsock:2:9999", "/" + String(repeating: "x", count: 200)])
+    func noAddress(address: String) {
+        #expect(ServiceManager(address: address) == nil)
+    }
+}

@@ -1,0 +1,183 @@
+import Files
+import Glibc
+import Testing
+
+@testable import Output
+
+/// Which old segments go, and what never does.
+@Suite struct SegmentKeeperTests {
+    private let folder = TemporaryFolder()
+
+    private func names(_ pattern: String = "a.h264") -> SegmentNames {
+        SegmentNames(folder.path(pattern), expandsTime: true)
+    }
+
+    private func keeper(
+        _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Int? = nil,
+        free: SegmentRetention.Floor? = nil, space: @escaping () -> (total: Int, free: Int)? = { nil }
+    ) throws -> SegmentKeeper {
+        var retention = SegmentRetention()
+        (retention.count, retention.bytes, retention.age, retention.free) = (count, bytes, age, free)
+        return try SegmentKeeper(retention, names: [names(pattern)], space: space)
+    }
+
+    /// Makes segments of a thousand bytes, as a recorder does, without removing any.
+    private func record(_ files: [String], _ pattern: String = "a.h264") throws {
+        let keeper = try keeper(pattern)
+        for file in files {
+            _ = Folder.make(Folder.of(folder.path(file)))
+            folder.write(file, Array(repeating: 1, count: 1000))
+            try keeper.begin([folder.path(file)])
+            keeper.end(size: 1000)
+        }
+    }
+
+    private func birth(_ name: String) -> Int64? { FileFacts(path: folder.path(name))?.birth }
+
+    private func tidied(_ keeper: SegmentKeeper, now: Int = 0, size: Int = 0) -> [String] {
+        keeper.tidy(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
+    }
+
+    @Test("of a number of files the oldest go, those of earlier runs included, and the one to come counts")
+    func count() throws {
+        try record(["a.h264", "a-1.h264"])
+        try record(["a-2.h264", "a-3.h264"])
+        #expect(tidied(try keeper(count: 3)) == ["a.h264", "a-1.h264"])
+        #expect(folder.names() == ["a-2.h264", "a-3.h264"])
+    }
+
+    @Test("of a number of bytes the oldest go, and the segment that is being written counts")
+    func bytes() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
+        let keeper = try keeper(bytes: 3000)
+        #expect(tidied(keeper) == ["a.h264"])
+        #expect(tidied(keeper, size: 1500) == ["a-1.h264", "a-2.h264"])
+        #expect(tidied(keeper, size: 5000) == ["a-3.h264"])
+        #expect(tidied(keeper, size: 5000) == [])
+    }
+
+    @Test("those that are too old go, two at a time: the clock may be wrong")
+    func age() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
+        let now = time(nil)
+        #expect(tidied(try keeper(age: 60), now: now) == [])
+        #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a.h264", "a-1.h264"])
+        #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
+    }
+
+    @Test("while too little is free the oldest goes, one at a time")
+    func free() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264"])
+        let keeper = try keeper(free: .share(0.1), space: { (total: 1000, free: 99) })
+        #expect(tidied(keeper) == ["a.h264"])
+        #expect(tidied(keeper) == ["a-1.h264"])
+        let content = try self.keeper("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
+        #expect(tidied(content) == [])
+    }
+
+    @Test("the segment that is being written stays, whatever the limits")
+    func current() throws {
+        let keeper = try keeper(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })
+        folder.write("a.h264", [1, 2, 3])
+        try keeper.begin([folder.path("a.h264")])
+        #expect(tidied(keeper, size: 1 << 30) == [])
+        #expect(keeper.makeRoom() == [])
+        #expect(folder.names() == ["a.h264"])
+    }
+
+    @Test("files that camrec did not write stay, whatever they are called")
+    func foreign() throws {
+        for name in ["a.h264", "a-1.h264", "b.h264"] { folder.write(name, [1]) }
+        try record(["a-2.h264"])
+        let keeper = try keeper(count: 1)
+        #expect(tidied(keeper) == ["a-2.h264"])
+        #expect(folder.names() == ["a-1.h264", "a.h264", "b.h264"])
+    }
+
+    @Test("a file that took a segment's place stays, and so does one that was written to")
+    func replaced() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264"])
+        // The clock of files ticks a few hundred times a second.
+        repeat {
+            unlink(folder.path("other"))
+            folder.write("other", Array(repeating: 2, count: 1000))
+        } while birth("other") == birth("a.h264")
+        rename(folder.path("other"), folder.path("a.h264"))
+        folder.write("a-1.h264", [1, 2, 3])
+        let keeper = try keeper(count: 1)
+        #expect(tidied(keeper) == ["a-2.h264"])
+        #expect(folder.names() == ["a-1.h264", "a.h264"])
+    }
+
+    @Test("links are not followed, neither to a file nor to a folder")
+    func links() throws {
+        let pattern = "%Y/a-%H.h264"
+        try record(["2025/a-10.h264", "2026/a-11.h264"], pattern)
+        rename(folder.path("2025"), folder.path("kept"))
+        symlink(folder.path("kept"), folder.path("2025"))
+        rename(folder.path("2026/a-11.h264"), folder.path("kept/film.h264"))
+        symlink(folder.path("kept/film.h264"), folder.path("2026/a-11.h264"))
+        #expect(tidied(try keeper(pattern, count: 1)) == [])
+        #expect(folder.names(in: "kept") == ["a-10.h264", "film.h264"])
+    }
+
+    @Test(
+        "a journal that was tampered with leads to no other file",
+        arguments: ["../victim", "sub/../../victim", "/victim", "victim", "a-1.h264/../victim", ""])
+    func tampered(name: String) throws {
+        let inner = "inner/a.h264"
+        mkdir(folder.path("inner"), 0o755)
+        let victim = folder.path("victim")
+        folder.write("victim", [1])
+        folder.write("inner/victim", [1])
+        let birth = try #require(FileFacts(path: victim)).birth
+        let inside = try #require(FileFacts(path: folder.path("inner/victim"))).birth
+        for time in [birth, inside] {
+            folder.write("inner/.a.h264.camrec", Array("\(time)\t1\t\(name)\n".utf8))
+            #expect(tidied(try keeper(inner, count: 1)) == [])
+        }
+        #expect(folder.content("victim") == [1])
+        #expect(folder.content("inner/victim") == [1])
+    }
+
+    @Test("a journal that is damaged loses the lines that are, and no more")
+    func damaged() throws {
+        try record(["a.h264", "a-1.h264"])
+        var journal = try #require(folder.content(".a.h264.camrec"))
+        journal += Array(
+            "\u{fffd}\u{0}garbage\n12\t\n\t\t\n99999999999999999999\t1\ta-7.h264\n1\t-\ta-9".utf8)
+        folder.write(".a.h264.camrec", [])
+        let rewritten = open(folder.path(".a.h264.camrec"), O_WRONLY | O_TRUNC)
+        _ = write(rewritten, journal, journal.count)
+        close(rewritten)
+        #expect(tidied(try keeper(count: 1)) == ["a.h264", "a-1.h264"])
+    }
+
+    @Test("one recorder at a time keeps the segments of a pattern")
+    func lock() throws {
+        let first = try keeper(count: 1)
+        let error = #expect(throws: OutputError.self) { try keeper(count: 1) }
+        #expect(error?.kind == .journalInUse)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("a journal that is a link is refused")
+    func linkedJournal() throws {
+        symlink(folder.path("elsewhere"), folder.path(".a.h264.camrec"))
+        #expect(throws: OutputError.self) { try keeper(count: 1) }
+        #expect(folder.names() == [])
+    }
+
+    @Test("a segment's timestamps go with it")
+    func timestamps() throws {
+        var retention = SegmentRetention()
+        retention.count = 1
+        let keeper = try SegmentKeeper(
+            retention, names: [names(), names("a.txt")], space: { nil })
+        for name in ["a.h264", "a.txt"] { folder.write(name, [1]) }
+        try keeper.begin([folder.path("a.h264"), folder.path("a.txt")])
+        keeper.end(size: 1)
+        #expect(tidied(keeper) == ["a.h264"])
+        #expect(folder.names() == [])
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import Testing
+
+@testable import Output
+
+/// What a recording's files are called.
+@Suite struct SegmentNamesTests {
+    private let folder = TemporaryFolder()
+    /// Friday, 13 February 2009, 23:31:30 UTC.
+    private let time: time_t = 1_234_567_890
+
+    private func next(_ pattern: String, times: Int = 1) -> [String] {
+        var names = SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
+        return (0..<times).map { _ in
+            let name = names.next(at: time)
+            return String(name.dropFirst(folder.path("").count + 1))
+        }
+    }
+
+    @Test(
+        "strftime says what % means",
+        arguments: [
+            ("rec-%Y%m%d-%H%M%S.h264", "rec-20090213-233130.h264"),
+            ("%Y/%m/%d.mkv", "2009/02/13.mkv"),
+            ("%H%M%z.ts", "2331+0000.ts"),
+            ("100%%.h264", "100%.h264"),
+            ("plain.h264", "plain.h264"),
+        ])
+    func patterns(pattern: String, name: String) {
+        #expect(next(pattern) == [name])
+    }
+
+    @Test("% means nothing where it is not to")
+    func literal() {
+        var names = SegmentNames("a%Y.h264", expandsTime: false)
+        #expect(names.next(at: time) == "a%Y.h264")
+    }
+
+    @Test("a name that there is gets a counter ahead of its extension, which only rises")
+    func counter() {
+        #expect(next("out.h264", times: 3) == ["out.h264", "out-1.h264", "out-2.h264"])
+        folder.write("out-7.h264", [])
+        #expect(next("out.h264", times: 2) == ["out-8.h264", "out-9.h264"])
+        folder.write("bare", [])
+        #expect(next("bare") == ["bare-1"])
+        folder.write("%H", [])
+        folder.write("23", [])
+        #expect(next("%H") == ["23-1"])
+    }
+
+    @Test("other files' names are not taken for counters")
+    func notACounter() {
+        for name in ["out-x.h264", "out-.h264", "out1.h264", "out-1.mkv", "outer-5.h264", "out--3.h264"] {
+            folder.write(name, [])
+        }
+        #expect(next("out.h264") == ["out.h264"])
+    }
+
+    @Test("a hidden file's name is no extension")
+    func hidden() {
+        folder.write(".out", [])
+        #expect(next(".out") == [".out-1"])
+    }
+
+    @Test(
+        "what comes before the first folder that depends on the time is the pattern's folder",
+        arguments: [
+            ("rec-%Y.h264", "."), ("/video/%Y/%m.h264", "/video"), ("a/b.h264", "a"), ("/%Y.h264", "/"),
+            ("./%Y.h264", "."), ("a/%Y/b/c.h264", "a"),
+        ])
+    func folder(pattern: String, folder: String) {
+        #expect(SegmentNames(pattern, expandsTime: true).folder == folder)
+    }
+
+    @Test("a pattern knows the names that it makes")
+    func covers() {
+        let names = SegmentNames("a[1]/%Y/rec-%H*.h264", expandsTime: true)
+        #expect(names.covers("a[1]/2026/rec-12*.h264"))
+        #expect(names.covers("a[1]/2026/rec-12*-3.h264"))
+        #expect(!names.covers("a1/2026/rec-12*.h264"))
+        #expect(!names.covers("a[1]/2026/sub/rec-12*.h264"))
+        #expect(!names.covers("a[1]/2026/other-12*.h264"))
+        #expect(!names.covers("a[1]/2026/rec-12*.mkv"))
+        let plain = SegmentNames("out.h264", expandsTime: true)
+        #expect(plain.covers("out.h264"))
+        #expect(plain.covers("out-12.h264"))
+        #expect(!plain.covers("out-x.h264"))
+        #expect(!plain.covers("outer.h264"))
+    }
+}

@@ -1,0 +1,67 @@
+import Bitstream
+import Testing
+
+@testable import Output
+
+/// At which frames a recording in segments begins another file.
+@Suite struct SegmentScheduleTests {
+    private static let second: Int64 = 1_000_000_000
+
+    /// The numbers of the frames that the schedule cuts at.
+    private func cuts(_ schedule: SegmentSchedule, _ timestamps: [Int64]) -> [Int] {
+        var schedule = schedule
+        return timestamps.indices.filter { schedule.enters(number: $0, timestamp: timestamps[$0]) }
+    }
+
+    @Test("frames are counted from the recording's first")
+    func frames() {
+        #expect(cuts(SegmentSchedule(.frames(10)), Array(repeating: 0, count: 35)) == [10, 20, 30])
+    }
+
+    @Test("times are those of capture, from the first frame on, and their error does not add up")
+    func times() {
+        // Thirty frames a second: no whole number of them is 250 ms.
+        let times = (0..<40).map { 5 * Self.second + Int64($0) * Self.second / 30 }
+        #expect(cuts(SegmentSchedule(.time(Self.second / 4)), times) == [8, 15, 23, 30, 38])
+    }
+
+    @Test("after a gap of several segments there is one cut")
+    func gap() {
+        let times = [0, 1, 2, 50, 51, 52, 60].map { Int64($0) * Self.second }
+        #expect(cuts(SegmentSchedule(.time(10 * Self.second)), times) == [3, 6])
+    }
+
+    @Test("a clock that is set back moves the grid along; one that jitters does not")
+    func clockSetBack() {
+        let jitter = [0, 500, 400, 1000, 900, 1100].map { Int64($0) * 1_000_000 }
+        #expect(cuts(SegmentSchedule(.time(Self.second)), jitter) == [3])
+        let setBack = [0, 3, 6, 9, -3591, -3588, -3585].map { Int64($0) * Self.second }
+        #expect(cuts(SegmentSchedule(.time(10 * Self.second)), setBack) == [5])
+    }
+
+    @Test("any capture time does no harm")
+    func hostileClock() {
+        let times: [Int64] = [.max, .min, 0, .max, 1, .min, .min + 1, -1]
+        for length in [1, Self.second, .max] { _ = cuts(SegmentSchedule(.time(length)), times) }
+    }
+
+    @Test("the grid counts from the first frame that came out of the encoder")
+    func anchor() {
+        var schedule = SegmentSchedule(.time(Self.second))
+        _ = schedule.enters(number: 0, timestamp: 0)
+        schedule.anchor(at: Self.second / 2)
+        #expect(cuts(schedule, [0, 2, 3, 4].map { $0 * Self.second / 2 }) == [2])
+    }
+
+    @Test("a segment that has its bytes ends with the next access unit at which it can")
+    func bytes() {
+        var schedule = SegmentSchedule(.bytes(2500))
+        let units = (0..<10).map { accessUnit(length: 996, frameNumber: $0) }
+        var cuts: [Int] = []
+        for (number, unit) in units.enumerated() where schedule.enters(unit) {
+            cuts.append(number)
+            schedule.begin(with: unit)
+        }
+        #expect(cuts == [3, 6, 9])
+    }
+}

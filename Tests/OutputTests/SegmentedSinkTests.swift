@@ -1,0 +1,323 @@
+import Bitstream
+import Glibc
+import Testing
+import Threading
+
+@testable import Output
+
+/// A recording in several files: none of its access units is lost or doubled between two, and a disk that
+/// cannot take it for a while costs no more than that while.
+@Suite struct SegmentedSinkTests {
+    /// A sink with a folder, a clock of its own and a disk that fails as the test says.
+    final class Bench {
+        let folder = TemporaryFolder()
+        var wall: time_t = 1_234_567_890
+        var monotonic: Int64 = 0
+        /// What the next files fail with when they are written to; nil for none.
+        var failure: OutputError.Kind?
+        /// What making a file fails with.
+        var creationFailure: OutputError.Kind?
+        private(set) var events: [SegmentEvent] = []
+
+        let stream = StreamDescription(codec: .h264, width: 320, height: 240, frameRate: nil)
+
+        func sink(
+            _ pattern: String, _ length: SegmentSchedule.Length?, timestamps: String? = nil,
+            retention: SegmentRetention = SegmentRetention()
+        ) throws -> SegmentedSink {
+            var plan = SegmentedSink.Plan(names: names(pattern), length: length)
+            plan.timestamps = timestamps.map(names)
+            plan.retention = retention
+            return try SegmentedSink(
+                plan, stream: stream, open: open,
+                openTimestamps: { (path, stream) throws(OutputError) in
+                    try TimestampFileSink(
+                        path: path, overwrite: false, stream: stream, interruption: Interruption()!)
+                }, clock: clock, report: { [unowned self] in events.append($0) })
+        }
+
+        func single(_ name: String) throws -> SegmentedSink {
+            let path = folder.path(name)
+            return SegmentedSink(
+                first: try open(path, stream), path: path, stream: stream, open: open, clock: clock)
+        }
+
+        private func names(_ pattern: String) -> SegmentNames {
+            SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
+        }
+
+        private var clock: SegmentClock {
+            SegmentClock(wall: { [unowned self] in wall }, monotonic: { [unowned self] in monotonic })
+        }
+
+        private var open: SegmentedSink.Opening {
+            { [unowned self] (path, _) throws(OutputError) in
+                if let creationFailure { throw OutputError(creationFailure, output: path) }
+                return FailingSink(
+                    try FileSink(path: path, overwrite: false, interruption: Interruption()!),
+                    failure: { [unowned self] in failure })
+            }
+        }
+
+        /// Writes units and says which ones were lost.
+        func lost(of units: some Sequence<AccessUnit>, by sink: SegmentedSink) -> [Int] {
+            units.compactMap { unit in
+                do {
+                    try sink.write(unit)
+                    return nil
+                } catch { return unit.frameNumber }
+            }
+        }
+
+        func bytes(_ name: String) -> [UInt8] { folder.content(name) ?? [] }
+    }
+
+    /// Writes to a file, unless it is to fail.
+    final class FailingSink: PacketSink {
+        private let file: FileSink
+        private let failure: () -> OutputError.Kind?
+
+        init(_ file: FileSink, failure: @escaping () -> OutputError.Kind?) {
+            self.file = file
+            self.failure = failure
+        }
+
+        var name: String { file.name }
+        var identity: FileIdentity? { file.identity }
+        func write(_ unit: AccessUnit) throws(OutputError) {
+            if let kind = failure() { throw OutputError(kind, output: name) }
+            try file.write(unit)
+        }
+        func beginStream(_ description: StreamDescription) {}
+        func finish() throws(OutputError) { try file.finish() }
+    }
+
+    /// Pictures of different lengths, ten a second, with an IDR at each of some numbers.
+    private func units(_ range: Range<Int>, idrEvery interval: Int) -> [AccessUnit] {
+        range.map {
+            accessUnit(
+                length: 100 + $0, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
+                timestamp: Int64($0) * 100_000_000)
+        }
+    }
+
+    private func bytes(_ units: some Sequence<AccessUnit>) -> [UInt8] { units.flatMap(\.allBytes) }
+
+    // MARK: Cutting
+
+    @Test("a file has exactly its frames, and the files one behind the other are the stream")
+    func frames() throws {
+        let bench = Bench()
+        let sink = try bench.sink("rec-%H.h264", .frames(20))
+        let units = units(0..<50, idrEvery: 10)
+        for unit in units { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.folder.names() == ["rec-23-1.h264", "rec-23-2.h264", "rec-23.h264"])
+        #expect(bench.bytes("rec-23.h264") == bytes(units[..<20]))
+        #expect(bench.bytes("rec-23-1.h264") == bytes(units[20..<40]))
+        #expect(bench.bytes("rec-23-2.h264") == bytes(units[40...]))
+        #expect(sink.summary.count == 3)
+        #expect(sink.summary.first == bench.folder.path("rec-23.h264"))
+        #expect(sink.summary.last == bench.folder.path("rec-23-2.h264"))
+    }
+
+    @Test("a file begins with an IDR, and where there is none the one before goes on")
+    func waitsForIDR() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a.h264", .time(1_500_000_000))
+        let units = units(0..<50, idrEvery: 20)
+        for unit in units { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.bytes("a.h264") == bytes(units[..<20]))
+        #expect(bench.bytes("a-1.h264") == bytes(units[20..<40]))
+        #expect(bench.bytes("a-2.h264") == bytes(units[40...]))
+    }
+
+    @Test("a file that has its bytes ends ahead of the next IDR")
+    func size() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a.h264", .bytes(1000))
+        let units = units(0..<30, idrEvery: 5)
+        for unit in units { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.bytes("a.h264") == bytes(units[..<10]))
+        #expect(bench.bytes("a-1.h264") == bytes(units[10..<20]))
+        #expect(bench.bytes("a-2.h264") == bytes(units[20...]))
+    }
+
+    @Test("folders are made, names are those of the time at which a file begins, and nothing is overwritten")
+    func folders() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a/%Y/%H%M/x.h264", .frames(10))
+        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        bench.wall += 60
+        for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.folder.names(in: "a/2009") == ["2331", "2332"])
+        let again = try bench.sink("a/%Y/%H%M/x.h264", .frames(10))
+        for unit in units(0..<5, idrEvery: 10) { try again.write(unit) }
+        try again.finish()
+        #expect(bench.folder.names(in: "a/2009/2332") == ["x-1.h264", "x.h264"])
+    }
+
+    @Test("a folder that cannot be made is told at once")
+    func noFolder() throws {
+        let bench = Bench()
+        bench.folder.write("file", [1])
+        let error = #expect(throws: OutputError.self) { try bench.sink("file/x-%H.h264", .frames(10)) }
+        #expect(error?.kind == .notCreated(errno: ENOTDIR))
+    }
+
+    @Test("each file's timestamps lie beside it, with the same counter")
+    func timestamps() throws {
+        let bench = Bench()
+        bench.folder.write("t.txt", [1, 2, 3])
+        let sink = try bench.sink("a.h264", .frames(10), timestamps: "t.txt")
+        for unit in units(0..<20, idrEvery: 10) { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "t-1.txt", "t-2.txt", "t.txt"])
+        #expect(bench.bytes("t.txt") == [1, 2, 3])
+        for name in ["t-1.txt", "t-2.txt"] {
+            let lines = bench.bytes(name).split(separator: UInt8(ascii: "\n"))
+            #expect(lines.count == 11)
+            #expect(lines[1].elementsEqual("0.000000".utf8))
+        }
+    }
+
+    // MARK: One file
+
+    @Test("a recording in one file begins another where the picture format changes")
+    func formatChange() throws {
+        let bench = Bench()
+        let sink = try bench.single("out.h264")
+        let units = units(0..<30, idrEvery: 10)
+        for unit in units[..<10] { try sink.write(unit) }
+        try sink.beginStream(bench.stream)
+        for unit in units[10...] { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.bytes("out.h264") == bytes(units[..<10]))
+        #expect(bench.bytes("out-1.h264") == bytes(units[10...]))
+    }
+
+    @Test("a recording in one file ends where writing fails")
+    func singleFails() throws {
+        let bench = Bench()
+        let sink = try bench.single("out.h264")
+        #expect(!sink.recovers)
+        bench.failure = .diskFull
+        #expect(throws: OutputError(.diskFull, output: bench.folder.path("out.h264"))) {
+            try sink.write(accessUnit())
+        }
+    }
+
+    // MARK: Outages
+
+    @Test("on a full disk the file ends, and another begins at an IDR when there is room again")
+    func fullDisk() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a.h264", nil)
+        let units = units(0..<100, idrEvery: 10)
+        #expect(sink.recovers)
+        #expect(bench.lost(of: units[..<15], by: sink) == [])
+        bench.failure = .diskFull
+        #expect(bench.lost(of: units[15..<25], by: sink) == Array(15..<25))
+        bench.failure = nil
+        // Too early to try again: the first pause is a second.
+        #expect(bench.lost(of: units[25..<35], by: sink) == Array(25..<35))
+        bench.monotonic = 1_000_000_000
+        #expect(bench.lost(of: units[35..<55], by: sink) == Array(35..<40))
+        try sink.finish()
+        #expect(bench.folder.names() == ["a-1.h264", "a.h264"])
+        #expect(bench.bytes("a.h264") == bytes(units[..<15]))
+        #expect(bench.bytes("a-1.h264") == bytes(units[40..<55]))
+        #expect(
+            bench.events == [
+                .began(path: bench.folder.path("a.h264")),
+                .interrupted(OutputError(.diskFull, output: bench.folder.path("a.h264"))),
+                .resumed(path: bench.folder.path("a-1.h264"), lost: 25),
+            ])
+    }
+
+    @Test("attempts come at longer and longer intervals, a minute at most, and leave nothing behind")
+    func backOff() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a-%S.h264", nil)
+        bench.failure = .writeFailed(errno: EIO)
+        var attempts: [Int64] = []
+        for second in 0..<300 {
+            (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+            let files = sink.summary.count
+            #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: second)) }
+            if sink.summary.count > files { attempts.append(Int64(second)) }
+        }
+        #expect(attempts == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+        try sink.finish()
+        #expect(bench.folder.names() == [])
+        #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
+    }
+
+    @Test("a file that cannot be made counts as an outage, not as one that never began")
+    func cannotCreate() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a.h264", .frames(10))
+        bench.creationFailure = .notCreated(errno: EACCES)
+        let first = #expect(throws: OutputError.self) { try sink.write(accessUnit()) }
+        #expect(first?.isCreation == true)
+        (bench.creationFailure, bench.monotonic) = (nil, 1_000_000_000)
+        try sink.write(accessUnit(frameNumber: 0))
+        bench.creationFailure = .notCreated(errno: EACCES)
+        let second = #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 10)) }
+        #expect(second?.kind == .notContinued(errno: EACCES))
+        #expect(second?.isCreation == false)
+    }
+
+    @Test("a folder that is removed is made again")
+    func folderRemoved() throws {
+        let bench = Bench()
+        let sink = try bench.sink("sub/a.h264", .frames(10))
+        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        unlink(bench.folder.path("sub/a.h264"))
+        rmdir(bench.folder.path("sub"))
+        for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
+    }
+
+    @Test("where a disk is no longer mounted nothing is written beneath it")
+    func volumeGone() throws {
+        let bench = Bench()
+        mkdir(bench.folder.path("disk"), 0o755)
+        guard mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0 else {
+            try Test.cancel("mounting a file system needs root")
+        }
+        let sink = try bench.sink("disk/a.h264", .frames(10))
+        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        umount2(bench.folder.path("disk"), Int32(MNT_DETACH))
+        let error = #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 10)) }
+        #expect(error?.kind == .volumeGone)
+        #expect(bench.folder.names(in: "disk") == [])
+        #expect(mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0)
+        defer { umount2(bench.folder.path("disk"), Int32(MNT_DETACH)) }
+        bench.monotonic = 1_000_000_000
+        try sink.write(accessUnit(frameNumber: 11))
+        try sink.finish()
+        #expect(bench.folder.names(in: "disk").count == 1)
+    }
+
+    @Test("old segments make room on a full disk at once")
+    func makesRoom() throws {
+        let bench = Bench()
+        var retention = SegmentRetention()
+        retention.count = 100
+        let sink = try bench.sink("a.h264", .frames(10), retention: retention)
+        let units = units(0..<50, idrEvery: 10)
+        #expect(bench.lost(of: units[..<25], by: sink) == [])
+        bench.failure = .diskFull
+        #expect(bench.lost(of: units[25..<26], by: sink) == [25])
+        bench.failure = nil
+        #expect(bench.lost(of: units[26..<40], by: sink) == Array(26..<30))
+        try sink.finish()
+        #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264"])
+        #expect(sink.summary.removed == 1)
+    }
+}
