@@ -12,6 +12,8 @@ struct AccessUnitCollector: ~Copyable {
     private var current = PacketBuffer()
     /// Units that belong to the access unit of the unit behind them, whichever that is.
     private var undecided = PacketBuffer()
+    /// A copy of the current access unit and the beginning of its last slice.
+    private var anticipated = PacketBuffer()
     private var facts = Facts()
     private var number = 0
 
@@ -62,6 +64,30 @@ struct AccessUnitCollector: ~Copyable {
         guard detector.foresee(nalUnit.extracting(first: Self.foresightLength)) == .begins else { return }
         try handOn(body)
         facts.arrival = arrival
+    }
+
+    /// Lends the current access unit as if it ended with a slice that may not be whole.
+    mutating func anticipate<Failure: Error>(
+        _ slice: RawSpan, startCodeLength: Int,
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard undecided.count == 0, let header = NALUnitHeader(of: slice, codec: parameterSets.codec),
+            header.isSlice
+        else { return }
+        // What the whole slice will tell stays with the copies: it is told again.
+        var (detector, gapDetector, facts) = (detector, gapDetector, facts)
+        guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
+        anticipated.removeAll()
+        if let reference = current.reference, current.count > 0 {
+            let bytes = UnsafeRawBufferPointer(start: reference.pointee.data, count: current.count)
+            guard anticipated.append(bytes) else { return }
+        }
+        guard anticipated.append(startCodeLength: startCodeLength, slice, limit: byteLimit) else { return }
+        if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
+        facts.hasPicture = true
+        if gapDetector.isBehindGap(slice, parameterSets: detector.parameterSets) { facts.isBehindGap = true }
+        guard let reference = anticipated.reference else { return }
+        try body(unit(facts, reference, byteCount: anticipated.count))
     }
 
     /// Hands the last access unit on.
@@ -134,12 +160,7 @@ struct AccessUnitCollector: ~Copyable {
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard let reference = current.reference, current.count > 0 else { return giveUpEmpty() }
-        let unit = ReceivedAccessUnit(
-            number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
-            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
-            format: format,
-            reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
-            arrival: facts.arrival ?? 0, buffer: reference, byteCount: current.count)
+        let unit = unit(facts, reference, byteCount: current.count)
         number += 1
         facts = Facts()
         try body(unit)
@@ -151,6 +172,17 @@ struct AccessUnitCollector: ~Copyable {
         guard facts.isIncomplete else { return }
         facts = Facts()
         facts.isBehindGap = true
+    }
+
+    private func unit(
+        _ facts: Facts, _ reference: UnsafeMutablePointer<AVBufferRef>, byteCount: Int
+    ) -> ReceivedAccessUnit {
+        ReceivedAccessUnit(
+            number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
+            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
+            format: format,
+            reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
+            arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
     }
 }
 

@@ -5,8 +5,8 @@ import CFFmpeg
 ///
 /// Where chunks end makes no difference to what is gathered. Parameter sets, SEI and slices of one picture leave
 /// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
-/// one picture, until `finish` is called. Memory is bounded, and any bytes at all are safe: what can't belong to a picture is left
-/// out, and the picture is marked.
+/// one picture, unless somebody anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
+/// belong to a picture is left out, and the picture is marked.
 ///
 /// Belongs to one thread at a time.
 public final class AccessUnitGatherer {
@@ -37,8 +37,20 @@ public final class AccessUnitGatherer {
         try parser.parse(chunk) { (result, nalUnit) throws(Failure) in
             try collector.add(result, nalUnit, arrival: arrival, body)
         }
-        try parser.withPendingBytes { (nalUnit) throws(Failure) in
+        try parser.withPendingBytes { (_, nalUnit) throws(Failure) in
             try collector.foresee(nalUnit, arrival: arrival, body)
+        }
+    }
+
+    /// Lends the access unit that is being gathered, as far as it came: after a pause of the stream it is likely
+    /// to be whole. Whether it was is known when it is handed on, under the same number: it has as many bytes
+    /// then. `body` is not called where there is no picture in it, or not one that begins to end.
+    /// - Throws: what `body` throws.
+    public func anticipate<Failure: Error>(
+        _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+    ) throws(Failure) {
+        try parser.withPendingBytes { (unit, nalUnit) throws(Failure) in
+            try collector.anticipate(nalUnit, startCodeLength: unit.startCodeLength, body)
         }
     }
 

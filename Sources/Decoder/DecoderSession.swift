@@ -11,6 +11,8 @@ final class DecoderSession {
     let parameterSets: ParameterSets
     /// Where pictures are decoded on a GPU; nil for software.
     let connection: VADisplayConnection?
+    /// Whether pictures may come out later than with their access unit.
+    let reordersPictures: Bool
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let errorCount: OpaquePointer
@@ -42,7 +44,8 @@ final class DecoderSession {
             throw DecoderError(.outOfMemory)
         }
         context.pointee.opaque = UnsafeMutableRawPointer(errorCount)
-        context.configure(configuration, reordersPictures: entry.reordersPictures)
+        let reordersPictures = entry.reordersPictures ?? (configuration.delay == .safe)
+        context.configure(configuration, reordersPictures: reordersPictures)
         context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
         guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
         if let connection {
@@ -60,6 +63,7 @@ final class DecoderSession {
         isOpen = true
         parameterSets = entry.parameterSets
         self.connection = connection
+        self.reordersPictures = reordersPictures
         self.context = context
         self.packet = packet
         self.errorCount = errorCount
@@ -87,6 +91,22 @@ final class DecoderSession {
         let result = avcodec_send_packet(context, packet)
         av_packet_unref(packet)
         return complaint(result)
+    }
+
+    /// Forgets every picture, and decodes pictures again that were decoded before, of which nothing comes out.
+    func restore(_ history: CodedHistory) throws(DecoderError) {
+        flush()
+        try history.forEach { (bytes) throws(DecoderError) in
+            // With padding behind it, in zeros.
+            guard av_new_packet(packet, Int32(clamping: bytes.count)) >= 0 else {
+                throw DecoderError(.outOfMemory)
+            }
+            UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: bytes.count).copyMemory(
+                from: bytes)
+            avcodec_send_packet(context, packet)
+            av_packet_unref(packet)
+            while let frame = try receive().frame { _ = DecodedPicture(taking: frame) }
+        }
     }
 
     /// Says that no more access units come until `flush`; pictures that are held back come out now.
@@ -122,14 +142,12 @@ final class DecoderSession {
 }
 
 extension UnsafeMutablePointer<AVCodecContext> {
-    fileprivate func configure(_ configuration: DecoderConfiguration, reordersPictures: Bool?) {
+    fileprivate func configure(_ configuration: DecoderConfiguration, reordersPictures: Bool) {
         pointee.pkt_timebase = AVRational(num: 1, den: 1)
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
         // Threads that each take a picture would delay every picture by as many.
         pointee.thread_type = FF_THREAD_SLICE
-        if !(reordersPictures ?? (configuration.delay == .safe)) {
-            pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
-        }
+        if !reordersPictures { pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
         if configuration.lossPolicy == .show { pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
     }
 

@@ -50,7 +50,22 @@ public final class PictureDecoder {
     private var gpu: VADisplayConnection?
     /// The access unit that was decoded last.
     private var latestNumber = 0
+    /// What was decoded since the last entry point, where pictures may be anticipated.
+    private var history = CodedHistory()
+    private var anticipated: Anticipation?
+    /// The access unit that is decoded anew, though its picture was handed on.
+    private var numberHandedOn: Int?
+    /// How often a picture was not whole, and for how many entry points none is anticipated because of that.
+    private var mistakeCount = 0
+    private var entriesToSkip = 0
     private let memory = PicturePool()
+
+    /// An access unit that was decoded before its end was known.
+    private struct Anticipation {
+        let number: Int
+        let byteCount: Int
+        let hasPicture: Bool
+    }
 
     private enum State: Equatable {
         /// No entry point was seen yet.
@@ -74,6 +89,7 @@ public final class PictureDecoder {
     public func decode(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         guard unit.hasPicture else { return }
         counters.received += 1
+        if try isSettled(unit) { return }
         if unit.isEntryPoint, unit.parameterSets.isComplete {
             try enter(unit)
         } else if state == .waiting {
@@ -91,6 +107,35 @@ public final class PictureDecoder {
             lose(from: unit.number, complaint)
             if isFrozen { counters.frozen += 1 }
         }
+    }
+
+    /// Decodes an access unit whose end is likely, but not known, to be there: its picture comes as early as it
+    /// can. To be followed by `decode` with the whole of it, which gives no picture again.
+    ///
+    /// An end that was taken too early costs time: a picture that libavcodec finds incomplete is not handed on,
+    /// and the decoder's state is made again from the pictures since the last entry point. libavcodec takes a few
+    /// slices in a hundred that are cut off somewhere for whole; such a picture shows old blocks until the
+    /// next. So that these stay rare where the network does part pictures, after each mistake none are
+    /// anticipated for twice as many entry points as after the one before.
+    /// - Returns: nil where that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
+    ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered.
+    public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
+        guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
+            !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,
+            !session.reordersPictures,
+            unit.isEntryPoint
+                ? entriesToSkip == 0 && session.parameterSets == unit.parameterSets : history.isComplete
+        else { return nil }
+        latestNumber = unit.number
+        let complaint = session.send(unit)
+        let (frame, damage) = try session.receive()
+        let picture = frame.map { DecodedPicture(taking: $0) }
+        let isWhole = complaint == nil && damage == nil
+        anticipated = Anticipation(
+            number: unit.number, byteCount: unit.byteCount, hasPicture: isWhole && frame != nil)
+        guard isWhole, let picture else { return nil }
+        counters.decoded += 1
+        return picture
     }
 
     /// The next picture; nil where another access unit, or the end, has to come first.
@@ -116,11 +161,27 @@ public final class PictureDecoder {
     /// is decoded next must be an entry point.
     public func drain() {
         session?.drain()
+        (anticipated, numberHandedOn) = (nil, nil)
         if state == .following { state = .frozen(from: .max) }
     }
 }
 
 extension PictureDecoder {
+    /// Whether an access unit was decoded already, all of it; else what was decoded of it is undone.
+    private func isSettled(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> Bool {
+        guard let anticipated = anticipated.take(), anticipated.number == unit.number else { return false }
+        if anticipated.hasPicture, anticipated.byteCount == unit.byteCount {
+            history.append(unit)
+            return true
+        }
+        mistakeCount = min(mistakeCount + 1, 16)
+        entriesToSkip = 1 << mistakeCount
+        if unit.isEntryPoint { session?.flush() } else { try session?.restore(history) }
+        history.forget()
+        numberHandedOn = anticipated.hasPicture ? unit.number : nil
+        return false
+    }
+
     /// Begins decoding at an entry point, with a session for its parameter sets.
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
@@ -152,6 +213,7 @@ extension PictureDecoder {
     /// - Returns: libavcodec's complaint.
     private func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
         latestNumber = unit.number
+        remember(unit)
         guard let complaint = session?.send(unit) else { return nil }
         guard unit.isEntryPoint, gpu != nil else { return complaint }
         // What a driver promises may not hold for this stream: software begins with the same picture.
@@ -159,6 +221,17 @@ extension PictureDecoder {
         let software = try DecoderSession(configuration, entry: unit, on: nil)
         session = software
         return software.send(unit)
+    }
+
+    /// Keeps the access unit for a decoder that has to begin anew, where that may be.
+    private func remember(_ unit: borrowing ReceivedAccessUnit) {
+        guard configuration.delay == .low, configuration.codec == .h264 else { return }
+        if unit.isEntryPoint, entriesToSkip > 0 {
+            entriesToSkip -= 1
+            history.forget()
+        } else {
+            history.append(unit)
+        }
     }
 
     private func giveUpGPU(because reason: String) {
@@ -171,6 +244,7 @@ extension PictureDecoder {
         counters.losses += 1
         lastLoss = reason
         guard configuration.lossPolicy == .freeze else { return }
+        history.forget()
         state = .frozen(from: number)
         // What is held back for reordering came before the loss.
         session?.drain()
@@ -181,6 +255,7 @@ extension PictureDecoder {
         _ picture: consuming DecodedPicture, of session: DecoderSession
     ) throws(DecoderError) -> DecodedPicture? {
         if case .frozen(let number) = state, former == nil, picture.number >= number { return nil }
+        if picture.number == numberHandedOn { return nil }
         guard session.connection != nil, picture.isOnGPU else {
             counters.decoded += 1
             return picture

@@ -7,7 +7,7 @@ protocol ByteSource: AnyObject {
     /// What it is called in messages.
     var name: String { get }
 
-    /// Reads what is there, waiting for at least a byte of it.
+    /// Reads what is there, waiting for at least a byte of it, or, of a live stream, for the first pause since.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
     /// What was read is of no use.
@@ -20,6 +20,8 @@ protocol ByteSource: AnyObject {
 enum Reading: Equatable {
     /// So many bytes, at least one.
     case bytes(Int)
+    /// A live stream rests: what came last is likely to be a whole picture.
+    case pause
     /// The stream has ended; another begins with what is read next. Not `isWhole` where something is missing
     /// at its end.
     case interrupted(isWhole: Bool)

@@ -18,6 +18,8 @@ final class ConnectionSource: ByteSource {
     private var backOff = BackOff(longest: 4)
     private var isOutageTold = false
     private var hasBroken = false
+    /// Whether bytes came since the last pause.
+    private var mayPause = false
 
     private enum Origin: ~Copyable {
         case sender(SocketAddress)
@@ -26,6 +28,9 @@ final class ConnectionSource: ByteSource {
 
     /// Nanoseconds that connecting may take.
     private static let connectTimeout: Int64 = 5_000_000_000
+    /// Nanoseconds without a byte that are taken for the end of a picture. A sender writes one in one go, and
+    /// where the network parts it nevertheless, the decoder finds out.
+    private static let pauseDuration: Int64 = 2_000_000
     /// Seconds after which a sender whose machine is gone is given up.
     private static let patience = 10
     /// Seconds after which a sender that says nothing makes way for another one, if there is one.
@@ -70,12 +75,17 @@ final class ConnectionSource: ByteSource {
                 guard try replace(connected) else { continue }
                 if hadBytes { return .interrupted(isWhole: true) }
                 continue
-            case .interrupted, .due: return .ended
+            case .due:
+                socket = consume connected
+                mayPause = false
+                return .pause
+            case .interrupted: return .ended
             }
             switch connected.receive(into: room) {
             case .received(let count):
                 socket = consume connected
                 (latest, isHeard, hasReceived) = (MonotonicTime.now(), true, true)
+                mayPause = true
                 return .bytes(count)
             case .nothing: socket = consume connected
             case .ended:
@@ -100,8 +110,11 @@ final class ConnectionSource: ByteSource {
 }
 
 extension ConnectionSource {
-    /// Until something comes; of a sender that is silent, also until another one is there.
+    /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
     private func wait(for connected: borrowing Socket) -> Interruption.Wake {
+        if mayPause {
+            return interruption.wait(for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
+        }
         switch origin {
         case .sender: return interruption.wait(for: connected.descriptor)
         case .listener(let listener):
@@ -150,7 +163,7 @@ extension ConnectionSource {
         guard let made else { return nil }
         made.prepareForStreaming(patience: Self.patience)
         start = MonotonicTime.now()
-        (latest, isHeard) = (start, false)
+        (latest, isHeard, mayPause) = (start, false, false)
         return made
     }
 

@@ -88,6 +88,7 @@ extension Player {
                 report.bytes += count
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 if isLive { warnIfNothingPlays() }
+            case .pause: try anticipate()
             case .interrupted(let isWhole): try endStream(isWhole: isWhole)
             case .ended: return
             }
@@ -164,6 +165,20 @@ extension Player {
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
         try pipeline?.gatherer.gather(bytes.bytes, arrival: MonotonicTime.now()) { (unit) throws(PlayError) in
             try play(unit)
+        }
+    }
+
+    /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
+    private func anticipate() throws(PlayError) {
+        // The last picture wanted ends the program: what is saved of it has to be whole.
+        let isLast = report.pictures.decoded + 1 == options.frames
+        guard !isUnknown, !isLast, let pipeline else { return }
+        try pipeline.gatherer.anticipate { (unit) throws(PlayError) in
+            let picture: DecodedPicture?
+            do throws(DecoderError) {
+                picture = try pipeline.decoder.anticipate(unit)
+            } catch { throw .decoder(error) }
+            if let picture { try play(picture) }
         }
     }
 

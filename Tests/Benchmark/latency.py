@@ -16,8 +16,10 @@ import sys
 import threading
 import time
 
+from display import Screen
+
 PORT = 9990
-FRAMES_SKIPPED = 30
+GPU = ["Tests/Lab/gpu/run", "iHD"]
 
 
 class Program:
@@ -90,19 +92,35 @@ class Bench:
         width, height = map(int, size.split("x"))
         self.bits = width * height * rate // 10
 
-    def ours(self, device, encoder="software"):
-        command = [self.camrec, "--device", device, "--encoder", encoder, "--frames", str(self.frames)]
+    def ours(self, device, encoder="software", prefix=()):
+        command = [*prefix, self.camrec, "--device", device, "--encoder", encoder, "--frames", str(self.frames)]
         if device == "test":
             command += ["--size", self.size, "--fps", str(self.rate), "--format", "yuv420p"]
         return command + ["--listen", f"127.0.0.1:{PORT}", "--report", self.report, "--overwrite"]
 
-    def ffmpeg(self, encoder, options=()):
+    def ffmpeg(self, encoder, options=(), prefix=()):
         rate = ["-b:v", self.bits, "-maxrate", self.bits * 3 // 2, "-bufsize", self.bits * 3 // 2, "-g", self.rate]
-        command = ["ffmpeg", "-v", "error", "-nostdin", *options, "-i", self.pipe, *encoder, *map(str, rate)]
+        command = [*prefix, "ffmpeg", "-v", "error", "-nostdin", *options, "-i", self.pipe, *encoder, *map(str, rate)]
         return command + ["-flush_packets", "1", "-f", "h264", f"tcp://127.0.0.1:{PORT}?listen=1"]
 
-    def simple(self, encoder="libx264", low_power="-"):
-        return [self.bare, self.pipe, f"listen:{PORT}", encoder, low_power, "1000000"]
+    def show(self, screen, player):
+        """How old the pictures are that a player shows, from its fifth to its fifteenth second."""
+        sender = Program(self.ours("test"))
+        time.sleep(1)
+        process = subprocess.Popen(
+            player, env=screen.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        screen.ages(5)
+        ages = screen.ages(10)
+        process.terminate()
+        process.wait()
+        sender.finish()
+        sender.check()
+        if len(ages) < 50:
+            sys.exit(f"bench: {len(ages)} pictures were seen from: {' '.join(player)}")
+        return ages
+
+    def simple(self, encoder="libx264", low_power="-", prefix=()):
+        return [*prefix, self.bare, self.pipe, f"listen:{PORT}", encoder, low_power]
 
     def run(self, command, crowd=0):
         """One round of a contender: samples, seconds of CPU, and the report where there is one."""
@@ -126,7 +144,7 @@ class Bench:
         if len(samples) < self.frames // 2:
             sys.exit(f"bench: {len(samples)} of {self.frames} pictures came from: {' '.join(command)}")
         report = json.load(open(self.report)) if os.path.exists(self.report) else None
-        return [s for s in samples if s[0] >= FRAMES_SKIPPED], programs[0].seconds, receiver.seconds, report
+        return [s for s in samples if s[0] >= self.rate], programs[0].seconds, receiver.seconds, report
 
 
 def percentile(values, part):
@@ -173,6 +191,47 @@ def main():
         ("one program, one client", lambda: bench.run(bench.simple())),
         ("camrec, its own test source, 16 receivers", lambda: bench.run(bench.ours("test"), crowd=15)),
     ], rounds)
+    print()
+    emulated = Bench(binaries, folder, "640x480", 5, 60)
+    upload = ["-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-low_power", "1", "-rc_mode", "VBR"]
+    early = ["-vaapi_device", "/dev/dri/renderD128", *early]
+    compare([
+        ("camrec, its own test source", lambda: emulated.run(emulated.ours("test", "vaapi", GPU))),
+        ("camrec, pipe", lambda: emulated.run(emulated.ours(emulated.pipe, "vaapi", GPU))),
+        ("ffmpeg, pipe, -async_depth 1", lambda: emulated.run(emulated.ffmpeg(upload + ["-async_depth", "1"], early, GPU))),
+        ("ffmpeg, pipe, its defaults", lambda: emulated.run(emulated.ffmpeg(upload, early, GPU))),
+        ("one program, one client", lambda: emulated.run(emulated.simple("h264_vaapi", "low_power", GPU))),
+    ], rounds)
+    print()
+    watch(Bench(binaries, folder, "1280x720", 30, 570), f"{binaries}/camplay", folder, rounds)
+
+
+def watch(bench, camplay, folder, rounds):
+    """What players show of camrec's stream, with the options that people use, and with those of the README."""
+    address = f"tcp://127.0.0.1:{PORT}"
+    advice = "-fflags nobuffer -flags low_delay -framedrop -probesize 32768 -f h264 -framerate 30".split()
+    pipeline = f"tcpclientsrc host=127.0.0.1 port={PORT} ! h264parse ! avdec_h264 ! videoconvert ! autovideosink"
+    players = {
+        "camplay": [camplay, address],
+        "ffplay, options of the README": ["ffplay", *advice, address],
+        "ffplay -f h264": ["ffplay", "-f", "h264", address],
+        "ffplay -fflags nobuffer -flags low_delay -f h264":
+            ["ffplay", "-fflags", "nobuffer", "-flags", "low_delay", "-f", "h264", address],
+        "GStreamer, pipeline of the README": ["gst-launch-1.0", *pipeline.split(), "sync=false"],
+    }
+    results = {name: [] for name in players}
+    screen = Screen(folder, *map(int, bench.size.split("x")))
+    try:
+        for turn in range(rounds):
+            for name, player in players.items():
+                results[name] += bench.show(screen, player)
+                print(f"  {turn + 1}/{rounds} {name}: {len(results[name])} pictures", file=sys.stderr)
+    finally:
+        screen.end()
+    print("| | shown: median | 99th | maximum | pictures a second |\n|---|---:|---:|---:|---:|")
+    for name, ages in results.items():
+        cells = [f"{value:.1f}" for value in figures([(age,) for age in ages], 0)]
+        print(f"| {name} | {' | '.join(cells)} | {len(ages) / 10 / rounds:.1f} |")
 
 
 main()

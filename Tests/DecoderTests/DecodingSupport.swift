@@ -100,6 +100,13 @@ final class Receiver {
         try gatherer.gather(chunk.span.bytes, arrival: arrival, decode)
     }
 
+    /// The stream rests.
+    func rest() throws {
+        try gatherer.anticipate { unit in
+            if let picture = try decoder.anticipate(unit) { pictures.append(Samples(picture)) }
+        }
+    }
+
     func finish() throws {
         try gatherer.finish(decode)
         decoder.drain()

@@ -31,6 +31,80 @@ import Testing
         #expect(receiver.pictures.count == 15)
     }
 
+    @Test("a picture is there at once where the stream rests behind it")
+    func anticipation() throws {
+        let units = try CodedFilm(codec: .h264).accessUnits(25)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        let receiver = Receiver(.h264)
+        for (index, unit) in units.enumerated() {
+            try receiver.take(unit)
+            // What the first is decoded with is not known before it is whole.
+            #expect(receiver.pictures.count == index)
+            try receiver.rest()
+            #expect(receiver.pictures.count == (index == 0 ? 0 : index + 1))
+        }
+        try receiver.finish()
+        #expect(receiver.pictures == whole.pictures)
+        #expect(receiver.bytes == units.flatMap { $0 })
+        #expect(receiver.decoder.counters == whole.decoder.counters)
+    }
+
+    @Test("a rest within a picture costs nothing, and hardly ever shows any of it", arguments: [0, 10, 13])
+    func wrongAnticipation(number: Int) throws {
+        let units = try CodedFilm(codec: .h264).accessUnits(25)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        let lengths = Array(stride(from: 1, to: units[number].count, by: max(1, units[number].count / 30)))
+        var wrongCount = 0
+        for length in lengths {
+            let receiver = Receiver(.h264)
+            for (index, unit) in units.enumerated() {
+                try receiver.take(Array(unit.prefix(index == number ? length : unit.count)))
+                try receiver.rest()
+                if index == number { try receiver.take(Array(unit.dropFirst(length))) }
+            }
+            try receiver.finish()
+            #expect(receiver.numbers == whole.numbers)
+            #expect(receiver.decoder.counters == whole.decoder.counters)
+            let differing = whole.numbers.filter { receiver.pictures[$0] != whole.pictures[$0] }
+            #expect(differing.isEmpty || differing == [number], "cut after \(length) bytes")
+            wrongCount += differing.count
+        }
+        // What libavcodec takes for whole, though the end is missing.
+        #expect(wrongCount * 10 <= lengths.count)
+    }
+
+    @Test("a stream that rests after every chunk decodes to the same pictures", arguments: Codec.allCases)
+    func rests(codec: Codec) throws {
+        let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }
+        let whole = try Receiver.receive(stream, codec)
+        for chunkLength in [1, 64, 1000, 4096] {
+            let receiver = Receiver(codec)
+            for start in Swift.stride(from: 0, to: stream.count, by: chunkLength) {
+                try receiver.take(Array(stream[start..<min(start + chunkLength, stream.count)]))
+                try receiver.rest()
+            }
+            try receiver.finish()
+            #expect(receiver.pictures == whole.pictures)
+            #expect(receiver.decoder.counters == whole.decoder.counters)
+        }
+    }
+
+    @Test("a picture that is damaged is a loss, whether the stream rests behind it or not")
+    func anticipatedDamage() throws {
+        var units = try CodedFilm(codec: .h264).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        units[13].removeLast(units[13].count / 2)
+        let receiver = Receiver(.h264)
+        for unit in units {
+            try receiver.take(unit)
+            try receiver.rest()
+        }
+        try receiver.finish()
+        #expect(
+            receiver.pictures.map(\.planes) == (whole.pictures[..<13] + whole.pictures[20...]).map(\.planes))
+        #expect(receiver.decoder.counters.losses == 1)
+    }
+
     @Test("nothing is decoded before the first IDR", arguments: Codec.allCases)
     func beginning(codec: Codec) throws {
         let units = try CodedFilm(codec: codec).accessUnits(25)

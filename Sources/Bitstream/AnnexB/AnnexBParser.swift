@@ -92,11 +92,12 @@ public struct AnnexBParser: Sendable {
 
     /// Lends the first bytes of the unit that goes on in the next chunk, as far as they came, without the zeros
     /// at their end, of which it is not known yet what they are. There are none ahead of the first start code.
+    /// - Parameter body: called with the unit's place, as far as it is known, and its bytes.
     /// - Throws: what `body` throws.
     public func withPendingBytes<Failure: Error>(
-        _ body: (RawSpan) throws(Failure) -> Void
+        _ body: (Unit, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
-        try body(gathered.span.bytes)
+        try body(current, gathered.span.bytes)
     }
 
     /// Ends the stream, and calls `body` for its last NAL unit. The parser is then ready for another stream.

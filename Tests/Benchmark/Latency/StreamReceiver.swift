@@ -18,6 +18,9 @@ final class StreamReceiver {
     private var end = 0
     private var arrivals: [Int64] = []
 
+    /// As camplay has it.
+    private static let pauseDuration: Int64 = 2_000_000
+
     private static let patience: Int64 = 20_000_000_000
 
     /// Connects, as soon as somebody listens.
@@ -44,7 +47,14 @@ final class StreamReceiver {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { room.deallocate() }
         var received = 0
-        while socket.waitUntilReadable() {
+        var mayPause = false
+        while true {
+            let pause = mayPause ? MonotonicTime.now() + Self.pauseDuration : nil
+            mayPause = socket.waitUntilReadable(until: pause)
+            guard mayPause else {
+                try gatherer.anticipate(anticipate)
+                continue
+            }
             switch socket.receive(into: room) {
             case .received(let count):
                 let now = MonotonicTime.now()
@@ -58,10 +68,22 @@ final class StreamReceiver {
         }
     }
 
-    private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
+    private func anticipate(_ unit: borrowing ReceivedAccessUnit) throws {
+        guard let picture = try decoder.anticipate(unit) else { return }
+        let now = MonotonicTime.now()
+        noteArrival(of: unit)
+        tell(picture, at: now)
+    }
+
+    private func noteArrival(of unit: borrowing ReceivedAccessUnit) {
+        guard arrivals.count == unit.number else { return }
         end += unit.withUnsafeBytes { $0.count }
         arrivals.append(chunks.first { $0.end >= end }?.time ?? 0)
         chunks.removeAll { $0.end < end }
+    }
+
+    private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
+        noteArrival(of: unit)
         try decoder.decode(unit)
         while let picture = try decoder.nextPicture() { tell(picture, at: MonotonicTime.now()) }
     }
