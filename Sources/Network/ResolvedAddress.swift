@@ -58,7 +58,8 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
             let reason = String(cString: gai_strerror(result))
             // Of EAI_SYSTEM, errno would tell more; it is about sockets and files, not about the name.
             let isUnavailable = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(result)
-            throw NetworkError(isUnavailable ? .noNameService(reason) : .unknownHost(reason), address: "\(address)")
+            throw NetworkError(
+                isUnavailable ? .noNameService(reason) : .unknownHost(reason), address: "\(address)")
         }
         defer { freeaddrinfo(list) }
         var addresses: [ResolvedAddress] = []

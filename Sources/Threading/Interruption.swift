@@ -52,7 +52,8 @@ public final class Interruption: Sendable {
     ///   - other: another one, which is to be readable.
     ///   - deadline: monotonic nanoseconds; nil waits for ever.
     public func wait(
-        for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1, until deadline: Int64? = nil
+        for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
+        until deadline: Int64? = nil
     ) -> Wake {
         var descriptors = (
             pollfd(fd: descriptor, events: Int16(events), revents: 0),

@@ -56,8 +56,10 @@ struct Camplay: ParsableCommand {
     }
 
     func run() throws {
-        let console = Console(isQuiet: quiet, isVerbose: verbose)
-        guard let signals = SignalWatch(program: "camplay") else {
+        let console = Console(isQuiet: quiet, isVerbose: verbose, isDetached: true)
+        defer { console.finish() }
+        // SIGUSR1 asks camrec for a keyframe, and here for nothing.
+        guard let signals = SignalWatch(program: "camplay", onUserSignal: {}) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
@@ -71,6 +73,7 @@ struct Camplay: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
+        SignalWatch.holdUserSignal()
         StandardDescriptors.fill()
         do {
             var command = try parseAsRoot()
@@ -87,7 +90,7 @@ struct Camplay: ParsableCommand {
 
 extension Console {
     /// camplay's.
-    init(isQuiet: Bool, isVerbose: Bool) {
-        self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose)
+    init(isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
+        self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose, isDetached: isDetached)
     }
 }

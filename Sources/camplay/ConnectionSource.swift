@@ -113,7 +113,8 @@ extension ConnectionSource {
     /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
     private func wait(for connected: borrowing Socket) -> Interruption.Wake {
         if mayPause {
-            return interruption.wait(for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
+            return interruption.wait(
+                for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
         }
         switch origin {
         case .sender: return interruption.wait(for: connected.descriptor)

@@ -148,7 +148,8 @@ extension Player {
         self.beginning = (.max, 0)
         guard beginning.pictures == report.pictures.decoded else { return }
         console.warn(
-            "\(source.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came")
+            "\(source.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
+        )
     }
 
     private func makePipeline(_ codec: Codec) -> Pipeline {

@@ -110,7 +110,8 @@ struct RecordCommand: ParsableCommand {
     }
 
     func run() throws {
-        let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
+        let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose, isDetached: true)
+        defer { console.finish() }
         let control = RecordingControl()
         guard let signals = SignalWatch(program: "camrec", onUserSignal: { control.requestKeyframe() }) else {
             console.fail(RecordingError.noResources.description)

@@ -22,7 +22,9 @@ struct StatisticsMeter {
         let begun = start ?? now
         start = begun
         pictureCount += 1
-        if let arrival { longestDelay = max(longestDelay, now.subtractingReportingOverflow(arrival).partialValue) }
+        if let arrival {
+            longestDelay = max(longestDelay, now.subtractingReportingOverflow(arrival).partialValue)
+        }
         guard now - begun >= Self.second else { return }
         let seconds = Double(now - begun) / Double(Self.second)
         let bits = Double(statistics.byteCount - bytesAtStart) * 8
