@@ -24,6 +24,12 @@ final class FileSource: ByteSource {
         }
     }
 
+    /// Whether a descriptor is that of a file in a file system, and no pipe, socket or terminal.
+    static func isFile(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading {

@@ -48,7 +48,7 @@ final class Player {
         clock: PictureClock?, console: Console, interruption: Interruption
     ) {
         options = command.reading
-        isLive = command.source.isLive
+        isLive = command.isLive
         (self.source, self.outputs, self.presentation, self.clock) = (source, outputs, presentation, clock)
         (self.console, self.interruption) = (console, interruption)
         report = PlayReport(source: source.name)
@@ -66,7 +66,8 @@ final class Player {
         }
         if report.losses > 0, !console.isQuiet {
             console.warn(
-                "\(source.name): \(report.losses) losses; \(report.pictures.frozen) pictures were left out")
+                "\(source.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
+                    + "out: \(report.pictures.frozen)")
         }
     }
 
@@ -156,7 +157,7 @@ extension Player {
         var configuration = DecoderConfiguration(codec: codec)
         configuration.lossPolicy = options.onLoss
         configuration.delay = isLive ? .low : .safe
-        configuration.acceleration = options.decoder == .software ? .none : .automatic
+        configuration.acceleration = options.decoder.acceleration
         report.codec = codec.rawValue
         problem = "it has no keyframe with its parameter sets"
         return Pipeline(
@@ -224,7 +225,9 @@ extension Player {
         try outputs.write(picture, rate: rate)
         let due = try clock?.next(rate: rate)
         isDone = report.pictures.decoded == options.frames
-        presentation?.show(picture, at: due, report)
+        presentation?.show(
+            picture, at: due, byteCount: report.bytes, lossCount: report.losses,
+            frozenCount: report.pictures.frozen)
     }
 
     /// Says what the stream is, when its first picture is there.

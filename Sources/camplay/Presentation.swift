@@ -46,13 +46,17 @@ extension Presentation {
     /// Shows a picture when it is due, and waits for that.
     /// - Parameters:
     ///   - due: nanoseconds since the first picture; nil for at once.
-    ///   - report: what is known of the stream.
-    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ report: PlayReport) {
+    ///   - byteCount: received so far.
+    ///   - lossCount: so far.
+    ///   - frozenCount: pictures left out because of losses, so far.
+    func show(
+        _ picture: consuming DecodedPicture, at due: Int64?, byteCount: Int, lossCount: Int, frozenCount: Int
+    ) {
         if let due, !wait(until: due) { return }
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
-            current.byteCount = report.bytes
-            (current.lossCount, current.frozenCount) = (report.losses, report.pictures.frozen)
+            current.byteCount = byteCount
+            (current.lossCount, current.frozenCount) = (lossCount, frozenCount)
             if isPaused { return false }
             swap(&self.picture, &incoming)
             let isLate = incoming != nil

@@ -255,6 +255,11 @@ refuses "play: the input as an output" 73 'is the input' --no-window plain.h264 
 check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
+: >same.h264 && ln same.h264 same.y4m
+refuses "play: two files in one" 73 'same\.y4m is same\.h264, too' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
+refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
+refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
+refuses "play: a size that nobody has" 64 'scale' --no-window plain.h264 --output out.y4m --scale 16384x16384
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
 # A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
@@ -319,19 +324,17 @@ ffmpeg -nostdin -v error -y -i still.h264 -frames:v 1 still.png
 timeout 60 "$CAMPLAY" --verbose --report window.json still.h264 2>window.err &
 player=$!
 check "play: the window shows the picture" within 10 screen_shows still.png
-xdotool key space
-check "play: paused, the picture stays" screen_shows still.png
-xdotool key space
-has_line() { # white letters on black in the upper left, where the picture is grey
+has_line() { # HEIGHT: white letters on black in the upper left, where the picture is grey
     local place
     place=$(xdotool search --name "^camplay " getwindowgeometry --shell | awk -F= '$1 == "X" {x = $2} $1 == "Y" {y = $2} END {print x "," y}')
-    ffmpeg -nostdin -v error -f x11grab -draw_mouse 0 -video_size 60x18 -i "$DISPLAY+$place" -frames:v 1 -f rawvideo -pix_fmt gray - | "$PYTHON" -c '
+    ffmpeg -nostdin -v error -f x11grab -draw_mouse 0 -video_size 60x$1 -i "$DISPLAY+$place" -frames:v 1 -f rawvideo -pix_fmt gray - | "$PYTHON" -c '
 import sys
 dots = sys.stdin.buffer.read()
-assert dots.count(0) > 200 and dots.count(255) > 50, (dots.count(0), dots.count(255))'
+last = dots[-60 * 18:]
+assert last.count(0) > 200 and last.count(255) > 50, (last.count(0), last.count(255))'
 }
 xdotool key s
-check "play: S shows the statistics" within 5 has_line
+check "play: S shows the statistics" within 5 has_line 18
 xdotool key s
 xdotool key f
 check "play: full screen, at its aspect ratio" within 10 screen_shows still.png --scaled
@@ -340,6 +343,75 @@ status=0
 wait $player || status=$?
 check "play: Q ends it" test $status = 0
 check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
+
+# A picture that moves, in a small window: paused it stands still, and the statistics take several lines.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=10 -frames:v 900 -c:v libx264 -preset ultrafast moving.h264
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=176x144:r=10 -frames:v 900 -c:v libx264 -bf 2 gray.h264
+look() { ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 "$1"; }
+stands() {
+    look one.png && sleep 0.5 && look two.png && cmp one.png two.png
+}
+moves() { ! stands >/dev/null; }
+is_lit() { look lit.png && ! grep -q black <<<"$("$PYTHON" "$LAB/verify/screen.py" lit.png lit.png 2>&1)"; }
+timeout 60 "$CAMPLAY" moving.h264 2>window.err &
+player=$!
+check "play: a film in the window" within 10 is_lit
+check "play: it moves" moves
+xdotool key space
+check "play: paused, it stands still" within 3 stands
+check "play: and stays so" stands
+xdotool key space
+check "play: and goes on" within 3 moves
+xdotool key q
+if wait $player; then pass "play: its end"; else fail "play: its end" "$(cat window.err)"; fi
+
+# The statistics of a small window; and the display that goes away
+timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
+player=$!
+check "play: a grey film" within 10 is_lit
+sleep 0.5
+xdotool key s
+check "play: statistics in more than one line" within 5 has_line 60
+xdotool search --name "^camplay " windowkill
+status=0
+wait $player || status=$?
+check "play: a display that goes away is an error" test $status = 69
+check "play: with a reason" grep -q 'no display (it went away)' window.err
+check "play: what comes last is written all the same" reports lost.json losses 0
+check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
+check "play: and what was saved" decodes_silently lost-saved.h264
+
+# A live stream, whose sender goes and comes back; its pictures are reordered
+ffmpeg -nostdin -v error -f lavfi -i smptehdbars=s=400x240:r=30 -frames:v 900 -pix_fmt yuv420p bars.y4m
+live_port=$(port)
+sends_bars() {
+    timeout 60 "$recorder" --device bars.y4m --pace --encoder software --bframes 2 --listen "$live_port" 2>bars.err &
+    sender=$!
+}
+sends_bars
+timeout 60 "$CAMPLAY" --verbose --report live.json --overwrite "tcp://127.0.0.1:$live_port" 2>live.err &
+player=$!
+check "play: a live stream in the window" within 10 screen_shows still.png
+kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
+check "play: its sender has ended" within 5 grep -q 'sender has ended' live.err
+sends_bars
+check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
+check "play: and shows it" within 10 screen_shows still.png
+sleep 1
+xdotool key q
+if wait $player; then pass "play: a live window ends"; else fail "play: a live window ends" "$(cat live.err)"; fi
+check "play: two connections" reports live.json connections 2
+kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(cat bars.err)"
+
+# Standard input: a file is one; a pipe is live unless it is told its time
+piped() { # OPTIONS...
+    cat plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
+}
+shows_most() { "$PYTHON" -c 'import json, sys; p = json.load(open(sys.argv[1])); assert p["pictures"]["shown"] > 30 and p["seconds"] > 0.9, p' "$1"; }
+check "play: a file on standard input" timeout 20 "$CAMPLAY" --report stdin.json --overwrite --fps 60 - <plain.h264 &&
+    check "play: at its time" shows_most stdin.json
+check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" shows_most piped.json
+check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; assert json.load(open("piped.json"))["seconds"] < 1.5'
 
 # Whatever order its pictures are in, and whatever is missing
 for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
