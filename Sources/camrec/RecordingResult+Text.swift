@@ -7,7 +7,7 @@ extension RecordingResult {
         let end =
             "in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
             + "the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
-            + "\(frames.corrupt) corrupt\(delay)"
+            + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(delay)"
         if outputs.count == 1 { return ["\(kept) \(end)"] }
         return outputs.map(\.kept) + [end]
     }

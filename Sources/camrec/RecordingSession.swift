@@ -60,7 +60,9 @@ struct RecordingSession {
         let desk = ControlDesk(
             control: control, stop: signals.interruption, start: start, counters: recording.counters,
             encoders: recording.encoderCounters, outputs: recording.outputs,
-            live: sinks.compactMap { $0 as? BroadcastSink }, isPassthrough: stream.format.pixelFormat == .h264
+            live: sinks.compactMap { $0 as? BroadcastSink },
+            isPassthrough: stream.format.pixelFormat == .h264,
+            maximumBitRate: command.rate.maxBitrate
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }

@@ -67,6 +67,8 @@ import Testing
         #expect(sink.units.map(\.frameNumber) == Array(0..<13))
         #expect(sink.idrPositions == [0, 5, 7, 10])
         #expect(recording.counted.addUp)
+        // Ten a second, as if there had been no pause.
+        #expect(outcome.tracks[0].measuredRate == 10)
     }
 
     @Test(

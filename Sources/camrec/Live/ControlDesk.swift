@@ -15,6 +15,8 @@ struct ControlDesk: Sendable {
     let live: [BroadcastSink]
     /// The camera codes the pictures itself.
     let isPassthrough: Bool
+    /// What `--max-bitrate` allows; nil without.
+    let maximumBitRate: BitsPerSecond?
 
     /// The answer to a line, in JSON, on one line.
     func answer(_ line: String) -> String {
@@ -41,6 +43,10 @@ struct ControlDesk: Sendable {
         case .bitRate(let rate):
             guard !isPassthrough else {
                 return Reply(error: "the camera's own H.264 has the camera's own rate; use another --format")
+            }
+            if let maximumBitRate, rate > maximumBitRate.value {
+                return Reply(
+                    error: "\(rate) bits a second are more than --max-bitrate \(maximumBitRate.value) allows")
             }
             control.changeBitRate(to: rate)
         }

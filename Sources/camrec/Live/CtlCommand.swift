@@ -14,7 +14,7 @@ struct CtlCommand: ParsableCommand {
         discussion: """
             Commands:
               keyframe      make the next frame a keyframe
-              bitrate 2M    code at another average rate; the next frame is a keyframe
+              bitrate 2M    code at another average rate, 1k to 2000M; the next frame is a keyframe
               pause         give up frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
               stats         tell how it goes

@@ -125,7 +125,7 @@ check "crowd: joins, leaves and drops are told, and not without bound" says_join
 
 # Orders
 source=(--device test --size 640x360 --encoder software)
-starts --listen 0 --duration 60s --keyframe-interval 300 --control-socket ctl --report orders.json orders.h264
+starts --listen 0 --duration 60s --keyframe-interval 300 --max-bitrate 8M --control-socket ctl --report orders.json orders.h264
 told() { # PATTERN COMMAND...: an order, and the answer to it
     local answer pattern=$1
     shift
@@ -159,6 +159,12 @@ refuses "orders: another recording cannot take the socket" 73 'listens there alr
 refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
+refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bitrate 1
+above() {
+    local answer
+    ! answer=$("$CAMREC" ctl ctl bitrate 9M) && grep -q 'more than --max-bitrate' <<<"$answer"
+}
+check "orders: no rate above the maximum" above
 nonsense() { # lines that are no commands, binary and endless ones, and then it still answers
     head -c 100000 /dev/urandom | timeout 5 "$PYTHON" -c '
 import socket, sys
@@ -174,7 +180,8 @@ check "orders: the socket is gone" test ! -e ctl
 check "orders: the file is sound" is_sound orders.h264
 check "orders: the report" report orders.json 'frames.paused > 0' 'encoder.bitRate == 300000' 'encoder.restarts == 0' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.paused + frames.droppedByEncoder + frames.unused'
-refuses "orders: nobody there" 69 'ctl' ctl ctl stats
+refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
+refuses "orders: no folder for the socket" 73 'no such folder; make it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
 refuses "orders: no socket in a file's place" 73 'no socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
@@ -234,6 +241,9 @@ signalled() {
     wait $!
 }
 check "signals: SIGUSR1 ends nothing" signalled
+
+records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
+    check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
