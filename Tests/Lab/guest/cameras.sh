@@ -50,6 +50,43 @@ for driver in radeonsi iHD; do
     launcher=()
 done
 
+# What is recorded is watched by camplay, ffmpeg and GStreamer at once.
+watch() { # PROGRAM COMMAND...: what it decodes is in PROGRAM.yuv, what it says in PROGRAM.err
+    local program=$1 status=0
+    shift
+    timeout 100 "$@" >"$program.err" 2>&1 || status=$?
+    check "watched: $program ends with the recording" test $status = 0
+    check "watched: $program has nothing to say" is_silent "$program.err"
+    mv "$program.yuv" "$RESULTS/" || true
+}
+is_silent() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
+if command -v gst-launch-1.0 >/dev/null; then
+    ip link set lo up
+    # It looks at all its plugins first, which takes longer than a recording: these are enough.
+    mkdir -p gst && ln -sf /usr/lib/*/gstreamer-1.0/libgst{coreelements,tcp,videoparsersbad,libav}.so gst/
+    export GST_PLUGIN_SYSTEM_PATH_1_0=$work/gst GST_REGISTRY=$work/gst-registry
+    gst-inspect-1.0 avdec_h264 >/dev/null 2>&1 || true
+    v4l2-ctl -d "$single" --set-fmt-video=width=320,height=180,pixelformat=YUYV
+    timeout 100 "$CAMREC" --device "$single" --fps 10 --listen 9982 --frames 200 --verbose --overwrite --report "$RESULTS/watched.json" watched.h264 2>watched.err &
+    recorder=$!
+    await 20 grep '^listening on' watched.err || true
+    watch camplay "$CAMPLAY" --no-window --once --output camplay.yuv tcp://127.0.0.1:9982 &
+    watch ffmpeg ffmpeg -nostdin -v warning -f h264 -i tcp://127.0.0.1:9982 -fps_mode passthrough -f rawvideo ffmpeg.yuv &
+    watch gstreamer gst-launch-1.0 -q tcpclientsrc host=127.0.0.1 port=9982 ! h264parse ! avdec_h264 ! filesink location=gstreamer.yuv &
+    status=0
+    wait $recorder || status=$?
+    check "watched: the recording ends well" test $status = 0
+    wait
+    mv watched.h264 "$RESULTS/"
+    on_host check "watched: the file has 200 frames" is_sound watched.h264 --frames 200
+    for program in camplay ffmpeg gstreamer; do
+        on_host check "watched: $program has every picture from a keyframe on" "$PYTHON" "$LAB/verify/receivers.py" decoded watched.h264 $program.yuv
+    done
+    on_host check "watched: the report tells" report watched.json 'len([r for r in receivers if r.dropped == 0 and r.units > 0 and r.left == "the stream ended"]) == 3'
+else
+    skip "watched" "no GStreamer; install gstreamer1.0-tools"
+fi
+
 # What the camera delivers, read by v4l2-ctl; what camrec recorded of it; compared on the host.
 launcher=("$LAB/gpu/run" iHD)
 lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
@@ -63,6 +100,7 @@ lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
     on_host check "lossless: $name is sound" is_sound "$file.h264" --frames 5
     on_host check "lossless: $name as the camera delivered it" pictures equal "$file.h264" "$file.raw" --format "$format" --size "$size" --still "$@"
 }
+gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
 # One-pixel checkers tell whether chroma is the mean of two rows; squares tell places and colours.
 squares=4 checkers=14
 if "$LAB/gpu/run" iHD true 2>/dev/null; then
@@ -75,7 +113,6 @@ if "$LAB/gpu/run" iHD true 2>/dev/null; then
     lossless "$multi" YUYV 320x180 $checkers
 
     # A driver that pads its lines, where v4l2-ctl's picture, read without the shim, has none.
-    gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
     for format in YUYV:704 NV12:384; do
         name=${format%:*} stride=${format#*:}
         still_picture "$single" $checkers
@@ -160,11 +197,12 @@ LD_PRELOAD=$work/driver.so DRIVER_STREAMON_ERRNO=28 refuses "ENOSPC at STREAMON 
 v4l2-ctl -d "$single" -c inject_vidioc_streamon_error=1
 refuses "STREAMON fails" 74 "$single" --device "$single" "${software[@]}" --frames 1 out.h264
 
+waits=() # for a camera that went away
 recording() { # NAME CONTROL...: records 100 frames and sets controls of the camera when the file has begun
     local name=$1 pid status=0
     shift
     rm -rf rec && mkdir rec
-    timeout 120 "$CAMREC" --device "$single" "${software[@]}" --qp 20 --frames 100 --report rec/report.json \
+    timeout 120 "$CAMREC" --device "$single" "${software[@]}" "${waits[@]}" --qp 20 --frames 100 --report rec/report.json \
         --timestamps rec/out.txt rec/out.h264 rec/out.mkv 2>rec/stderr &
     pid=$!
     await 30 sh -c '[ -n "$(find rec -name "*h264*" -size +8k)" ]' || true
@@ -203,6 +241,7 @@ else
 fi
 v4l2-ctl -d "$single" -c wrap_sequence_number=0
 
+waits=(--device-timeout 0)
 status=0
 recording lost disconnect=1 || status=$?
 check "a camera that disconnects: exit code 74" test $status = 74

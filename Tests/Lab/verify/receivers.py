@@ -13,6 +13,8 @@ usage: receivers.py many PORT COUNT FOLDER
                                         prints one of each length
        receivers.py part WHOLE FILE     checks that FILE is made of whole access units of WHOLE, in their order, and
                                         that it goes on at an IDR wherever one is missing; prints how many are missing
+       receivers.py decoded WHOLE FILE...
+                                        checks that each FILE has the samples of WHOLE's last pictures, from an IDR on
        receivers.py told REPORT FOLDER SECONDS
                                         checks what camrec's report says of each that `crowd` connected, where those
                                         that took nothing for so many seconds were closed
@@ -217,6 +219,20 @@ def part(whole, path):
     print(missing)
 
 
+def decoded(whole, *paths):
+    samples = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "h264", "-i", whole, "-fps_mode", "passthrough", "-f", "rawvideo", "-"],
+                             stdout=subprocess.PIPE, check=True).stdout
+    units = access_units(read(whole))
+    length = len(samples) // len(units)
+    for path in paths:
+        received = read(path)
+        if not received or not samples.endswith(received) or len(received) % length:
+            sys.exit(f"{path}: its {len(received)} bytes are not the last pictures of {whole}, of {length} bytes each")
+        count = len(received) // length
+        if not is_idr(units[-count]):
+            sys.exit(f"{path}: its {count} pictures do not begin with an IDR")
+
+
 def told(path, folder, seconds):
     with open(path, encoding="utf-8") as file:
         receivers = {receiver["peer"]: receiver for receiver in json.load(file)["receivers"]}
@@ -264,7 +280,7 @@ def main():
     elif command == "many":
         many(int(arguments[0]), int(arguments[1]), arguments[2])
     else:
-        {"tail": tail, "part": part, "told": told, "bounded": bounded}[command](*arguments)
+        {"tail": tail, "part": part, "decoded": decoded, "told": told, "bounded": bounded}[command](*arguments)
 
 
 main()
