@@ -1,13 +1,20 @@
 import Capture
 import Glibc
 
-/// Writes the live test source's pictures as YUV4MPEG2, so that any recorder can be given what camrec sees.
+/// Writes the live test source's pictures as YUV4MPEG2, so that every recorder can be given the same.
+///
+/// The middle third is noise, another in every picture: a stream then takes the bits that it is allowed.
 struct PictureSender {
     private let source: TestSource
+    private let noise: [UInt8]
+    private let noiseRows: Range<Int>
 
     init(size: PictureSize, rate: FrameRate) throws {
         source = try TestSource(
             CaptureRequest(size: size, frameRate: rate, pixelFormat: .yuv420), isPaced: true)
+        noiseRows = size.height / 3..<size.height * 2 / 3
+        var generator = SystemRandomNumberGenerator()
+        noise = (0..<2 * noiseRows.count * size.width).map { _ in .random(in: 16...235, using: &generator) }
     }
 
     /// Ends early where nobody reads any more.
@@ -23,9 +30,22 @@ struct PictureSender {
         for _ in 0..<count {
             guard case .buffer(let picture) = try source.nextBuffer() else { return }
             fputs("FRAME\n", file)
-            let bytes = picture.payload
-            guard fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count, fflush(file) == 0 else {
-                return
+            guard write(picture.payload, to: file), fflush(file) == 0 else { return }
+        }
+    }
+
+    /// The luma is first, without gaps.
+    private func write(_ picture: UnsafeRawBufferPointer, to file: UnsafeMutablePointer<FILE>) -> Bool {
+        let width = source.format.size.width
+        let middle = noiseRows.lowerBound * width..<noiseRows.upperBound * width
+        let start = Int.random(in: 0...noise.count - middle.count)
+        return noise.withUnsafeBytes { noise in
+            [
+                picture[..<middle.lowerBound], noise[start..<start + middle.count],
+                picture[middle.upperBound...],
+            ]
+            .allSatisfy {
+                fwrite(UnsafeRawBufferPointer(rebasing: $0).baseAddress, 1, $0.count, file) == $0.count
             }
         }
     }
