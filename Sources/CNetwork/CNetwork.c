@@ -2,8 +2,10 @@
 #include "CNetwork.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,11 @@ int network_pending_error(int descriptor) {
     int error = 0;
     socklen_t length = sizeof error;
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0 ? errno : error;
+}
+
+int network_unconfirmed(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCOUTQ, &count) < 0 ? -errno : count;
 }
 
 int network_set_option(int descriptor, int level, int name, int value) {

@@ -24,6 +24,7 @@ bool csdl2_load(struct csdl2_library *library, char *reason, size_t size) {
     RESOLVE(CreateWindow)
     RESOLVE(DestroyWindow)
     RESOLVE(SetWindowSize)
+    RESOLVE(SetWindowPosition)
     RESOLVE(SetWindowFullscreen)
     RESOLVE(GetDisplayUsableBounds)
     RESOLVE(CreateRenderer)

@@ -167,6 +167,13 @@ struct AccessUnitCollector: ~Copyable {
         current.removeAll()
     }
 
+    /// Of an access unit whose every NAL unit was too large, nothing is to be told but that it is missing.
+    private mutating func giveUpEmpty() {
+        guard facts.isIncomplete else { return }
+        facts = Facts()
+        facts.isBehindGap = true
+    }
+
     private func unit(
         _ facts: Facts, _ reference: UnsafeMutablePointer<AVBufferRef>, byteCount: Int
     ) -> ReceivedAccessUnit {
@@ -176,13 +183,6 @@ struct AccessUnitCollector: ~Copyable {
             format: format,
             reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
-    }
-
-    /// Of an access unit whose every NAL unit was too large, nothing is to be told but that it is missing.
-    private mutating func giveUpEmpty() {
-        guard facts.isIncomplete else { return }
-        facts = Facts()
-        facts.isBehindGap = true
     }
 }
 

@@ -8,8 +8,11 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit came, as the gatherer was told.
-    public var arrival: Int64 { frame.pointee.pkt_dts }
+    /// When its access unit came, as the gatherer was told; nil where that is not known.
+    public var arrival: Int64? {
+        // Set by the session that the picture comes from.
+        frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : frame.pointee.pkt_dts
+    }
     /// Width in luma samples, after cropping.
     public var width: Int { Int(frame.pointee.width) }
     /// Height in luma samples, after cropping.

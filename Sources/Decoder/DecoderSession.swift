@@ -16,6 +16,7 @@ final class DecoderSession {
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let errorCount: OpaquePointer
+    private var arrivals = ArrivalTimes()
 
     /// Threads that libavcodec may decode the slices of one picture on.
     private static let maximumThreadCount: Int32 = 4
@@ -86,8 +87,7 @@ final class DecoderSession {
         packet.pointee.data = unit.buffer.pointee.data
         packet.pointee.size = Int32(clamping: unit.byteCount)
         packet.pointee.pts = Int64(unit.number)
-        // Decoders hand it on with the picture and make nothing of it.
-        packet.pointee.dts = unit.arrival
+        arrivals.note(unit.arrival, of: unit.number)
         let result = avcodec_send_packet(context, packet)
         av_packet_unref(packet)
         return complaint(result)
@@ -127,6 +127,8 @@ final class DecoderSession {
             av_frame_free(&frame)
             return (nil, complaint)
         }
+        // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
+        received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
         let isDamaged =
             received.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || received.pointee.decode_error_flags != 0
         return (received, complaint ?? (isDamaged ? "a damaged slice" : nil))

@@ -59,7 +59,8 @@ public struct Listener: ~Copyable, Sendable {
 
     /// Takes the next connection.
     public func accept() -> Acceptance {
-        while true {
+        var failure: Int32 = 0
+        for _ in 0..<Self.backlog {
             var result: Int32 = -1
             let peer = ResolvedAddress { result = network_accept(descriptor, $0, $1) }
             if result >= 0 { return .connection(Socket(descriptor: result), peer: peer) }
@@ -67,8 +68,10 @@ public struct Listener: ~Copyable, Sendable {
             case EAGAIN: return .nobody
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno: -result)
             // A connection that broke before it was accepted tells its own error here (accept(2)).
-            default: continue
+            default: failure = -result
             }
         }
+        // It is none of the connections that are at fault, as where a security module forbids it.
+        return .exhausted(errno: failure)
     }
 }

@@ -6,12 +6,16 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         /// The name service's answer.
         case unknownHost(String)
+        /// The name service can't be asked now.
+        case noNameService(String)
         case notListening(errno: Int32)
         case notConnected(errno: Int32)
         /// Nobody answered in time.
         case timedOut(seconds: Int)
         /// Somebody raised the interruption.
         case interrupted
+        /// A UNIX socket could not be made.
+        case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
         /// Something that is no socket, or a socket that somebody listens on, stands where one is to be made.
@@ -34,13 +38,14 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch kind {
         case .unknownHost(let reason): "\(address): no such host: \(reason); check the name"
+        case .noNameService(let reason): "\(address): \(reason); check the network"
         case .notListening(EADDRINUSE):
             "cannot listen on \(address): another program uses this port; end it ('ss -ltnp' names it), or "
                 + "take another port"
         case .notListening(EADDRNOTAVAIL):
             "cannot listen on \(address): this machine has no such address; 0.0.0.0 means all that it has"
         case .notListening(EACCES):
-            "cannot listen on \(address): no permission; take a port above 1023, or a folder of your own"
+            "cannot listen on \(address): no permission; take a port above 1023"
         case .notListening(let code):
             "cannot listen on \(address): \(Self.words(code)); check the address"
         case .notConnected(ECONNREFUSED):
@@ -50,6 +55,13 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .timedOut(let seconds):
             "cannot connect to \(address): no answer for \(seconds) s; check the address and the firewall"
         case .interrupted: "\(address): given up"
+        case .notMade(ENOENT), .notMade(ENOTDIR):
+            "cannot make the socket \(address): no such folder; make it first"
+        case .notMade(EACCES), .notMade(EROFS):
+            "cannot make the socket \(address): no permission; take a folder of your own"
+        case .notMade(let code):
+            "cannot make the socket \(address): \(Self.words(code)); take another path"
+        case .badPath where address.isEmpty: "the socket's path is empty; give one"
         case .badPath: "'\(address)' is no path for a socket: it must have 1 to 107 bytes; take a shorter one"
         case .pathTaken(let isListening):
             isListening

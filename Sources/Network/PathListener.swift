@@ -18,9 +18,14 @@ public struct PathListener: ~Copyable, Sendable {
         let socket = try Socket(family: AF_UNIX)
         // Linux gives the name the mode that the socket has when it is bound: at no time is it more.
         guard fchmod(socket.descriptor, 0o600) == 0 else {
-            throw NetworkError(.notListening(errno: errno), address: path)
+            throw NetworkError(.notMade(errno: errno), address: path)
         }
-        listener = try Listener(binding: socket, to: address, name: path)
+        do throws(NetworkError) {
+            listener = try Listener(binding: socket, to: address, name: path)
+        } catch {
+            guard case .notListening(let code) = error.kind else { throw error }
+            throw NetworkError(.notMade(errno: code), address: path)
+        }
         self.path = path
         identity = Self.identity(of: path) ?? (0, 0)
     }

@@ -19,7 +19,9 @@ public struct Poller: ~Copyable {
         public static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
         /// Room to write.
         public static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
-        /// The peer sends no more, or the connection broke. Always watched for.
+        /// The peer sends no more; it may still receive. Always watched for.
+        public static let ended = Readiness(rawValue: UInt32(NETWORK_EPOLL_END))
+        /// The connection is over. Always watched for.
         public static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
     }
 
@@ -40,7 +42,7 @@ public struct Poller: ~Copyable {
     /// - Parameter token: what `wait` calls it.
     /// - Returns: false where the system has no memory for it.
     public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
-        let wanted = readiness.rawValue | Readiness.hungUp.rawValue | NETWORK_EPOLL_EDGE
+        let wanted = readiness.rawValue | Readiness([.ended, .hungUp]).rawValue | NETWORK_EPOLL_EDGE
         return network_epoll_set(descriptor, watched, wanted, token) == 0
     }
 

@@ -42,18 +42,24 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     }
 
     /// Looks a host up. May wait for the name service, for as long as that takes.
-    /// - Parameter isListening: for a socket that listens.
+    /// - Parameters:
+    ///   - isListening: for a socket that listens.
+    ///   - isNumeric: no name is looked up, so that nothing is waited for.
     /// - Returns: at least one address, in the system's order of preference.
     static func addresses(
-        of address: SocketAddress, isListening: Bool
+        of address: SocketAddress, isListening: Bool, isNumeric: Bool = false
     ) throws(NetworkError) -> [ResolvedAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_NUMERICSERV | (isListening ? AI_PASSIVE : 0)
+        hints.ai_flags = AI_NUMERICSERV | (isListening ? AI_PASSIVE : 0) | (isNumeric ? AI_NUMERICHOST : 0)
         var list: UnsafeMutablePointer<addrinfo>?
         let result = getaddrinfo(address.host, "\(address.port)", &hints, &list)
         guard result == 0 else {
-            throw NetworkError(.unknownHost(String(cString: gai_strerror(result))), address: "\(address)")
+            let reason = String(cString: gai_strerror(result))
+            // Of EAI_SYSTEM, errno would tell more; it is about sockets and files, not about the name.
+            let isUnavailable = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(result)
+            throw NetworkError(
+                isUnavailable ? .noNameService(reason) : .unknownHost(reason), address: "\(address)")
         }
         defer { freeaddrinfo(list) }
         var addresses: [ResolvedAddress] = []

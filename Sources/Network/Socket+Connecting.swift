@@ -5,14 +5,20 @@ import Threading
 extension Socket {
     /// Connects, trying each of the host's addresses in turn.
     /// - Parameters:
-    ///   - timeout: nanoseconds for all of them together; the name service takes its own time besides.
-    ///   - interruption: a descriptor that ends the wait when it is readable.
+    ///   - timeout: nanoseconds for all of them together; the name service takes its own time before.
+    ///   - interruption: a descriptor that ends the wait when it is readable, that for the name service, too.
     public static func connect(
         to address: SocketAddress, timeout: Int64, interruption: Int32? = nil
     ) throws(NetworkError) -> Socket {
+        let addresses =
+            if let interruption {
+                try NameLookup.addresses(of: address, interruption: interruption)
+            } else {
+                try ResolvedAddress.addresses(of: address, isListening: false)
+            }
         let deadline = MonotonicTime.now() + timeout
         var failure = NetworkError(.notConnected(errno: EHOSTUNREACH), address: "\(address)")
-        for resolved in try ResolvedAddress.addresses(of: address, isListening: false) {
+        for resolved in addresses {
             do throws(NetworkError) {
                 return try connect(
                     to: resolved, name: "\(address)", deadline: deadline, timeout: timeout,

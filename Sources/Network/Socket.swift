@@ -23,8 +23,10 @@ public struct Socket: ~Copyable, Sendable {
     public enum Sending: Sendable, Equatable {
         /// The system took so many, at least one.
         case sent(Int)
-        /// The system takes nothing now.
+        /// The system takes nothing until there is room.
         case full
+        /// The system has no memory for it now, and will not tell when it has.
+        case exhausted
         case broken(errno: Int32)
     }
 
@@ -43,8 +45,11 @@ public struct Socket: ~Copyable, Sendable {
         let result = network_send(descriptor, bytes.baseAddress, bytes.count)
         if result >= 0 { return .sent(result) }
         let code = Int32(-result)
-        // ENOBUFS and ENOMEM pass.
-        return [EAGAIN, ENOBUFS, ENOMEM].contains(code) ? .full : .broken(errno: code)
+        return switch code {
+        case EAGAIN: .full
+        case ENOBUFS, ENOMEM: .exhausted
+        default: .broken(errno: code)
+        }
     }
 
     /// Reads what has come, as far as there is room, of which there is at least one byte.
@@ -73,6 +78,10 @@ public struct Socket: ~Copyable, Sendable {
         let code = network_pending_error(descriptor)
         return code == 0 ? nil : code
     }
+
+    /// Bytes sent of which the peer's system has not said yet that it has them, also once the connection is
+    /// broken; 0 where that is not known.
+    public var unconfirmedByteCount: Int { max(0, Int(network_unconfirmed(descriptor))) }
 
     /// Prepares a TCP connection for a live stream; without effect on others.
     ///

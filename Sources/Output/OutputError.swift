@@ -35,8 +35,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case formatChanged
         /// A socket could not be made.
         case network(NetworkError)
-        /// Nobody took the stream where it was sent to.
-        case notTaken
+        /// Nobody took the stream where it was sent to; the last attempt's failure, where there was one.
+        case notTaken(because: NetworkError?)
     }
 
     /// The cause.
@@ -93,7 +93,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .diskFull:
             "\(output): the disk is full; free some space and try again"
         case .closedPipe:
-            "\(output): the reader closed the pipe; the recording ends there"
+            "\(output): the reader closed the pipe; what came then is lost"
+        case .stalled(0):
+            "\(output): its reader takes nothing; what was left is lost"
         case .stalled(let seconds):
             "\(output): its reader took nothing for \(seconds) s; what was left is lost"
         case .writeFailed(let code):
@@ -115,7 +117,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): the camera's picture format changed, and one container holds one; record to a file or a raw "
                 + "stream"
         case .network(let error): error.description
-        case .notTaken:
+        case .notTaken(let cause?):
+            "\(output): nobody took the stream (\(cause))"
+        case .notTaken(nil):
             "\(output): nobody took the stream; start the receiver and check the address"
         }
     }

@@ -21,7 +21,8 @@ final class EncodeStage: @unchecked Sendable {
     private var isDraining = false
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
-    private var isPaused = false
+    /// The moment of the first picture that was given up in the pause that goes on.
+    private var pauseStart: Int64?
     /// Which life of the source the last picture was of, and in which format.
     private var lastRun = 0
     private var format: PictureFormat?
@@ -100,7 +101,7 @@ final class EncodeStage: @unchecked Sendable {
 
     private func pause(at timestamp: Int64) {
         firstTimestamp = firstTimestamp ?? timestamp
-        isPaused = true
+        pauseStart = pauseStart ?? timestamp
         counters.add(to: .paused)
     }
 
@@ -109,8 +110,10 @@ final class EncodeStage: @unchecked Sendable {
         if let rate = control.takeBitRate() {
             for track in tracks { track.changeBitRate(to: rate) }
         }
-        let isResumed = buffer.run != lastRun || isPaused
-        (lastRun, isPaused) = (buffer.run, false)
+        let pauseStart = pauseStart.take()
+        if let pauseStart { for track in tracks { track.skipTime(buffer.timestamp - pauseStart) } }
+        let isResumed = buffer.run != lastRun || pauseStart != nil
+        lastRun = buffer.run
         followFormat(of: buffer)
         let wantsKeyframe = control.takeKeyframe() || isResumed
         var (isTaken, damage) = (false, EncoderError?.none)

@@ -28,6 +28,8 @@ final class EncodeTrack {
     private(set) var isOver = false
     /// From the earliest to the latest moment of capture among the access units, in nanoseconds.
     private(set) var span: ClosedRange<Int64>?
+    /// Nanoseconds in the span in which the recording paused.
+    private(set) var pausedTime: Int64 = 0
     /// What the first access unit's VUI says.
     private(set) var statedRate: Double?
 
@@ -72,6 +74,11 @@ final class EncodeTrack {
 
     /// The number that the next frame will have.
     var frameNumber: Int { policy.frameNumber }
+
+    /// The recording paused for so many nanoseconds.
+    func skipTime(_ duration: Int64) {
+        if frameNumber > 0 { pausedTime += duration }
+    }
 
     /// Makes the next frame a keyframe, in addition to the regular ones.
     func requestKeyframe() { policy.request() }

@@ -182,7 +182,7 @@ extension RecordingOutcome.Track {
         let count = track.counters[.encoded]
         statedRate = track.statedRate
         measuredRate = track.span.flatMap { span in
-            let duration = Double(span.upperBound - span.lowerBound) / 1e9
+            let duration = Double(span.upperBound - span.lowerBound - track.pausedTime) / 1e9
             return count > 1 && duration > 0 ? Double(count - 1) / duration : nil
         }
     }

@@ -27,7 +27,7 @@ public struct RecordingOutcome: Sendable {
     public struct Track: Sendable {
         /// Why it failed for good.
         public let error: EncoderError?
-        /// Frames a second by the source's clock, lost ones missing; nil for less than two.
+        /// Frames a second by the source's clock, lost ones missing and pauses left out; nil for less than two.
         public let measuredRate: Double?
         /// Frames a second by the stream's VUI; nil where it does not say.
         public let statedRate: Double?

@@ -11,8 +11,16 @@ public struct Console: Sendable {
     /// Somebody watches: a progress line is welcome.
     public let isTerminal: Bool
 
-    /// - Parameter program: what messages begin with.
-    public init(program: String, isQuiet: Bool, isVerbose: Bool) {
+    /// Nil where messages are written at once.
+    private let queue: MessageQueue?
+
+    private static let patience: Int64 = 3_000_000_000
+
+    /// - Parameters:
+    ///   - program: what messages begin with.
+    ///   - isDetached: whoever says something does not wait until it is taken; `finish` does.
+    public init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
+        queue = isDetached ? MessageQueue() : nil
         self.program = program
         self.isQuiet = isQuiet
         self.isVerbose = isVerbose
@@ -21,20 +29,20 @@ public struct Console: Sendable {
 
     /// What is good to know; silent in scripts and under cron.
     public func inform(_ line: String) {
-        if !isQuiet, isTerminal || isVerbose { Self.write("\(clearing)\(line.printable)\n") }
+        if !isQuiet, isTerminal || isVerbose { write("\(clearing)\(line.printable)\n") }
     }
 
     /// What somebody should hear of even when the run succeeds.
-    public func warn(_ line: String) { Self.write("\(clearing)\(program): warning: \(line.printable)\n") }
+    public func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
 
     /// Why the run fails.
-    public func fail(_ line: String) { Self.write("\(clearing)\(program): \(line.printable)\n") }
+    public func fail(_ line: String) { write("\(clearing)\(program): \(line.printable)\n") }
 
     /// A line that the next one replaces.
     public func showProgress(_ line: String) {
         guard hasProgress else { return }
         // A longer line would wrap, and the next could not replace it.
-        Self.write("\r\u{1b}[K\(line.printable.prefix(columns - 1))")
+        write("\r\u{1b}[K\(line.printable.prefix(columns - 1))", isPassing: true)
     }
 
     /// Whether progress is shown.
@@ -48,8 +56,16 @@ public struct Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes text to standard error as it is.
-    public static func write(_ text: String) { _ = DescriptorWriter.write(text, to: STDERR_FILENO) }
+    /// Gives messages that wait some seconds to be taken; none may follow. To be called ahead of the process's end.
+    public func finish() { queue?.finish(patience: Self.patience) }
+
+    private func write(_ text: String, isPassing: Bool = false) {
+        if let queue {
+            queue.add(text, isPassing: isPassing)
+        } else {
+            _ = DescriptorWriter.write(text, to: STDERR_FILENO)
+        }
+    }
 }
 
 extension String {

@@ -16,9 +16,21 @@ public final class SignalWatch: Sendable {
     /// What SIGUSR1 and SIGUSR2 do; those without are left alone.
     private let userSignals: [Int32: @Sendable () -> Void]
 
+    /// Nanoseconds for the last message.
+    private static let lastPatience: Int64 = 200_000_000
+
     private enum Phase {
         static let opening = 0
         static let working = 1
+    }
+
+    /// Has SIGUSR1, which would end the process, wait for a watch. The first thing that a program does: whoever
+    /// started it may send one at any time.
+    public static func holdUserSignal() {
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        sigaddset(&mask, SIGUSR1)
+        pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
     /// To be made before any other thread; nil where the system has no thread or descriptor left.
@@ -80,7 +92,10 @@ public final class SignalWatch: Sendable {
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
             } else if interruption.isRaised {
-                Console.write("\(program): stopped at once; what was not written yet is lost\n")
+                // Standard error may be what the first signal waits for.
+                let queue = MessageQueue()
+                queue.add("\(program): stopped at once; what was not written yet is lost\n")
+                queue.finish(patience: Self.lastPatience)
                 _exit(128 + number)
             } else {
                 interruption.raise()

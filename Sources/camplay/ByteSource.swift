@@ -9,6 +9,11 @@ protocol ByteSource: AnyObject {
 
     /// Reads what is there, waiting for at least a byte of it, or, of a live stream, for the first pause since.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
+
+    /// What was read is of no use.
+    /// - Parameter reason: in words.
+    /// - Returns: whether something else can be read instead; else this was the end.
+    func giveUp(_ reason: String) -> Bool
 }
 
 /// What came of reading.

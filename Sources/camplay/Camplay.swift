@@ -15,7 +15,8 @@ struct Camplay: ParsableCommand {
         usage: "camplay [<options>] <SOURCE>",
         discussion: """
             SOURCE is tcp://HOST:PORT (connects, and connects again), listen://[HOST:]PORT (waits for a sender), a \
-            file, or - for standard input. A window shows the pictures: F full screen, space pause, S statistics, \
+            file, or - for standard input: what comes through a pipe is shown as it comes, and at its time where \
+            --fps, --speed or --timestamps is given. A window shows the pictures: F full screen, space pause, S statistics, \
             Q or Escape the end.
 
             Examples:
@@ -26,7 +27,8 @@ struct Camplay: ParsableCommand {
               camplay --no-window --frames 1 --snapshot now.png tcp://camera:9982
 
             Exit codes: 0 done; 64 usage; 65 no stream of H.264 or H.265, or no picture in it; 66 no such file; 69 \
-            no display or no decoder; 73 cannot create a file; 74 read or write failed; 77 no permission to read.
+            no display or no decoder; 73 cannot create a file, or listen; 74 read or write failed; 77 no permission \
+            to read; 129, 130, 143: stopped by a signal before playing began, or by a second one.
             """,
         version: "0.1.0")
 
@@ -46,18 +48,26 @@ struct Camplay: ParsableCommand {
 
     func validate() throws {
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
-        if source.isLive, showing.speed != 1 || showing.fps != nil || showing.timestamps != nil {
+        if source.isConnection, showing.givesTimes {
             throw ValidationError(
-                "--speed, --fps and --timestamps are for files: a live stream has its own time")
+                "--speed, --fps and --timestamps are for files and pipes: a live stream has its own time")
+        }
+        if showing.noWindow, showing.speed != 1 || showing.timestamps != nil {
+            throw ValidationError("--speed and --timestamps are for the window")
         }
         if reading.once, !source.isConnection {
             throw ValidationError("--once is for tcp:// and listen://")
         }
     }
 
+    /// Whether the latest picture matters more than each picture's time.
+    var isLive: Bool { source.isLive && !showing.givesTimes }
+
     func run() throws {
-        let console = Console(isQuiet: quiet, isVerbose: verbose)
-        guard let signals = SignalWatch(program: "camplay") else {
+        let console = Console(isQuiet: quiet, isVerbose: verbose, isDetached: true)
+        defer { console.finish() }
+        // SIGUSR1 asks camrec for a keyframe, and here for nothing.
+        guard let signals = SignalWatch(program: "camplay", onUserSignal: {}) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
@@ -71,6 +81,7 @@ struct Camplay: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
+        SignalWatch.holdUserSignal()
         StandardDescriptors.fill()
         do {
             var command = try parseAsRoot()
@@ -87,7 +98,7 @@ struct Camplay: ParsableCommand {
 
 extension Console {
     /// camplay's.
-    init(isQuiet: Bool, isVerbose: Bool) {
-        self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose)
+    init(isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
+        self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose, isDetached: isDetached)
     }
 }

@@ -11,9 +11,11 @@ final class ConnectionSource: ByteSource {
     private let interruption: Interruption
     private let console: Console
     private var socket: Socket?
-    /// Whether anything came at any time.
-    private var hasReceived = false
-    private var backOff = BackOff()
+    /// When the connection was made, and when something came over it the last time.
+    private var (start, latest) = (Int64(0), Int64(0))
+    /// Whether anything came over the connection, and whether over any.
+    private var (isHeard, hasReceived) = (false, false)
+    private var backOff = BackOff(longest: 4)
     private var isOutageTold = false
     private var hasBroken = false
     /// Whether bytes came since the last pause.
@@ -31,6 +33,8 @@ final class ConnectionSource: ByteSource {
     private static let pauseDuration: Int64 = 2_000_000
     /// Seconds after which a sender whose machine is gone is given up.
     private static let patience = 10
+    /// Seconds after which a sender that says nothing makes way for another one, if there is one.
+    private static let silence: Int64 = 5
 
     /// Connects to a sender.
     init(sender address: SocketAddress, once: Bool, interruption: Interruption, console: Console) {
@@ -64,16 +68,23 @@ final class ConnectionSource: ByteSource {
                 try connect()
                 continue
             }
-            let pause = mayPause ? MonotonicTime.now() + Self.pauseDuration : nil
-            guard connected.waitUntilReadable(until: pause, interruption: interruption.descriptor) else {
+            switch wait(for: connected) {
+            case .ready: break
+            case .otherReady:
+                let hadBytes = isHeard
+                guard try replace(connected) else { continue }
+                if hadBytes { return .interrupted(isWhole: true) }
+                continue
+            case .due:
                 socket = consume connected
                 mayPause = false
-                return interruption.isRaised ? .ended : .pause
+                return .pause
+            case .interrupted: return .ended
             }
             switch connected.receive(into: room) {
             case .received(let count):
                 socket = consume connected
-                (backOff, isOutageTold, hasReceived) = (BackOff(), false, true)
+                (latest, isHeard, hasReceived) = (MonotonicTime.now(), true, true)
                 mayPause = true
                 return .bytes(count)
             case .nothing: socket = consume connected
@@ -82,12 +93,50 @@ final class ConnectionSource: ByteSource {
                 leaveSender()
                 return .interrupted(isWhole: true)
             case .broken(let code):
-                console.warn("\(name): the connection broke: \(String(cString: strerror(code)))")
+                tell("\(name): the connection broke: \(String(cString: strerror(code)))")
                 leaveSender()
                 return .interrupted(isWhole: false)
             }
         }
         return .ended
+    }
+
+    func giveUp(_ reason: String) -> Bool {
+        guard !isOnce else { return false }
+        tell("\(name): \(reason); waiting for a sender of one")
+        if socket.take() != nil { leaveSender() }
+        return true
+    }
+}
+
+extension ConnectionSource {
+    /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
+    private func wait(for connected: borrowing Socket) -> Interruption.Wake {
+        if mayPause {
+            return interruption.wait(
+                for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
+        }
+        switch origin {
+        case .sender: return interruption.wait(for: connected.descriptor)
+        case .listener(let listener):
+            let deadline = latest + Self.silence * 1_000_000_000
+            let wake = interruption.wait(for: connected.descriptor, until: deadline)
+            guard wake == .due else { return wake }
+            return interruption.wait(for: connected.descriptor, or: listener.descriptor)
+        }
+    }
+
+    /// Takes another sender in place of a silent one.
+    /// - Returns: false where the other one is gone already.
+    private func replace(_ silent: consuming Socket) throws(PlayError) -> Bool {
+        do throws(NetworkError) { socket = try makeConnection() } catch { throw .network(error) }
+        guard let taken = socket.take() else {
+            socket = consume silent
+            return false
+        }
+        socket = consume taken
+        console.warn("\(name): the sender said nothing for \(Self.silence) s and makes way for another")
+        return true
     }
 
     /// Makes a connection, or waits a while.
@@ -96,38 +145,33 @@ final class ConnectionSource: ByteSource {
             socket = try makeConnection()
         } catch {
             if case .unknownHost = error.kind, !hasReceived { throw .network(error) }
-            if !isOutageTold { console.warn("\(error); trying again") }
-            isOutageTold = true
-            backOff.wait(interruption)
+            if case .interrupted = error.kind { return }
+            tell("\(error); trying again")
+            pause()
         }
     }
 
-    /// Nil where the interruption came first.
+    /// Nil where the interruption came first, or whoever knocked is gone.
     private func makeConnection() throws(NetworkError) -> Socket? {
+        let made: Socket?
         switch origin {
         case .sender(let address):
-            let socket = try Socket.connect(
+            made = try Socket.connect(
                 to: address, timeout: Self.connectTimeout, interruption: interruption.descriptor)
-            socket.prepareForStreaming(patience: Self.patience)
             console.inform("\(name): connected")
-            return socket
-        case .listener(let listener):
-            return try accept(from: listener)
+        case .listener(let listener): made = try accept(from: listener)
         }
+        guard let made else { return nil }
+        made.prepareForStreaming(patience: Self.patience)
+        start = MonotonicTime.now()
+        (latest, isHeard, mayPause) = (start, false, false)
+        return made
     }
 
     private func accept(from listener: borrowing Listener) throws(NetworkError) -> Socket? {
-        var descriptors = (
-            pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        _ = withUnsafeMutablePointer(to: &descriptors) {
-            $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
-        }
-        guard descriptors.0.revents != 0 else { return nil }
+        guard interruption.wait(for: listener.descriptor) == .ready else { return nil }
         switch listener.accept() {
         case .connection(let socket, let peer):
-            socket.prepareForStreaming(patience: Self.patience)
             console.inform("\(name): \(peer) sends")
             return socket
         case .nobody: return nil
@@ -138,6 +182,18 @@ final class ConnectionSource: ByteSource {
     /// A sender that ends at once, again and again, is not asked without pause.
     private func leaveSender() {
         hasBroken = true
-        if !isOnce { backOff.wait(interruption) }
+        if isHeard, MonotonicTime.now() - start >= BackOff.steadyTime {
+            backOff.reset()
+            isOutageTold = false
+        }
+        if !isOnce { pause() }
+    }
+
+    private func pause() { _ = interruption.wait(until: MonotonicTime.now() + backOff.next()) }
+
+    /// Of an outage somebody should hear once, however many attempts it takes.
+    private func tell(_ problem: String) {
+        if isOutageTold { console.inform(problem) } else { console.warn(problem) }
+        isOutageTold = true
     }
 }

@@ -40,7 +40,6 @@ enum ExitStatus: Int32, Error {
         self =
             switch error.kind {
             case .unknownHost: .noInput
-            case .notListening(EACCES): .noPermission
             case .notListening: .cannotCreate
             default: .inputOutput
             }

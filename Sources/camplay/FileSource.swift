@@ -24,10 +24,16 @@ final class FileSource: ByteSource {
         }
     }
 
+    /// Whether a descriptor is that of a file in a file system, and no pipe, socket or terminal.
+    static func isFile(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading {
-        while waitForBytes() {
+        while interruption.wait(for: descriptor) == .ready {
             let count = Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 { return .bytes(count) }
             if count == 0 { return .ended }
@@ -36,18 +42,5 @@ final class FileSource: ByteSource {
         return .ended
     }
 
-    /// - Returns: false when reading is to end.
-    private func waitForBytes() -> Bool {
-        var descriptors = (
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        while true {
-            let ready = withUnsafeMutablePointer(to: &descriptors) {
-                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
-            }
-            if ready < 0, errno == EINTR { continue }
-            return descriptors.1.revents == 0
-        }
-    }
+    func giveUp(_ reason: String) -> Bool { false }
 }

@@ -21,7 +21,7 @@ final class PictureFile {
         }
     }
 
-    private let file: OutputFile
+    let file: OutputFile
     private let form: Form
     private var hasHeader = false
     private var packed: [UInt8] = []
@@ -33,9 +33,6 @@ final class PictureFile {
         file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
         form = Form(path: path) ?? (layout == .yuv420p ? .y4m : .samples)
     }
-
-    /// Which file it is.
-    var identity: FileIdentity? { file.identity }
 
     /// Writes a picture, of the same size as all others.
     /// - Parameter rate: what the stream says; YUV4MPEG2 needs a rate, and 25 is what is taken for none.

@@ -13,7 +13,9 @@ struct ReadingOptions: ParsableArguments {
             "After a loss: freeze until the next keyframe, or show what comes.", valueName: "MODE"))
     var onLoss: DecoderConfiguration.LossPolicy = .freeze
 
-    @Option(help: ArgumentHelp("auto (a GPU that decodes, else software) or software.", valueName: "MODE"))
+    @Option(
+        help: ArgumentHelp(
+            "auto (a GPU that decodes, else software), software, or a render node.", valueName: "MODE"))
     var decoder: DecoderChoice = .auto
 
     @Option(help: ArgumentHelp("End after so many pictures.", valueName: "N"))
@@ -43,6 +45,9 @@ struct ShowingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"))
     var timestamps: String?
 
+    /// Whether they say when pictures are to be shown.
+    var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
+
     func validate() throws {
         if !(speed >= 0.01 && speed <= 100) { throw ValidationError("--speed must be 0.01 to 100") }
         if fps != nil, timestamps != nil { throw ValidationError("--timestamps excludes --fps") }
@@ -66,10 +71,10 @@ struct WritingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The last picture.", valueName: "FILE.png"))
     var snapshot: String?
 
-    @Option(help: ArgumentHelp("Of .yuv and -: yuv420p, nv12 or bgra.", valueName: "FORMAT"))
+    @Option(help: ArgumentHelp("Of .yuv and -.", valueName: "FORMAT"))
     var pixelFormat: PictureLayout = .yuv420p
 
-    @Option(help: ArgumentHelp("Scale what is written.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"))
     var scale: ScaledSize?
 
     @Option(help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"))
@@ -87,6 +92,14 @@ struct WritingOptions: ParsableArguments {
         if let output, output != FileSink.standardOutput, PictureFile.Form(path: output) == nil {
             throw ValidationError("'\(output)' must be named .y4m or .yuv")
         }
+        if let snapshot, snapshot.hasPrefix("/dev/") == false, !snapshot.lowercased().hasSuffix(".png") {
+            throw ValidationError("'\(snapshot)' must be named .png")
+        }
+        if let save, let container = ContainerFormat(path: save) {
+            throw ValidationError(
+                "--save writes the raw stream; name it .h264 or .h265, and 'camrec remux' makes .\(container.rawValue) of it"
+            )
+        }
         if let output, PictureFile.Form(path: output) == .y4m, pixelFormat != .yuv420p {
             throw ValidationError(".y4m is yuv420p; write \(pixelFormat.rawValue) into a .yuv file")
         }
@@ -102,8 +115,29 @@ extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 
 /// What may decode.
-enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
+enum DecoderChoice: ExpressibleByArgument {
     case auto, software
+    /// That render node, else software.
+    case renderNode(String)
+
+    init?(argument: String) {
+        switch argument {
+        case "auto": self = .auto
+        case "software": self = .software
+        case let path where path.hasPrefix("/"): self = .renderNode(path)
+        default: return nil
+        }
+    }
+
+    var acceleration: DecoderConfiguration.Acceleration {
+        switch self {
+        case .auto: .automatic
+        case .software: .none
+        case .renderNode(let path): .renderNode(path)
+        }
+    }
+
+    var defaultValueDescription: String { "auto" }
 }
 
 /// `640x480`
@@ -111,13 +145,15 @@ struct ScaledSize: ExpressibleByArgument {
     let width: Int
     let height: Int
 
-    /// What libswscale makes at most, and more than any display has.
+    /// What libswscale makes at most, and more than any display has; libavutil bounds the area besides
+    /// (av_image_check_size).
     private static let limit = 16384
 
     init?(argument: String) {
         let parts = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1],
-            (1...Self.limit).contains(width), (1...Self.limit).contains(height)
+            (1...Self.limit).contains(width), (1...Self.limit).contains(height),
+            (width + 128) * (height + 128) < Int(Int32.max) / 8
         else { return nil }
         (self.width, self.height) = (width, height)
     }

@@ -33,10 +33,8 @@ final class PlayOutputs {
         (layout, scale) = (options.pixelFormat, options.scale)
     }
 
-    /// Which files they are.
-    var identities: [FileIdentity] {
-        [saver?.identity, pictures?.identity, snapshot?.identity].compactMap { $0 }
-    }
+    /// Those that were opened.
+    var files: [OutputFile] { [saver?.file, pictures?.file, snapshot].compactMap { $0 } }
 
     func write(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
         do throws(OutputError) { try saver?.write(unit) } catch { throw .output(error) }

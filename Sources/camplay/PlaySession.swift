@@ -1,5 +1,6 @@
 import Bitstream
 import Decoder
+import Glibc
 import Output
 import Terminal
 import Threading
@@ -11,7 +12,7 @@ struct PlaySession {
     let signals: SignalWatch
 
     func run() throws(PlayError) {
-        let clock = try command.source.isLive ? nil : PictureClock(command.showing)
+        let clock = try command.isLive ? nil : PictureClock(command.showing)
         let source = try openSource()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
@@ -22,14 +23,15 @@ struct PlaySession {
             console: console, interruption: signals.interruption)
         var failure: PlayError?
         do throws(PlayError) {
-            if let screen { try play(player, on: screen) } else { try player.run() }
+            if let screen {
+                try play(player, on: screen) { () throws(PlayError) in
+                    try finish(player, outputs, report)
+                }
+            } else {
+                try player.run()
+            }
         } catch { failure = error }
-        do throws(PlayError) {
-            try outputs.finish()
-            try write(player.report, to: report)
-        } catch {
-            failure = failure ?? error
-        }
+        do throws(PlayError) { try finish(player, outputs, report) } catch { failure = failure ?? error }
         if let failure { throw failure }
         let pictures = player.report.pictures
         console.inform("\(source.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
@@ -61,13 +63,36 @@ struct PlaySession {
         if command.showing.noWindow { return nil }
         let presentation = try Presentation(interruption: signals.interruption)
         let window = try PlayWindow(
-            title: "camplay \(name)", isLive: command.source.isLive, presentation: presentation)
+            title: "camplay \(name)", isLive: command.isLive, presentation: presentation)
         return Screen(presentation: presentation, window: window)
     }
 
+    /// Writes what comes last.
+    private func finish(_ player: Player, _ outputs: PlayOutputs, _ report: OutputFile?) throws(PlayError) {
+        try outputs.finish()
+        try write(player.report, to: report)
+    }
+
     /// Plays on a thread of its own, and shows on this one, which is the only one that a window may have.
-    private func play(_ player: Player, on screen: Screen) throws(PlayError) {
-        let task = PlayTask(player, screen.presentation)
+    /// - Parameter finish: does what is left to be done where the display's library ends the process.
+    private func play(
+        _ player: Player, on screen: Screen, finish: @escaping () throws(PlayError) -> Void
+    ) throws(PlayError) {
+        guard let ended = Interruption() else { throw .noResources }
+        let task = PlayTask(player, screen.presentation, ended: ended)
+        let handler = ExitHandler { [console] in
+            // There is nothing left to be waked.
+            screen.presentation.whenChanged {}
+            screen.presentation.end()
+            _ = ended.wait()
+            player.note(screen.presentation.statistics)
+            let failure = PlayError.noDisplay(reason: "it went away")
+            do throws(PlayError) { try finish() } catch { console.fail(error.description) }
+            console.fail(failure.description)
+            console.finish()
+            _exit(ExitStatus(failure).rawValue)
+        }
+        defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
         var failure: PlayError?
         do throws(PlayError) { try screen.window.run() } catch { failure = error }
@@ -87,17 +112,22 @@ struct PlaySession {
                 if let path = writing.report {
                     try OutputFile(path: path, overwrite: writing.overwrite, interruption: interruption)
                 } else { nil }
-            try refuseSharedFiles(outputs.identities + [report?.identity].compactMap { $0 })
+            try refuseSharedFiles(outputs.files + [report].compactMap { $0 })
             return (outputs, report)
         } catch { throw .output(error) }
     }
 
-    private func refuseSharedFiles(_ identities: [FileIdentity]) throws(OutputError) {
-        guard Set(identities).count == identities.count else {
-            throw OutputError(.usedTwice("another output"), output: "one of the outputs")
+    private func refuseSharedFiles(_ files: [OutputFile]) throws(OutputError) {
+        // Whatever is written to /dev/null does not mix.
+        let null = FileIdentity(path: "/dev/null")
+        let files = files.filter { $0.identity != nil && $0.identity != null }
+        for (index, file) in files.enumerated() {
+            guard let other = files[..<index].first(where: { $0.identity == file.identity }) else { continue }
+            let names = other.name == file.name ? "another output" : other.name
+            throw OutputError(.usedTwice(names), output: file.name)
         }
         guard case .file(let path) = command.source, let input = FileIdentity(path: path) else { return }
-        guard !identities.contains(input) else {
+        guard !files.contains(where: { $0.identity == input }) else {
             throw OutputError(.usedTwice("the input"), output: path)
         }
     }

@@ -1,3 +1,5 @@
+import Threading
+
 /// A player that runs on another thread.
 ///
 /// `@unchecked Sendable`: the player is used by that thread alone until it was joined, and so is `failure`.
@@ -7,13 +9,17 @@ final class PlayTask: @unchecked Sendable {
     private let player: Player
     private let presentation: Presentation
 
-    init(_ player: Player, _ presentation: Presentation) {
-        (self.player, self.presentation) = (player, presentation)
+    private let ended: Interruption
+
+    /// - Parameter ended: raised when `run` is done.
+    init(_ player: Player, _ presentation: Presentation, ended: Interruption) {
+        (self.player, self.presentation, self.ended) = (player, presentation, ended)
     }
 
     /// Plays to the end.
     func run() {
         do throws(PlayError) { try player.run() } catch { failure = error }
         presentation.finish()
+        ended.raise()
     }
 }

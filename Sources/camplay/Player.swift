@@ -24,6 +24,8 @@ final class Player {
     private var hasToldLoss = false
     private var hasDescribed = false
     private var problem = "it is empty"
+    /// When the first bytes of the connection came, and how many pictures there were before.
+    private var beginning: (time: Int64, pictures: Int)?
 
     /// What a stream of one codec goes through.
     private struct Pipeline {
@@ -35,6 +37,8 @@ final class Player {
     }
 
     private static let chunkLength = 64 << 10
+    /// Seconds of a live stream without a picture after which somebody should hear of it.
+    private static let patience: Int64 = 5
 
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
@@ -44,7 +48,7 @@ final class Player {
         clock: PictureClock?, console: Console, interruption: Interruption
     ) {
         options = command.reading
-        isLive = command.source.isLive
+        isLive = command.isLive
         (self.source, self.outputs, self.presentation, self.clock) = (source, outputs, presentation, clock)
         (self.console, self.interruption) = (console, interruption)
         report = PlayReport(source: source.name)
@@ -62,7 +66,8 @@ final class Player {
         }
         if report.losses > 0, !console.isQuiet {
             console.warn(
-                "\(source.name): \(report.losses) losses; \(report.pictures.frozen) pictures were left out")
+                "\(source.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
+                    + "out: \(report.pictures.frozen)")
         }
     }
 
@@ -83,6 +88,7 @@ extension Player {
                 if isUnknown, head.isEmpty { report.connections += 1 }
                 report.bytes += count
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                if isLive { warnIfNothingPlays() }
             case .pause: try anticipate()
             case .interrupted(let isWhole): try endStream(isWhole: isWhole)
             case .ended: return
@@ -98,7 +104,14 @@ extension Player {
 
     /// Finds out what the stream is, and hands its first bytes on.
     private func identify(isWhole: Bool) throws(PlayError) {
-        guard let codec = try codecOfHead(isWhole: isWhole) else { return }
+        let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
+        guard let kind, kind != .empty else { return }
+        guard let codec = codec(of: kind) else {
+            let complaint = Self.complaint(of: kind)
+            head = []
+            guard source.giveUp(complaint) else { throw .notAStream(source.name, complaint) }
+            return
+        }
         isUnknown = false
         if pipeline?.gatherer.codec != codec {
             pipeline = makePipeline(codec)
@@ -108,28 +121,43 @@ extension Player {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(PlayError) in try gather(bytes) }
     }
 
-    /// - Returns: nil where more bytes may tell.
-    private func codecOfHead(isWhole: Bool) throws(PlayError) -> Codec? {
-        if let codec = options.codec { return codec }
-        switch StreamKind(head: head.span.bytes, isWhole: isWhole) {
-        case .stream(let codec, .annexB): return codec
-        case .stream:
-            throw .notAStream(
-                source.name,
-                "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes")
-        case .other(let kind):
-            throw .notAStream(
-                source.name, "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay")
-        case .unknown: throw .notAStream(source.name, "not a raw H.264 or H.265 stream; --codec names it")
-        case .empty, nil: return nil
+    /// Nil for what is no stream.
+    private func codec(of kind: StreamKind) -> Codec? {
+        guard let wanted = options.codec else {
+            if case .stream(let codec, .annexB) = kind { return codec }
+            return nil
         }
+        if case .stream(let codec, .annexB) = kind, codec != wanted {
+            console.warn("\(source.name): this looks like \(codec), and --codec says \(wanted)")
+        }
+        return wanted
+    }
+
+    private static func complaint(of kind: StreamKind) -> String {
+        switch kind {
+        case .stream: "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes"
+        case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
+        case .unknown, .empty: "not a raw H.264 or H.265 stream; --codec names it"
+        }
+    }
+
+    /// Says once a connection that bytes come, and nothing to be seen.
+    private func warnIfNothingPlays() {
+        let now = MonotonicTime.now()
+        guard let beginning else { return beginning = (now, report.pictures.decoded) }
+        guard now - beginning.time >= Self.patience * 1_000_000_000 else { return }
+        self.beginning = (.max, 0)
+        guard beginning.pictures == report.pictures.decoded else { return }
+        console.warn(
+            "\(source.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
+        )
     }
 
     private func makePipeline(_ codec: Codec) -> Pipeline {
         var configuration = DecoderConfiguration(codec: codec)
         configuration.lossPolicy = options.onLoss
         configuration.delay = isLive ? .low : .safe
-        configuration.acceleration = options.decoder == .software ? .none : .automatic
+        configuration.acceleration = options.decoder.acceleration
         report.codec = codec.rawValue
         problem = "it has no keyframe with its parameter sets"
         return Pipeline(
@@ -159,7 +187,7 @@ extension Player {
     /// - Parameter isWhole: whether what was gathered last is all there.
     private func endStream(isWhole: Bool) throws(PlayError) {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
-        isUnknown = true
+        (isUnknown, beginning) = (true, nil)
         guard let pipeline else { return }
         if isWhole, !isDone {
             try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
@@ -197,7 +225,9 @@ extension Player {
         try outputs.write(picture, rate: rate)
         let due = try clock?.next(rate: rate)
         isDone = report.pictures.decoded == options.frames
-        presentation?.show(picture, at: due, report)
+        presentation?.show(
+            picture, at: due, byteCount: report.bytes, lossCount: report.losses,
+            frozenCount: report.pictures.frozen)
     }
 
     /// Says what the stream is, when its first picture is there.

@@ -1,5 +1,4 @@
 import Decoder
-import Glibc
 import Network
 import Threading
 
@@ -47,13 +46,17 @@ extension Presentation {
     /// Shows a picture when it is due, and waits for that.
     /// - Parameters:
     ///   - due: nanoseconds since the first picture; nil for at once.
-    ///   - report: what is known of the stream.
-    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ report: PlayReport) {
+    ///   - byteCount: received so far.
+    ///   - lossCount: so far.
+    ///   - frozenCount: pictures left out because of losses, so far.
+    func show(
+        _ picture: consuming DecodedPicture, at due: Int64?, byteCount: Int, lossCount: Int, frozenCount: Int
+    ) {
         if let due, !wait(until: due) { return }
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
-            current.byteCount = report.bytes
-            (current.lossCount, current.frozenCount) = (report.losses, report.pictures.frozen)
+            current.byteCount = byteCount
+            (current.lossCount, current.frozenCount) = (lossCount, frozenCount)
             if isPaused { return false }
             swap(&self.picture, &incoming)
             let isLate = incoming != nil
@@ -94,15 +97,8 @@ extension Presentation {
 
     /// Until somebody pauses, goes on or ends; nil for as long as it takes.
     private func sleep(nanoseconds: Int64?) {
-        var descriptors = (
-            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-        _ = withUnsafeMutablePointer(to: &descriptors) {
-            $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, milliseconds) }
-        }
-        if descriptors.0.revents != 0 { wakeUp.sleep() }
+        let deadline = nanoseconds.map { MonotonicTime.now() + $0 }
+        if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Network
 import Output
 
@@ -29,8 +30,15 @@ enum SourceChoice: ExpressibleByArgument {
         }
     }
 
-    /// Whether the latest picture matters more than each picture's time.
-    var isLive: Bool { if case .file = self { false } else { true } }
+    /// Whether its pictures have no time but that at which they come: what a program writes into a pipe is taken
+    /// to be made now.
+    var isLive: Bool {
+        switch self {
+        case .file: false
+        case .standardInput: !FileSource.isFile(STDIN_FILENO)
+        case .sender, .listener: true
+        }
+    }
 
     /// Whether it may break and come back.
     var isConnection: Bool {

@@ -4,15 +4,12 @@ import Threading
 
 /// The stream as it was received, byte for byte, from the first entry point of each connection on.
 final class StreamSaver {
-    private let file: OutputFile
+    let file: OutputFile
     private var hasBegun = false
 
     init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
         file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
     }
-
-    /// Which file it is.
-    var identity: FileIdentity? { file.identity }
 
     func write(_ unit: borrowing ReceivedAccessUnit) throws(OutputError) {
         if unit.isEntryPoint, unit.parameterSets.isComplete { hasBegun = true }

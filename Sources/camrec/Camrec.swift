@@ -22,6 +22,7 @@ struct Camrec: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
+        SignalWatch.holdUserSignal()
         StandardDescriptors.fill()
         let arguments = arguments()
         do {
@@ -54,7 +55,7 @@ struct Camrec: ParsableCommand {
 
 extension Console {
     /// camrec's.
-    init(isQuiet: Bool, isVerbose: Bool) {
-        self.init(program: "camrec", isQuiet: isQuiet, isVerbose: isVerbose)
+    init(isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
+        self.init(program: "camrec", isQuiet: isQuiet, isVerbose: isVerbose, isDetached: isDetached)
     }
 }

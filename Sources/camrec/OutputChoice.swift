@@ -98,7 +98,8 @@ struct OutputChoice {
         .first { $0 == name }
     }
 
-    private static func codec(named path: String) -> Codec? {
+    /// What a file's name says; nil where it says nothing.
+    static func codec(named path: String) -> Codec? {
         guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
         return switch path[dot...].dropFirst().lowercased() {
         case "h264", "264", "avc": .h264

@@ -99,12 +99,15 @@ struct RecordCommand: ParsableCommand {
     private static let mostOutputs = 32
 
     /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
-    /// lie beside its segments.
+    /// lie beside its segments. Receivers get what the first file is, so that one encoder does for both.
     var choices: [OutputChoice] {
+        let fileCodec = outputs.compactMap(OutputChoice.codec(named:)).first
         var choices =
-            outputs.map { OutputChoice(path: $0, codec: stream.codec) }
+            outputs.map {
+                OutputChoice(path: $0, codec: stream.codec ?? (Self.isAddress($0) ? fileCodec : nil))
+            }
             + [live.listen].compactMap { $0 }.map {
-                OutputChoice(listeningOn: $0, codec: stream.codec)
+                OutputChoice(listeningOn: $0, codec: stream.codec ?? fileCodec)
             }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
         if segments.isSegmented, first.isFile, path != FileSink.standardOutput {
@@ -115,7 +118,8 @@ struct RecordCommand: ParsableCommand {
     }
 
     func run() throws {
-        let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose)
+        let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose, isDetached: true)
+        defer { console.finish() }
         let control = RecordingControl()
         let signals = SignalWatch(
             program: "camrec",

@@ -7,7 +7,7 @@ extension RecordingResult {
         let end =
             "in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
             + "the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
-            + "\(frames.corrupt) corrupt\(delay)"
+            + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(delay)"
         if outputs.count == 1 { return ["\(kept) \(end)"] }
         return outputs.map(\.kept) + [end]
     }
@@ -41,7 +41,16 @@ extension RecordingResult {
         }
         if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
         for encoder in encoders { warnings += encoder.warnings }
+        warnings += outputs.filter { $0.isConnecting && $0.error == nil }.compactMap(lossWarning)
         return warnings + rateWarnings
+    }
+
+    /// Until a receiver is found and a keyframe comes, something is lost always; not more than two seconds.
+    private func lossWarning(_ output: Output) -> String? {
+        let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
+        guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
+        return
+            "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not taken"
     }
 
     /// A raw stream knows no time but the constant rate in its VUI.
@@ -61,10 +70,16 @@ extension RecordingResult {
 }
 
 extension RecordingResult.Output {
+    /// Whether it connects out.
+    fileprivate var isConnecting: Bool { output.hasPrefix("\(OutputChoice.scheme)://") }
+
     /// What is in it now.
     fileprivate var kept: String {
         if format == "timestamps" { return "\(output): \(count(written, "time"))" }
-        if let receivers { return "\(output): \(count(receivers, "receiver"))" }
+        if let receivers {
+            let taken = isConnecting ? ", which took \(written) of \(count(written + lost, "frame"))" : ""
+            return "\(output): \(count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
+        }
         let files = segments.map { "\(count($0.count, "file")), " } ?? ""
         return written == 0
             ? "\(output): nothing"

@@ -196,10 +196,15 @@ extension RecordingResult.Output {
         self.output = output.name
         format = choice.form.name
         codec = choice.codec.rawValue
-        written = output.counters[.written]
-        keyframes = output.counters[.keyframes]
-        lost = output.counters[.lost]
-        bytes = output.counters[.bytes]
+        let counters = output.counters
+        // What was sent to a receiver counts as written, not what waited for one.
+        if let live = sink as? BroadcastSink, live.mustBeTaken {
+            (bytes, written, keyframes) = live.taken
+            lost = max(0, counters[.written] + counters[.lost] - written)
+        } else {
+            (bytes, written, keyframes) = (counters[.bytes], counters[.written], counters[.keyframes])
+            lost = counters[.lost]
+        }
         latency = outcome.latency.map(RecordingResult.Latency.init)
         segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         let took = (sink as? BroadcastSink)?.receivers

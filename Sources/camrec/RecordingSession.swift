@@ -70,7 +70,8 @@ struct RecordingSession {
             encoders: recording.encoderCounters, outputs: recording.outputs,
             live: sinks.compactMap { $0 as? BroadcastSink },
             isPassthrough: stream.format.pixelFormat == .h264,
-            hasRing: command.segments.ring != nil
+            hasRing: command.segments.ring != nil,
+            maximumBitRate: command.rate.maxBitrate
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }

@@ -11,6 +11,7 @@ struct CodedFilm {
     var width = 128
     var height = 96
     var keyframeInterval = 10
+    var bFrames = 0
 
     /// An access unit a frame, the first and every tenth an IDR.
     func accessUnits(_ count: Int) throws -> [[UInt8]] {
@@ -19,6 +20,7 @@ struct CodedFilm {
         var configuration = EncoderConfiguration()
         configuration.codec = codec
         configuration.keyframeInterval = .frames(keyframeInterval)
+        configuration.bFrames = bFrames
         let encoder = try SoftwareEncoder.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]))
         var units: [[UInt8]] = []
@@ -41,12 +43,14 @@ struct CodedFilm {
 /// A decoded picture's samples.
 struct Samples: Equatable {
     let number: Int
+    let arrival: Int64?
     let width: Int
     let height: Int
     let planes: [[UInt8]]
 
     init(_ picture: borrowing DecodedPicture) {
-        (number, width, height) = (picture.number, picture.width, picture.height)
+        (number, arrival) = (picture.number, picture.arrival)
+        (width, height) = (picture.width, picture.height)
         guard let layout = picture.layout else { preconditionFailure("the films are 4:2:0, 8 bits") }
         var planes: [[UInt8]] = []
         for plane in 0..<layout.planeCount {
@@ -92,7 +96,9 @@ final class Receiver {
         return receiver
     }
 
-    func take(_ chunk: [UInt8]) throws { try gatherer.gather(chunk.span.bytes, decode) }
+    func take(_ chunk: [UInt8], arrival: Int64 = 0) throws {
+        try gatherer.gather(chunk.span.bytes, arrival: arrival, decode)
+    }
 
     /// The stream rests.
     func rest() throws {

@@ -161,6 +161,17 @@ import Testing
         #expect(planes[..<12] == planes[24...])
     }
 
+    @Test("each picture tells when it came, however it was reordered", arguments: Codec.allCases, [0, 2])
+    func arrival(codec: Codec, bFrames: Int) throws {
+        let units = try CodedFilm(codec: codec, bFrames: bFrames).accessUnits(25)
+        let receiver = Receiver(codec) { $0.delay = .safe }
+        for (index, unit) in units.enumerated() { try receiver.take(unit, arrival: Int64(1000 + index)) }
+        try receiver.finish()
+        #expect(receiver.pictures.count == 25)
+        #expect(receiver.pictures.allSatisfy { $0.arrival == Int64(1000 + $0.number) })
+        #expect((receiver.numbers != receiver.numbers.sorted()) == (bFrames > 0))
+    }
+
     @Test("an interrupted stream goes on with the next IDR", arguments: Codec.allCases)
     func interruption(codec: Codec) throws {
         let units = try CodedFilm(codec: codec).accessUnits(20)

@@ -57,6 +57,35 @@ import Threading
         #expect(backwards == .sent(1))
     }
 
+    @Test("a connection for a live stream neither waits nor hides seconds, and notices who is gone")
+    func streamingOptions() throws {
+        let listener = try Listener(loopback)
+        let client = try Socket.connect(
+            to: SocketAddress(port: port(listener.address)), timeout: 5 * second)
+        client.prepareForStreaming(patience: 10)
+        func option(_ level: Int32, _ name: Int32) -> Int32 {
+            var (value, length) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+            getsockopt(client.descriptor, level, name, &value, &length)
+            return value
+        }
+        #expect(option(Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
+        #expect(option(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT) == 128 << 10)
+        #expect(option(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 11_000)
+        #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+    }
+
+    @Test("what the peer's system has not confirmed is known")
+    func unconfirmed() throws {
+        let listener = try Listener(loopback)
+        let client = try Socket.connect(
+            to: SocketAddress(port: port(listener.address)), timeout: 5 * second)
+        #expect(client.unconfirmedByteCount == 0)
+        let bytes = [UInt8](repeating: 7, count: 1 << 16)
+        // Nobody reads: the peer's system takes some, and the rest stays here.
+        while case .sent = client.sends(bytes) {}
+        #expect(client.unconfirmedByteCount > 0)
+    }
+
     @Test("a full peer takes nothing, and a gone one is an error without a signal")
     func fullAndGone() throws {
         let pair = try Socket.pair()

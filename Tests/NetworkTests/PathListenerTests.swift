@@ -107,6 +107,6 @@ import Testing
         #expect(failure { () throws(NetworkError) in try make("") } == .badPath)
         #expect(
             failure { () throws(NetworkError) in try make("\(folder)/none/socket") }
-                == .notListening(errno: ENOENT))
+                == .notMade(errno: ENOENT))
     }
 }

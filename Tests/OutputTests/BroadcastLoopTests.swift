@@ -121,6 +121,22 @@ import Testing
         #expect(same(peer.read(), bytes(units[29...])))
     }
 
+    @Test("how far away the regular keyframe is, the frames that come tell, not the nominal rate")
+    func slowCamera() throws {
+        let bench = try LiveBench(keyframeInterval: 30)
+        // In the dark: five frames a second in place of thirty.
+        for _ in 0..<5 { bench.frame(after: LiveBench.second / 5) }
+        let peer = try bench.connect()
+        bench.frame(after: LiveBench.second / 5)
+        #expect(bench.keyframeRequests == 1)
+        // In the light again, and half a second away from the next one.
+        for _ in 0..<15 { bench.frame() }
+        let next = try bench.connect()
+        bench.frame()
+        #expect(bench.keyframeRequests == 1)
+        withExtendedLifetime((peer, next)) {}
+    }
+
     // MARK: Slow receivers
 
     @Test("one that does not read loses units up to an IDR, whole ones, and nobody else loses anything")
@@ -234,6 +250,51 @@ import Testing
         #expect(bench.receivers[0].left != nil)
         #expect(bench.receivers[1].departure == nil)
         #expect(bench.source.departures == 1)
+    }
+
+    @Test("one that sends no more still receives")
+    func halfClosed() throws {
+        let bench = try LiveBench()
+        let peer = try bench.connect()
+        peer.endSending()
+        bench.round()
+        let units = bench.frames(12)
+        #expect(same(peer.read(), bytes(units)))
+        #expect(bench.receivers[0].departure == nil)
+        peer.leave()
+        bench.frame()
+        bench.round()
+        #expect(bench.receivers[0].departure == .closed)
+    }
+
+    @Test("one that sends no more makes way where there is no room, unless it was found to receive")
+    func halfClosedAndFull() throws {
+        let bench = try LiveBench(mostReceivers: 2)
+        let (steady, silent) = (try bench.connect(), try bench.connect())
+        steady.endSending()
+        bench.round()
+        _ = bench.frames(3)
+        silent.endSending()
+        bench.round()
+        let third = try bench.connect()
+        #expect(bench.receivers.map { $0.departure == nil } == [true, false, true])
+        let fourth = try bench.connect()
+        #expect(bench.events.last == .refused(peer: "peer", limit: 2))
+        withExtendedLifetime((steady, silent, third, fourth)) {}
+    }
+
+    @Test("what was taken in all is known, also of those that are forgotten")
+    func taken() throws {
+        let bench = try LiveBench(mostDeparted: 2)
+        for _ in 0..<5 {
+            let peer = try bench.connect()
+            _ = bench.frames(10)
+            peer.leave()
+            bench.round()
+        }
+        #expect(bench.receivers.count == 2)
+        #expect(bench.ledger.taken.units == 50)
+        #expect(bench.ledger.taken.keyframes == 5)
     }
 
     @Test("hundreds that come and go leave nothing behind but the latest, and few lines")

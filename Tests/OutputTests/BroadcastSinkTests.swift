@@ -102,8 +102,18 @@ import Threading
     func nobody() throws {
         let free = try address(of: listen())
         let sink = try BroadcastSink(
-            connectingTo: free, options: LiveOptions(), requestKeyframe: {}, report: { _ in })
-        try sink.write(accessUnit())
-        #expect(throws: OutputError(.notTaken, output: "tcp://\(free)")) { try sink.finish() }
+            connectingTo: free, options: LiveOptions(), requestKeyframe: {},
+            report: { [log] in log.append($0) })
+        try write(to: sink) { log.events.contains { if case .unreachable = $0 { true } else { false } } }
+        #expect(sink.taken.units == 0)
+        do {
+            try sink.finish()
+            Issue.record("somebody took it")
+        } catch {
+            #expect(!error.isCreation)
+            #expect(
+                error.description.hasPrefix(
+                    "tcp://\(free): nobody took the stream (\(free): connection refused"))
+        }
     }
 }

@@ -66,6 +66,15 @@ import Threading
         withExtendedLifetime((server, idle)) {}
     }
 
+    @Test("an answer that is longer than what the system takes at once arrives whole")
+    func longAnswer() throws {
+        defer { rmdir(folder) }
+        let text = String(repeating: "long ", count: 200_000)
+        let server = try ControlServer(PathListener(path: path)) { _ in text }
+        #expect(try ask(Array("stats\n".utf8), lines: 1) == text + "\n")
+        withExtendedLifetime(server) {}
+    }
+
     @Test("one that reads no answers is cut off")
     func deafConnection() throws {
         defer { rmdir(folder) }

@@ -69,6 +69,8 @@ import Threading
         #expect(sink.units.map(\.frameNumber) == Array(0..<13))
         #expect(sink.idrPositions == [0, 5, 7, 10])
         #expect(recording.counted.addUp)
+        // Ten a second, as if there had been no pause.
+        #expect(outcome.tracks[0].measuredRate == 10)
     }
 
     @Test("when the disk is late raw pictures are dropped and counted, and no coded one")

@@ -18,6 +18,7 @@ enum {
     CFFMPEG_OUT_OF_MEMORY = AVERROR(ENOMEM),
     CFFMPEG_INVALID_DATA = AVERROR_INVALIDDATA,
 };
+static const int64_t CFFMPEG_NO_TIME = AV_NOPTS_VALUE;
 
 // From here on libav's messages are kept a thread instead of printed. Call it before any other use.
 void cffmpeg_keep_log(void);

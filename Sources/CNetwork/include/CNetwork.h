@@ -24,6 +24,8 @@ int network_connect(int descriptor, const struct sockaddr *address, socklen_t le
 int network_accept(int descriptor, struct sockaddr_storage *address, socklen_t *length);
 // Why a connection failed or broke, as errno; 0 where it did not.
 int network_pending_error(int descriptor);
+// Bytes sent that the peer's system has not confirmed yet (SIOCOUTQ, tcp(7)), or -errno.
+int network_unconfirmed(int descriptor);
 int network_set_option(int descriptor, int level, int name, int value);
 int network_name(int descriptor, struct sockaddr_storage *address, socklen_t *length);
 int network_shut_down_writing(int descriptor);
@@ -52,7 +54,8 @@ void network_sleep(int eventfd);
 enum {
     NETWORK_EPOLL_IN = EPOLLIN,
     NETWORK_EPOLL_OUT = EPOLLOUT,
-    NETWORK_EPOLL_HANG_UP = EPOLLHUP | EPOLLERR | EPOLLRDHUP,
+    NETWORK_EPOLL_HANG_UP = EPOLLHUP | EPOLLERR,
+    NETWORK_EPOLL_END = EPOLLRDHUP,
 };
 static const uint32_t NETWORK_EPOLL_EDGE = EPOLLET;
 

@@ -20,6 +20,7 @@ struct csdl2_library {
     __typeof__(&SDL_CreateWindow) CreateWindow;
     __typeof__(&SDL_DestroyWindow) DestroyWindow;
     __typeof__(&SDL_SetWindowSize) SetWindowSize;
+    __typeof__(&SDL_SetWindowPosition) SetWindowPosition;
     __typeof__(&SDL_SetWindowFullscreen) SetWindowFullscreen;
     __typeof__(&SDL_GetDisplayUsableBounds) GetDisplayUsableBounds;
     __typeof__(&SDL_CreateRenderer) CreateRenderer;
@@ -44,6 +45,7 @@ struct csdl2_library {
 // Macros as constants.
 static const Uint32 csdl2_init_video = SDL_INIT_VIDEO;
 static const int csdl2_anywhere = SDL_WINDOWPOS_UNDEFINED;
+static const int csdl2_centered = SDL_WINDOWPOS_CENTERED;
 static const char *const csdl2_no_signal_handlers = SDL_HINT_NO_SIGNAL_HANDLERS;
 static const char *const csdl2_video_driver = SDL_HINT_VIDEODRIVER;
 static const char *const csdl2_scale_quality = SDL_HINT_RENDER_SCALE_QUALITY;

@@ -23,7 +23,6 @@ final class BroadcastLoop {
     private var mayHaveArrivals = true
     /// When the system may have descriptors again.
     private var nextAcceptance: Int64?
-    private var lastFrameNumber: Int?
     private var seenUnits = 0
     /// When receivers that have not taken the rest are given up; nil while more comes.
     private var closingTime: Int64?
@@ -83,6 +82,7 @@ final class BroadcastLoop {
         default:
             let slot = Int(token) - Token.firstReceiver
             if readiness.contains(.writable) { receivers[slot]?.becomeWritable() }
+            if readiness.contains(.ended) { receivers[slot]?.peerEnded() }
             if !readiness.isDisjoint(with: .hungUp) { hungUp[slot] = true }
         }
     }
@@ -117,12 +117,12 @@ final class BroadcastLoop {
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
         seenUnits = window.range.upperBound
-        lastFrameNumber = buffer[seenUnits - 1]?.unit.frameNumber ?? lastFrameNumber
+        if let entry = buffer[seenUnits - 1] { keyframes.note(entry.unit.frameNumber, at: entry.arrival) }
     }
 
     private func forceKeyframe(at now: Int64) {
         guard receivers.contains(where: { $0?.hasStarted == false }),
-            keyframes.forcesOne(after: lastFrameNumber, at: now)
+            keyframes.forcesOne(at: now)
         else { return }
         requestKeyframe()
     }
@@ -140,7 +140,9 @@ extension BroadcastLoop {
                 nextAcceptance = now + Self.second
                 events.tell(.exhausted(errno: code), at: now)
                 return
-            case .unreachable(let error): events.tell(.unreachable(error), at: now)
+            case .unreachable(let error):
+                ledger.note(error)
+                events.tell(.unreachable(error), at: now)
             }
         }
     }
@@ -173,7 +175,14 @@ extension BroadcastLoop {
         wait(until: 0)
         let window = buffer.window
         for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
-        return receivers.firstIndex { $0 == nil }
+        if let slot = receivers.firstIndex(where: { $0 == nil }) { return slot }
+        // Who has closed the connection, and who only sends no more, is found out by sending. One of which that
+        // is not known yet makes way.
+        guard let slot = receivers.firstIndex(where: { $0?.mayBeGone == true }),
+            let receiver = receivers[slot]
+        else { return nil }
+        dismiss(slot, receiver, .closed, window, at: now)
+        return slot
     }
 }
 
@@ -185,7 +194,7 @@ extension BroadcastLoop {
             events.tell(.overflowed(peer: receiver.statistics.peer), at: now)
         }
         if let code = receiver.send(from: buffer, at: now) {
-            return dismiss(slot, receiver, .broken(errno: code), window, at: now)
+            return dismiss(slot, receiver, receiver.departure(for: code), window, at: now)
         }
         if let departure = departure(of: receiver, window, at: now) {
             return dismiss(slot, receiver, departure, window, at: now)
@@ -195,7 +204,7 @@ extension BroadcastLoop {
 
     private func seeOffIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
         guard hungUp[slot], let receiver = receivers[slot] else { return }
-        let departure = receiver.socket.takeError().map(ReceiverStatistics.Departure.broken) ?? .closed
+        let departure = receiver.socket.takeError().map(receiver.departure) ?? .closed
         dismiss(slot, receiver, departure, window, at: now)
     }
 

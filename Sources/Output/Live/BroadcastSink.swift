@@ -18,12 +18,13 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
     public let name: String
     /// Whether other machines can connect.
     public let isOpenToNetwork: Bool
+    /// Whether it connects out: then what nobody takes is lost, and nothing taken at all is an error.
+    public let mustBeTaken: Bool
 
     private let buffer: BroadcastBuffer
     private let wakeUp: WakeUp
     private let ledger = ReceiverLedger()
     private var thread: WorkerThread?
-    private let mustBeTaken: Bool
 
     /// Listens on an address.
     /// - Parameters:
@@ -69,15 +70,18 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
         self.isOpenToNetwork = isOpenToNetwork
         self.mustBeTaken = mustBeTaken
         buffer = BroadcastBuffer(limit: options.buffer)
-        wakeUp = try WakeUp()
-        let loop = Handover(
-            try BroadcastLoop(
-                source: source, buffer: buffer, wakeUp: wakeUp, ledger: ledger, options: options,
-                requestKeyframe: requestKeyframe, report: report))
-        thread = WorkerThread { loop.value.run() }
-        guard thread == nil else { return }
-        source.stop()
-        throw NetworkError(.noResources(errno: EAGAIN), address: name)
+        do throws(NetworkError) {
+            wakeUp = try WakeUp()
+            let loop = Handover(
+                try BroadcastLoop(
+                    source: source, buffer: buffer, wakeUp: wakeUp, ledger: ledger, options: options,
+                    requestKeyframe: requestKeyframe, report: report))
+            thread = WorkerThread { loop.value.run() }
+            guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: name) }
+        } catch {
+            source.stop()
+            throw error
+        }
     }
 
     deinit { stop() }
@@ -91,6 +95,13 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
         return (content.count, content.refused, content.receivers)
     }
 
+    /// What receivers took of the stream in all: bytes, whole access units and IDRs among these. Safe in any
+    /// thread.
+    public var taken: (bytes: Int, units: Int, keyframes: Int) {
+        let taken = ledger.taken
+        return (taken.bytes, taken.units, taken.keyframes)
+    }
+
     public func write(_ unit: AccessUnit) throws(OutputError) {
         buffer.append(unit, at: MonotonicTime.now())
         wakeUp.wake()
@@ -102,8 +113,8 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
     /// Gives the receivers three seconds to take what is left, and closes them.
     public func finish() throws(OutputError) {
         stop()
-        guard mustBeTaken, !receivers.known.contains(where: { $0.units > 0 }) else { return }
-        throw OutputError(.notTaken, output: name)
+        guard mustBeTaken, ledger.taken.units == 0 else { return }
+        throw OutputError(.notTaken(because: ledger.latestFailure), output: name)
     }
 
     private func stop() {

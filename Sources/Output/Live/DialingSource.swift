@@ -20,10 +20,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private enum State { case wanted, connected, stopped }
 
     private static let attemptTimeout: Int64 = 5_000_000_000
-    private static let shortestPause: Int64 = 250_000_000
-    private static let longestPause: Int64 = 8_000_000_000
-    /// After which a connection counts as one that works.
-    private static let steadyTime: Int64 = 1_000_000_000
+    /// Seconds.
+    private static let longestPause: Int64 = 8
 
     /// Starts to connect.
     init(_ address: SocketAddress) throws(NetworkError) {
@@ -67,21 +65,19 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     }
 
     private func run() {
-        var pause = Self.shortestPause
+        var backOff = BackOff(longest: Self.longestPause)
         while waitUntilWanted() {
             do throws(NetworkError) {
                 let socket = try Socket.connect(
                     to: address, timeout: Self.attemptTimeout, interruption: interruption.descriptor)
                 let start = MonotonicTime.now()
                 guard deliver(socket) else { return }
-                // Whoever takes connections and ends them at once is not called without a pause either.
                 guard waitUntilWanted() else { return }
-                if MonotonicTime.now() - start >= Self.steadyTime { pause = Self.shortestPause }
+                if MonotonicTime.now() - start >= BackOff.steadyTime { backOff.reset() }
             } catch {
                 report(error)
             }
-            guard waits(until: MonotonicTime.now() + pause) else { return }
-            pause = min(2 * pause, Self.longestPause)
+            guard waits(until: MonotonicTime.now() + backOff.next()) else { return }
         }
     }
 

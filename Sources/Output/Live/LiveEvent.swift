@@ -21,14 +21,19 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         case .joined(let peer): "\(peer) joined"
         case .left(let statistics):
             "\(statistics.peer) left after \(statistics.units) frames, \(statistics.dropped) dropped: "
-                + "\(statistics.departure?.description ?? "unknown")"
+                + "\(statistics.departure?.description ?? "unknown")" + Self.uncertainty(of: statistics)
         case .overflowed(let peer): "\(peer) is too slow; it gets nothing until the next keyframe"
         case .refused(let peer, let limit):
             "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
-        case .unreachable(let error): "\(error); trying on"
+        case .unreachable(let error): "nobody takes the stream (\(error)); trying on"
         case .suppressed(let count): "\(count) more events of receivers"
         }
+    }
+
+    private static func uncertainty(of statistics: ReceiverStatistics) -> String {
+        guard statistics.departure != .ended, statistics.unconfirmedBytes > 0 else { return "" }
+        return "; the last \(statistics.unconfirmedBytes) bytes may not have arrived"
     }
 }

@@ -1,28 +1,41 @@
 /// Decides when receivers that wait for their first IDR get one out of turn.
 ///
 /// Not where the next regular one is a second away at most, and never twice a second, however many receivers
-/// come. A receiver that was too slow waits for a regular one: it costs the others nothing.
+/// come. How far away it is, the latest frames tell: a camera slows down in low light, whatever its nominal rate.
+/// A receiver that was too slow waits for a regular one: it costs the others nothing.
 struct NewcomerKeyframes: Sendable {
     private static let longestWait: Int64 = 1_000_000_000
     private let interval: Int
-    private let frameDuration: Int64
+    /// From one frame to the next, in nanoseconds.
+    private var spacing: Double
+    private var latest: (frameNumber: Int, arrival: Int64)?
     private var lastForced: Int64?
 
     /// - Parameters:
     ///   - interval: frames from one regular keyframe to the next.
-    ///   - frameDuration: nanoseconds.
+    ///   - frameDuration: from one frame to the next, in nanoseconds, until that is measured.
     init(interval: Int, frameDuration: Int64) {
         self.interval = max(1, interval)
-        self.frameDuration = frameDuration
+        spacing = Double(frameDuration)
     }
 
-    /// Whether to force an IDR, while somebody waits for one.
-    /// - Parameters:
-    ///   - frameNumber: of the last access unit; nil before the first, which is an IDR.
-    ///   - now: monotonic nanoseconds.
-    mutating func forcesOne(after frameNumber: Int?, at now: Int64) -> Bool {
-        guard let frameNumber, frames(after: frameNumber) * Double(frameDuration) > Double(Self.longestWait)
-        else { return false }
+    /// A frame was handed over.
+    /// - Parameter arrival: when, in monotonic nanoseconds.
+    mutating func note(_ frameNumber: Int, at arrival: Int64) {
+        if let latest, frameNumber > latest.frameNumber {
+            let measured = Double(arrival - latest.arrival) / Double(frameNumber - latest.frameNumber)
+            // A pause of the recording says nothing of the camera.
+            spacing += (min(measured, Double(Self.longestWait)) - spacing) / 4
+        }
+        latest = (frameNumber, arrival)
+    }
+
+    /// Whether to force an IDR, while somebody waits for one: not before the first frame, which is an IDR.
+    /// - Parameter now: monotonic nanoseconds.
+    mutating func forcesOne(at now: Int64) -> Bool {
+        guard let latest, frames(after: latest.frameNumber) * spacing > Double(Self.longestWait) else {
+            return false
+        }
         if let lastForced, now - lastForced < Self.longestWait { return false }
         lastForced = now
         return true

@@ -24,6 +24,9 @@ final class Receiver {
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
 
+    /// How much it had got when its peer ended its half of the connection; nil before that.
+    private var bytesAtEnd: Int?
+
     /// - Parameter position: the number of the first unit that comes after it joined.
     init(id: Int, socket: consuming Socket, statistics: ReceiverStatistics, position: Int) {
         self.id = id
@@ -36,6 +39,18 @@ final class Receiver {
     func becomeWritable() {
         isWritable = true
         blockedSince = nil
+    }
+
+    /// The peer sends no more. It may have left, or have nothing to say: then it still receives.
+    func peerEnded() { bytesAtEnd = bytesAtEnd ?? statistics.bytes }
+
+    /// Whether the peer sends no more, and nothing was sent since: what comes of it would tell whether it left.
+    var mayBeGone: Bool { bytesAtEnd == statistics.bytes }
+
+    /// Why it is gone, where a call failed with this errno.
+    func departure(for code: Int32) -> ReceiverStatistics.Departure {
+        // Whoever closes a connection says so at first, and refuses what comes then.
+        bytesAtEnd == nil ? .broken(errno: code) : .closed
     }
 
     /// Everything that it is to get of what is there was taken by the system.
@@ -72,6 +87,9 @@ final class Receiver {
             case .full:
                 isWritable = false
                 blockedSince = blockedSince ?? now
+            case .exhausted:
+                blockedSince = blockedSince ?? now
+                return nil
             case .broken(let code): return code
             }
         }
@@ -84,6 +102,7 @@ final class Receiver {
         offset += byteCount
         guard offset == entry.unit.count else { return }
         statistics.units += 1
+        if entry.unit.isIDR { statistics.keyframes += 1 }
         noteLag(at: now)
         current = nil
     }
@@ -132,6 +151,7 @@ final class Receiver {
         }
         statistics.left = elapsed
         statistics.departure = departure
+        statistics.unconfirmedBytes = socket.unconfirmedByteCount
         guard departure == .ended else { return }
         socket.shutDownWriting()
         socket.discardReceived()

@@ -1,3 +1,4 @@
+import Network
 import Threading
 
 /// Everybody who took a live output's stream. Written by the output's thread, read by any.
@@ -9,7 +10,17 @@ final class ReceiverLedger: @unchecked Sendable {
     private var entries: [(id: Int, statistics: ReceiverStatistics)] = []
     private var count = 0
     private var refused = 0
+    private var departed = 0
+    private var sum = Taken()
+    private var failure: NetworkError?
     private let mostDeparted: Int
+
+    /// What receivers took in all, also those that are not known any more.
+    struct Taken {
+        var bytes = 0
+        var units = 0
+        var keyframes = 0
+    }
 
     /// - Parameter mostDeparted: how many of those that are gone are kept.
     init(mostDeparted: Int = 256) { self.mostDeparted = mostDeparted }
@@ -20,8 +31,17 @@ final class ReceiverLedger: @unchecked Sendable {
         monitor.withLock { (count, refused, entries.map(\.statistics)) }
     }
 
+    /// What was taken until now.
+    var taken: Taken { monitor.withLock { sum } }
+
+    /// Why nobody could be had the last time; nil where that never was so.
+    var latestFailure: NetworkError? { monitor.withLock { failure } }
+
     /// Counts somebody for whom there was no place.
     func refuse() { monitor.withLock { refused += 1 } }
+
+    /// Nobody could be had.
+    func note(_ error: NetworkError) { monitor.withLock { failure = error } }
 
     /// Adds a receiver.
     /// - Returns: what `update` calls it.
@@ -33,17 +53,35 @@ final class ReceiverLedger: @unchecked Sendable {
         }
     }
 
-    /// Replaces what is known of a receiver.
+    /// Replaces what is known of a receiver, until it is gone.
     func update(_ id: Int, _ statistics: ReceiverStatistics) {
         monitor.withLock {
-            guard let index = entries.lastIndex(where: { $0.id == id }) else { return }
+            guard let index = index(of: id) else { return }
+            let former = entries[index].statistics
+            sum.bytes += statistics.bytes - former.bytes
+            sum.units += statistics.units - former.units
+            sum.keyframes += statistics.keyframes - former.keyframes
             entries[index].statistics = statistics
-            guard statistics.departure != nil else { return }
-            let departed = entries.count { $0.statistics.departure != nil }
-            guard departed > mostDeparted,
-                let oldest = entries.firstIndex(where: { $0.statistics.departure != nil })
-            else { return }
-            entries.remove(at: oldest)
+            if statistics.departure != nil { depart() }
         }
+    }
+
+    private func depart() {
+        departed += 1
+        guard departed > mostDeparted,
+            let oldest = entries.firstIndex(where: { $0.statistics.departure != nil })
+        else { return }
+        entries.remove(at: oldest)
+        departed -= 1
+    }
+
+    /// Entries are in the order of their numbers.
+    private func index(of id: Int) -> Int? {
+        var range = 0..<entries.count
+        while range.count > 1 {
+            let middle = range.lowerBound + range.count / 2
+            range = entries[middle].id > id ? range.lowerBound..<middle : middle..<range.upperBound
+        }
+        return range.first.flatMap { entries[$0].id == id ? $0 : nil }
     }
 }

@@ -12,6 +12,10 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var bytes = 0
     /// Access units that the system took whole.
     public internal(set) var units = 0
+    /// IDRs among them.
+    public internal(set) var keyframes = 0
+    /// Bytes that its system had not confirmed when it went: of a connection that broke they may be lost.
+    public internal(set) var unconfirmedBytes = 0
     /// Access units left out because it was too slow.
     public internal(set) var dropped = 0
     /// From when a unit was handed over to when the system had taken the last of it, or it was given up, at

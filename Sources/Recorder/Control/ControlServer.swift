@@ -42,7 +42,10 @@ private final class ControlLoop: @unchecked Sendable {
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
+    /// When the system may have descriptors again for somebody who waits.
+    private var nextAcceptance: Int64?
 
+    private static let second: Int64 = 1_000_000_000
     private static let mostConversations = 8
 
     private enum Token {
@@ -65,7 +68,7 @@ private final class ControlLoop: @unchecked Sendable {
         _ = poller.watch(listener.listener.descriptor, for: .readable, token: Token.listener)
         _ = poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
         while !interruption.isRaised {
-            poller.wait(until: mayHaveMore.contains(true) ? 0 : nil) { token, _ in
+            poller.wait(until: mayHaveMore.contains(true) ? 0 : nextAcceptance) { token, _ in
                 guard token >= UInt64(Token.firstConversation) else { return }
                 mayHaveMore[Int(token) - Token.firstConversation] = true
             }
@@ -75,11 +78,18 @@ private final class ControlLoop: @unchecked Sendable {
     }
 
     private func accept() {
-        while case .connection(let socket, _) = listener.listener.accept() {
+        nextAcceptance = nil
+        while true {
+            let socket: Socket
+            switch listener.listener.accept() {
+            case .connection(let connected, _): socket = connected
+            case .nobody: return
+            case .exhausted: return nextAcceptance = MonotonicTime.now() + Self.second
+            }
             let slot = freeSlot()
             count += 1
             _ = poller.watch(
-                socket.descriptor, for: .readable, token: UInt64(slot + Token.firstConversation))
+                socket.descriptor, for: [.readable, .writable], token: UInt64(slot + Token.firstConversation))
             conversations[slot] = Conversation(socket, number: count)
             mayHaveMore[slot] = true
         }

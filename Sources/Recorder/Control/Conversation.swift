@@ -6,6 +6,8 @@ final class Conversation {
     /// Later ones have higher numbers.
     let number: Int
     private var line: [UInt8] = []
+    /// Of an answer, what the system has not taken yet.
+    private var unsent: ArraySlice<UInt8> = []
 
     /// Longer than any command.
     static let longestLine = 1024
@@ -19,17 +21,21 @@ final class Conversation {
         line.reserveCapacity(Self.longestLine)
     }
 
-    /// Reads some of what has come, and answers the lines in it.
+    /// Reads some of what has come, and answers the lines in it, of which each waits for the answer before it.
     func serve(_ answer: (String) -> String) -> State {
-        withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { room in
+        guard flush() else { return .over }
+        return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { room in
             switch socket.receive(into: room) {
             case .received(let count):
+                // Whoever asks on reads no answers.
+                guard unsent.isEmpty else { return .over }
                 for byte in room[..<count] {
                     guard take(byte, answer) else { return .over }
                 }
                 return .more
             case .nothing: return .nothing
-            case .ended, .broken: return .over
+            case .ended: return unsent.isEmpty ? .over : .nothing
+            case .broken: return .over
             }
         }
     }
@@ -45,9 +51,23 @@ final class Conversation {
         return send(answer(String(decoding: line, as: UTF8.self)))
     }
 
-    /// Answers are short: one for which there is no room at once is not read by anybody.
+    /// - Returns: false where nobody reads the answer before it.
     private func send(_ answer: String) -> Bool {
-        let bytes = Array((answer + "\n").utf8)
-        return bytes.withUnsafeBytes { socket.send($0) } == .sent(bytes.count)
+        guard unsent.isEmpty else { return false }
+        unsent = ArraySlice((answer + "\n").utf8)
+        return flush()
+    }
+
+    /// Sends what the system takes now.
+    /// - Returns: false where the connection is broken.
+    private func flush() -> Bool {
+        while !unsent.isEmpty {
+            switch unsent.withUnsafeBytes({ socket.send($0) }) {
+            case .sent(let count): unsent = unsent.dropFirst(count)
+            case .full: return true
+            case .exhausted, .broken: return false
+            }
+        }
+        return true
     }
 }

@@ -11,6 +11,8 @@ final class PictureTexture {
     private let converter = PictureConverter(to: .bgra)
     private var texture: OpaquePointer?
     private var form: Form?
+    /// What the texture shows.
+    private var picture: DecodedPicture?
 
     /// What a texture was made for.
     private struct Form: Equatable {
@@ -32,6 +34,20 @@ final class PictureTexture {
         do throws(DecoderError) {
             shown = try isDirect ? picture : converter.convert(picture)
         } catch { throw .decoder(error) }
+        try fill(with: shown)
+        self.picture = consume shown
+    }
+
+    /// The renderer has lost its textures, as it may when the display's mode changes.
+    func restore() throws(PlayError) {
+        destroy()
+        form = nil
+        guard let lost = picture.take() else { return }
+        try fill(with: lost)
+        picture = consume lost
+    }
+
+    private func fill(with shown: borrowing DecodedPicture) throws(PlayError) {
         guard let layout = shown.layout else { return }
         let form = Form(layout: layout, width: shown.width, height: shown.height, color: shown.color)
         if form != self.form { try make(form) }

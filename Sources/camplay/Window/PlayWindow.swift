@@ -49,7 +49,7 @@ final class PlayWindow {
         while true {
             var event = SDL_Event()
             guard sdl.call.WaitEvent(&event) == 1 else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
-            handle(event)
+            try handle(event)
             // Asked ahead of taking: what came before the end is shown.
             let isLast = presentation.hasEnded
             if let picture = presentation.take() {
@@ -60,10 +60,13 @@ final class PlayWindow {
         }
     }
 
-    private func handle(_ event: SDL_Event) {
+    private func handle(_ event: SDL_Event) throws(PlayError) {
         switch SDL_EventType(event.type) {
         case SDL_QUIT: presentation.end()
         case SDL_WINDOWEVENT: draw()
+        case SDL_RENDER_TARGETS_RESET, SDL_RENDER_DEVICE_RESET:
+            try texture.restore()
+            draw()
         case SDL_KEYDOWN where event.key.repeat == 0: press(event.key.keysym.sym)
         default: break
         }
@@ -106,6 +109,8 @@ final class PlayWindow {
         }
         sdl.call.SetWindowSize(
             window, Int32(max(1, shape.width * scale)), Int32(max(1, shape.height * scale)))
+        // Where it stood, it may reach beyond the display now.
+        sdl.call.SetWindowPosition(window, csdl2_centered, csdl2_centered)
     }
 
     private func draw() {
@@ -115,7 +120,7 @@ final class PlayWindow {
             var place = placeOfPicture
             _ = sdl.call.RenderCopy(renderer, current, nil, &place)
         }
-        if showsStatistics { drawText(meter.line) }
+        if showsStatistics { drawStatistics() }
         sdl.call.RenderPresent(renderer)
     }
 
@@ -129,14 +134,20 @@ final class PlayWindow {
         return SDL_Rect(x: (width - w) / 2, y: (height - h) / 2, w: w, h: h)
     }
 
-    /// White on black, in the upper left.
-    private func drawText(_ text: String) {
-        let dot: Int32 = 3
-        let columns = Int32(text.count * (BitmapFont.width + 1) + 1)
-        var ground = SDL_Rect(x: 0, y: 0, w: columns * dot, h: Int32(BitmapFont.height + 2) * dot)
+    /// White on black, in the upper left, in as many lines as it takes.
+    private func drawStatistics() {
+        let (dot, letter, line) = (Int32(3), BitmapFont.width + 1, BitmapFont.height + 2)
+        var (width, height) = (Int32(0), Int32(0))
+        _ = sdl.call.GetRendererOutputSize(renderer, &width, &height)
+        let lines = meter.lines(of: max(1, (Int(width / dot) - 1) / letter))
+        let columns = Int32((lines.map(\.count).max() ?? 0) * letter + 1)
+        var ground = SDL_Rect(x: 0, y: 0, w: columns * dot, h: Int32(lines.count * line) * dot)
         _ = sdl.call.RenderFillRect(renderer, &ground)
-        let dots = BitmapFont.dots(of: text).map {
-            SDL_Rect(x: Int32($0.column + 1) * dot, y: Int32($0.row + 1) * dot, w: dot, h: dot)
+        let dots = lines.enumerated().flatMap { index, text in
+            BitmapFont.dots(of: text).map {
+                SDL_Rect(
+                    x: Int32($0.column + 1) * dot, y: Int32(index * line + $0.row + 1) * dot, w: dot, h: dot)
+            }
         }
         _ = sdl.call.SetRenderDrawColor(renderer, 255, 255, 255, 255)
         _ = sdl.call.RenderFillRects(renderer, dots, Int32(dots.count))

@@ -15,7 +15,7 @@ final class SDL: @unchecked Sendable {
         var reason = [CChar](repeating: 0, count: 256)
         guard csdl2_load(&library, &reason, reason.count) else {
             let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw .noDisplay(reason: "\(text); libsdl2-2.0-0 is missing")
+            throw .noDisplay(reason: "\(text); install libsdl2-2.0-0")
         }
         call = library
         // Signals are ours.

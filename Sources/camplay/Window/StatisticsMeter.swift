@@ -2,8 +2,8 @@ import Threading
 
 /// The line of statistics: what happened in the last whole second.
 struct StatisticsMeter {
-    /// The line.
-    private(set) var line = "..."
+    /// The line, in pieces that stay together.
+    private(set) var items = ["..."]
     private let isLive: Bool
     private var start: Int64?
     private var pictureCount = 0
@@ -16,21 +16,39 @@ struct StatisticsMeter {
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.
-    /// - Parameter arrival: when its first byte came.
-    mutating func add(arrival: Int64, _ statistics: Presentation.Statistics) {
+    /// - Parameter arrival: when its first byte came; nil where that is not known.
+    mutating func add(arrival: Int64?, _ statistics: Presentation.Statistics) {
         let now = MonotonicTime.now()
         let begun = start ?? now
         start = begun
         pictureCount += 1
-        longestDelay = max(longestDelay, now - arrival)
+        if let arrival {
+            longestDelay = max(longestDelay, now.subtractingReportingOverflow(arrival).partialValue)
+        }
         guard now - begun >= Self.second else { return }
         let seconds = Double(now - begun) / Double(Self.second)
         let bits = Double(statistics.byteCount - bytesAtStart) * 8
-        let delay = isLive ? "  \(Self.decimal(Double(longestDelay) / 1e6)) ms" : ""
-        line =
-            "\(Self.decimal(Double(pictureCount) / seconds)) fps  \(Self.decimal(bits / seconds / 1e6)) Mbit/s\(delay)"
-            + "  late \(statistics.lateCount)  lost \(statistics.lossCount)  frozen \(statistics.frozenCount)"
+        items =
+            [
+                "\(Self.decimal(Double(pictureCount) / seconds)) fps",
+                "\(Self.decimal(bits / seconds / 1e6)) Mbit/s",
+            ] + (isLive ? ["\(Self.decimal(Double(longestDelay) / 1e6)) ms"] : [])
+            + [
+                "late \(statistics.lateCount)", "lost \(statistics.lossCount)",
+                "frozen \(statistics.frozenCount)",
+            ]
         (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.byteCount)
+    }
+
+    /// The line, broken where it is longer than so many letters.
+    func lines(of columns: Int) -> [String] {
+        items.reduce(into: []) { lines, item in
+            if let last = lines.last, last.count + 2 + item.count <= columns {
+                lines[lines.count - 1] = "\(last)  \(item)"
+            } else {
+                lines.append(item)
+            }
+        }
     }
 
     /// With one digit behind the point.

@@ -13,8 +13,12 @@ enum ControlCommand: Equatable {
     /// How each is written.
     static let all = "keyframe, trigger, bitrate RATE, pause, resume, stats, stop"
 
-    /// Nil for anything else.
-    init?(_ line: String) {
+    /// A line that is no command.
+    struct Offence: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(_ line: String) throws(Offence) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {
         case ("keyframe", 1): self = .keyframe
@@ -24,9 +28,11 @@ enum ControlCommand: Equatable {
         case ("stats", 1): self = .stats
         case ("stop", 1): self = .stop
         case ("bitrate", 2):
-            guard let rate = BitsPerSecond(argument: String(words[1])) else { return nil }
+            guard let rate = BitsPerSecond(argument: String(words[1])) else {
+                throw Offence(description: "'\(words[1])' is no bit rate; it is \(BitsPerSecond.limits)")
+            }
             self = .bitRate(rate.value)
-        default: return nil
+        default: throw Offence(description: "'\(line)' is no command; there are \(Self.all)")
         }
     }
 }

@@ -17,29 +17,43 @@ struct ControlDesk: Sendable {
     let isPassthrough: Bool
     /// Pictures are kept in memory until something happens.
     let hasRing: Bool
+    /// What `--max-bitrate` allows; nil without.
+    let maximumBitRate: BitsPerSecond?
 
     /// The answer to a line, in JSON, on one line.
     func answer(_ line: String) -> String {
-        JSONText.line(of: reply(to: ControlCommand(line)))
+        JSONText.line(of: reply(to: line))
             ?? #"{"error":"the answer is not finite","ok":false}"#
     }
 
-    private func reply(to command: ControlCommand?) -> Reply {
+    private func reply(to line: String) -> Reply {
+        let command: ControlCommand
+        do throws(ControlCommand.Offence) { command = try ControlCommand(line) } catch {
+            return Reply(error: error.description)
+        }
         switch command {
-        case .keyframe?: control.requestKeyframe()
-        case .trigger?:
+        case .keyframe:
+            guard !isPassthrough else {
+                return Reply(
+                    error: "the camera's own H.264 has the camera's own keyframes; use another --format")
+            }
+            control.requestKeyframe()
+        case .trigger:
             guard hasRing else { return Reply(error: "nothing is kept in memory; record with --ring") }
             control.trigger()
-        case .pause?: control.pause()
-        case .resume?: control.resume()
-        case .stop?: stop.raise()
-        case .stats?: return Reply(stats: stats)
-        case .bitRate(let rate)?:
+        case .pause: control.pause()
+        case .resume: control.resume()
+        case .stop: stop.raise()
+        case .stats: return Reply(stats: stats)
+        case .bitRate(let rate):
             guard !isPassthrough else {
                 return Reply(error: "the camera's own H.264 has the camera's own rate; use another --format")
             }
+            if let maximumBitRate, rate > maximumBitRate.value {
+                return Reply(
+                    error: "\(rate) bits a second are more than --max-bitrate \(maximumBitRate.value) allows")
+            }
             control.changeBitRate(to: rate)
-        case nil: return Reply(error: "no such command; there are \(ControlCommand.all)")
         }
         return Reply()
     }
@@ -61,7 +75,7 @@ struct ControlDesk: Sendable {
     }
 
     private struct Reply: Encodable {
-        /// Whether it was done.
+        /// Whether it is being done: what the encoder can't do is told on the recording's standard error.
         let ok: Bool
         let error: String?
         let stats: Stats?

@@ -15,7 +15,7 @@ struct CtlCommand: ParsableCommand {
             Commands:
               keyframe      make the next frame a keyframe
               trigger       write what --ring has kept, and what follows
-              bitrate 2M    code at another average rate; the next frame is a keyframe
+              bitrate 2M    code at another average rate, 1k to 2000M; the next frame is a keyframe
               pause         give up frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
               stats         tell how it goes
@@ -39,9 +39,8 @@ struct CtlCommand: ParsableCommand {
     private static let longestAnswer = 1 << 20
 
     func validate() throws {
-        guard ControlCommand(words.joined(separator: " ")) != nil else {
-            throw ValidationError(
-                "'\(words.joined(separator: " "))' is no command; there are \(ControlCommand.all)")
+        do throws(ControlCommand.Offence) { _ = try ControlCommand(words.joined(separator: " ")) } catch {
+            throw ValidationError(error.description)
         }
     }
 
@@ -58,8 +57,20 @@ struct CtlCommand: ParsableCommand {
 
     private func connect(_ console: Console) throws(ExitStatus) -> Socket {
         do throws(NetworkError) { return try Socket.connect(path: path) } catch {
-            console.fail("\(error)")
+            console.fail(explain(error))
             throw .noEncoder
+        }
+    }
+
+    private func explain(_ error: NetworkError) -> String {
+        switch error.kind {
+        case .notConnected(ENOENT), .notConnected(ENOTDIR):
+            "\(path): no such socket; is a recording running with --control-socket \(path)?"
+        case .notConnected(ECONNREFUSED):
+            "\(path): no recording listens there; start one with --control-socket \(path)"
+        case .notConnected(EACCES), .notConnected(EPERM):
+            "\(path): no permission; only the user who records can give orders"
+        default: error.description
         }
     }
 

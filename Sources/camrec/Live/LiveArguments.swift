@@ -10,16 +10,17 @@ struct LiveArguments: ParsableArguments {
             valueName: "[HOST:]PORT"))
     var listen: SocketAddress?
 
-    @Option(help: ArgumentHelp("Receivers at a time.", valueName: "N"))
+    @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
     var maxClients = 16
 
     @Option(
         help: ArgumentHelp(
-            "What a receiver may be behind before it waits for the next keyframe: 2s, 500ms, 4MB.",
+            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded.",
             valueName: "TIME|BYTES"))
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
-    @Option(help: ArgumentHelp("Close a receiver that takes nothing for so long.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("Close a receiver that takes nothing for so long: 1s to 1h.", valueName: "TIME"))
     var clientTimeout = TimeSpan(seconds: 10)
 
     @Option(help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"))
@@ -29,8 +30,9 @@ struct LiveArguments: ParsableArguments {
         guard (1...1000).contains(maxClients) else {
             throw ValidationError("--max-clients must be 1 to 1000")
         }
-        guard (1...3600).contains(clientTimeout.seconds) else {
-            throw ValidationError("--client-timeout must be 1s to 1h")
+        let timeout = clientTimeout.seconds
+        guard (1...3600).contains(timeout), timeout == timeout.rounded() else {
+            throw ValidationError("--client-timeout must be 1s to 1h, in whole seconds")
         }
     }
 
@@ -39,7 +41,7 @@ struct LiveArguments: ParsableArguments {
         var options = LiveOptions()
         options.mostReceivers = maxClients
         options.buffer = clientBuffer.value
-        options.timeout = Int(clientTimeout.seconds.rounded(.up))
+        options.timeout = Int(clientTimeout.seconds)
         return options
     }
 }

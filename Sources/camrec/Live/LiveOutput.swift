@@ -22,9 +22,10 @@ struct LiveOutput {
             announce(sink)
             return sink
         case .connecting(let address):
+            let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")
             return try BroadcastSink(
                 connectingTo: address, options: options, requestKeyframe: requestKeyframe,
-                report: { [console] event in console.inform("tcp://\(address): \(event)") })
+                report: { event in outages.tell(event) })
         }
     }
 

@@ -15,6 +15,8 @@ extension RecordingResult {
         /// Access units left out because it was too slow.
         let dropped: Int
         let longestLagMilliseconds: Double
+        /// Bytes that had not been confirmed when it left; of a broken connection they may be lost.
+        let unconfirmedBytes: Int
         /// Why it left; nil while it is there.
         let left: String?
 
@@ -27,6 +29,7 @@ extension RecordingResult {
             units = statistics.units
             dropped = statistics.dropped
             longestLagMilliseconds = Double(statistics.longestLag) / 1e6
+            unconfirmedBytes = statistics.unconfirmedBytes
             left = statistics.departure?.description
         }
 

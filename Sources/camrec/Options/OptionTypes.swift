@@ -79,6 +79,9 @@ struct MatrixName: ExpressibleByArgument {
 struct BitsPerSecond: ExpressibleByArgument {
     let value: Int
 
+    /// In words.
+    static let limits = "1k to 2000M bits a second, as in 800k or 4M"
+
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
         let factor: Double? =

@@ -125,7 +125,7 @@ check "crowd: joins, leaves and drops are told, and not without bound" says_join
 
 # Orders
 source=(--device test --size 640x360 --encoder software)
-starts --listen 0 --duration 60s --keyframe-interval 300 --control-socket ctl --report orders.json orders.h264
+starts --listen 0 --duration 60s --keyframe-interval 300 --max-bitrate 8M --control-socket ctl --report orders.json orders.h264
 told() { # PATTERN COMMAND...: an order, and the answer to it
     local answer pattern=$1
     shift
@@ -159,6 +159,12 @@ refuses "orders: another recording cannot take the socket" 73 'listens there alr
 refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
+refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bitrate 1
+above() {
+    local answer
+    ! answer=$("$CAMREC" ctl ctl bitrate 9M) && grep -q 'more than --max-bitrate' <<<"$answer"
+}
+check "orders: no rate above the maximum" above
 nonsense() { # lines that are no commands, binary and endless ones, and then it still answers
     head -c 100000 /dev/urandom | timeout 5 "$PYTHON" -c '
 import socket, sys
@@ -174,7 +180,8 @@ check "orders: the socket is gone" test ! -e ctl
 check "orders: the file is sound" is_sound orders.h264
 check "orders: the report" report orders.json 'frames.paused > 0' 'encoder.bitRate == 300000' 'encoder.restarts == 0' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.paused + frames.droppedByEncoder + frames.unused'
-refuses "orders: nobody there" 69 'ctl' ctl ctl stats
+refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
+refuses "orders: no folder for the socket" 73 'no such folder; make it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
 refuses "orders: no socket in a file's place" 73 'no socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
@@ -193,7 +200,50 @@ check "out: what came before the break is the stream" test -s out/first.h264
 check "out: what came after it begins with an IDR and is the rest" receivers tail out.h264 out/second.h264
 check "out: it decodes" decodes_silently out/second.h264
 check "out: both connections are told" report out.json 'len(receivers) == 2' 'receivers[0].units > 0' 'receivers[1].units > 0'
-refuses "out: nobody ever there" 74 "tcp://127.0.0.1:$free: nobody took the stream" "${source[@]}" --frames 30 "tcp://127.0.0.1:$free"
+nobody_there() {
+    local status=0
+    camrec "${source[@]}" --frames 30 "tcp://127.0.0.1:$free" || status=$?
+    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody takes the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody took the stream .*connection refused"
+}
+check "out: nobody ever there" nobody_there
+mkdir early
+timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 5s --report early.json "tcp://127.0.0.1:$free" 2>log &
+recorder=$!
+receivers listen "$free" early 1 || fail "out: a receiver that leaves for good" "it failed"
+ends "out: a receiver that leaves for good is no failure"
+check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.* left after [0-9]+ frames' log
+check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not taken' log
+check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
+
+# A terminal that was stopped by Ctrl-S
+check "terminal: one that takes nothing holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
+check "terminal: the file is sound" is_sound stopped.h264
+
+# A receiver with nothing to say, as under cron
+starts --listen 0 --frames 90 one-way.h264
+timeout 20 "$PYTHON" -c "
+import socket, sys
+s = socket.create_connection(('127.0.0.1', $port))
+s.shutdown(socket.SHUT_WR)
+while some := s.recv(65536): sys.stdout.buffer.write(some)" >one-way-received.h264
+ends "one way: the recording ends"
+check "one way: a receiver that ends its half of the connection gets the stream" receivers tail one-way.h264 one-way-received.h264
+
+# SIGUSR1 at any time, also to a program that has no use for it
+signalled() {
+    mkfifo signalled.fifo
+    "$CAMREC" inspect - <signalled.fifo >signalled.txt &
+    exec 4>signalled.fifo
+    until grep -q '^SigBlk:.*[2367abef]..$' /proc/$!/status; do kill -0 $! || return; done
+    kill -USR1 $!
+    cat one-way.h264 >&4
+    exec 4>&-
+    wait $!
+}
+check "signals: SIGUSR1 ends nothing" signalled
+
+records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
+    check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1

@@ -101,6 +101,44 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
+# What comes to a receiver that runs for days: somebody who says nothing, something that is no stream, and streams.
+printf 'GET / HTTP/1.1\r\n\r\n' >request
+endures() {
+    local at player
+    at=$(port)
+    timeout 40 "$CAMPLAY" --no-window --frames 120 --report endures.json "listen://$at" 2>endures.err &
+    player=$!
+    until { exec 3<>"/dev/tcp/127.0.0.1/$at"; } 2>/dev/null; do kill -0 $player || return; done
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" plain.h264 # not before the silent one makes way
+    exec 3>&-
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" request
+    "$PYTHON" "$LAB/verify/sender.py" --to "$at" reordered.h264
+    wait $player && reports endures.json decoded 120 losses 0 &&
+        [ "$(grep -c 'the sender said nothing for 5 s and makes way' endures.err)" = 1 ] &&
+        [ "$(grep -c 'warning:.*not a raw H.264' endures.err)" = 1 ] || { cat endures.err; return 1; }
+}
+(endures) >endures.log 2>&1 &
+enduring=$!
+
+# A stream that begins in the middle, and has no keyframe
+headless() {
+    local at
+    at=$(port)
+    "$PYTHON" - "$at" <<'END' &
+import socket, sys, time
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
+    server.settimeout(20)
+    connection, _ = server.accept()
+    for _ in range(35):
+        connection.sendall(b"\0\0\0\1\x41\x9a\x24\x6c" + bytes(range(1, 200)) * 12)
+        time.sleep(0.2)
+END
+    timeout 30 "$CAMPLAY" --no-window --once --codec h264 "tcp://127.0.0.1:$at" 2>headless.err && return 1
+    [ "$(grep -c 'nothing to play for 5 s: no keyframe' headless.err)" = 1 ] || { cat headless.err; return 1; }
+}
+(headless) >headless.log 2>&1 &
+heading=$!
+
 for file in *.h264 *.h265; do
     name="play: $file"
     records "$name" --no-window "$file" --output pictures.y4m --save "saved.${file##*.}" --snapshot last.png --report report.json --overwrite || continue
@@ -217,8 +255,21 @@ refuses "play: the input as an output" 73 'is the input' --no-window plain.h264 
 check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
+: >same.h264 && ln same.h264 same.y4m
+refuses "play: two files in one" 73 'same\.y4m is same\.h264, too' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
+refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
+refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
+refuses "play: a size that nobody has" 64 'scale' --no-window plain.h264 --output out.y4m --scale 16384x16384
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
+# A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
+unresolved() {
+    timeout 20 ip netns exec $far "$CAMPLAY" --no-window tcp://camera.example:9982 2>unresolved.err &
+    becomes grep -q 'name resolution.*trying again' unresolved.err || { cat unresolved.err; return 1; }
+    kill -INT "$(pgrep -P $!)"
+    wait $!
+}
+if [ -n "$is_far" ]; then check "play: without a name service it tries on" unresolved; else skip "play: without a name service it tries on" "no network namespace: $(tail -n 1 distance.log)"; fi
 refuses "play: a live stream's speed" 64 'for files' --speed 2 tcp://localhost
 refuses "play: without a display" 69 'no display .*--no-window' plain.h264 --output never.y4m
 check "play: nothing is left of it" test ! -e never.y4m
@@ -228,6 +279,8 @@ if [ -n "$is_far" ]; then
 else
     skip "play: a sender whose link was cut" "no network namespace: $(tail -n 1 distance.log)"
 fi
+if wait $enduring; then pass "play: silence and nonsense do not end it"; else fail "play: silence and nonsense do not end it" "$(cat endures.log)"; fi
+if wait $heading; then pass "play: a live stream without a keyframe is told of"; else fail "play: a live stream without a keyframe is told of" "$(cat headless.log)"; fi
 
 # The window
 if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command -v xdotool >/dev/null; then
@@ -271,19 +324,17 @@ ffmpeg -nostdin -v error -y -i still.h264 -frames:v 1 still.png
 timeout 60 "$CAMPLAY" --verbose --report window.json still.h264 2>window.err &
 player=$!
 check "play: the window shows the picture" within 10 screen_shows still.png
-xdotool key space
-check "play: paused, the picture stays" screen_shows still.png
-xdotool key space
-has_line() { # white letters on black in the upper left, where the picture is grey
+has_line() { # HEIGHT: white letters on black in the upper left, where the picture is grey
     local place
     place=$(xdotool search --name "^camplay " getwindowgeometry --shell | awk -F= '$1 == "X" {x = $2} $1 == "Y" {y = $2} END {print x "," y}')
-    ffmpeg -nostdin -v error -f x11grab -draw_mouse 0 -video_size 60x18 -i "$DISPLAY+$place" -frames:v 1 -f rawvideo -pix_fmt gray - | "$PYTHON" -c '
+    ffmpeg -nostdin -v error -f x11grab -draw_mouse 0 -video_size 60x$1 -i "$DISPLAY+$place" -frames:v 1 -f rawvideo -pix_fmt gray - | "$PYTHON" -c '
 import sys
 dots = sys.stdin.buffer.read()
-assert dots.count(0) > 200 and dots.count(255) > 50, (dots.count(0), dots.count(255))'
+last = dots[-60 * 18:]
+assert last.count(0) > 200 and last.count(255) > 50, (last.count(0), last.count(255))'
 }
 xdotool key s
-check "play: S shows the statistics" within 5 has_line
+check "play: S shows the statistics" within 5 has_line 18
 xdotool key s
 xdotool key f
 check "play: full screen, at its aspect ratio" within 10 screen_shows still.png --scaled
@@ -292,6 +343,81 @@ status=0
 wait $player || status=$?
 check "play: Q ends it" test $status = 0
 check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
+
+# A picture that moves, in a small window: paused it stands still, and the statistics take several lines.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=10 -frames:v 900 -c:v libx264 -preset ultrafast moving.h264
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=176x144:r=10 -frames:v 900 -c:v libx264 -bf 2 gray.h264
+look() { ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 "$1"; }
+stands() {
+    look one.png && sleep 0.5 && look two.png && cmp one.png two.png
+}
+moves() { ! stands >/dev/null; }
+is_lit() { look lit.png && ! grep -q black <<<"$("$PYTHON" "$LAB/verify/screen.py" lit.png lit.png 2>&1)"; }
+timeout 60 "$CAMPLAY" moving.h264 2>window.err &
+player=$!
+check "play: a film in the window" within 10 is_lit
+check "play: it moves" moves
+xdotool key space
+check "play: paused, it stands still" within 3 stands
+check "play: and stays so" stands
+xdotool key space
+check "play: and goes on" within 3 moves
+xdotool key q
+if wait $player; then pass "play: its end"; else fail "play: its end" "$(cat window.err)"; fi
+
+# The statistics of a small window; and the display that goes away
+timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
+player=$!
+check "play: a grey film" within 10 is_lit
+sleep 0.5
+xdotool key s
+check "play: statistics in more than one line" within 5 has_line 60
+xdotool search --name "^camplay " windowkill
+status=0
+wait $player || status=$?
+check "play: a display that goes away is an error" test $status = 69
+check "play: with a reason" grep -q 'no display (it went away)' window.err
+check "play: what comes last is written all the same" reports lost.json losses 0
+check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
+check "play: and what was saved" decodes_silently lost-saved.h264
+
+# A live stream, whose sender goes and comes back; its pictures are reordered
+ffmpeg -nostdin -v error -f lavfi -i smptehdbars=s=400x240:r=30 -frames:v 900 -pix_fmt yuv420p bars.y4m
+live_port=$(port)
+sends_bars() {
+    timeout 60 "$recorder" --device bars.y4m --pace --encoder software --bframes 2 --listen "$live_port" 2>bars.err &
+    sender=$!
+}
+sends_bars
+timeout 60 "$CAMPLAY" --verbose --report live.json --overwrite "tcp://127.0.0.1:$live_port" 2>live.err &
+player=$!
+check "play: a live stream in the window" within 10 screen_shows still.png
+kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
+check "play: its sender has ended" within 5 grep -q 'sender has ended' live.err
+sends_bars
+check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
+check "play: and shows it" within 10 screen_shows still.png
+sleep 1
+xdotool key q
+if wait $player; then pass "play: a live window ends"; else fail "play: a live window ends" "$(cat live.err)"; fi
+check "play: two connections" reports live.json connections 2
+kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(cat bars.err)"
+
+# Standard input: a file is one; a pipe is live unless it is told its time
+piped() { # OPTIONS...
+    cat plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
+}
+shows_most() { "$PYTHON" -c 'import json, sys; p = json.load(open(sys.argv[1])); assert p["pictures"]["shown"] > 30 and p["seconds"] > 0.9, p' "$1"; }
+check "play: a file on standard input" timeout 20 "$CAMPLAY" --report stdin.json --overwrite --fps 60 - <plain.h264 &&
+    check "play: at its time" shows_most stdin.json
+check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" shows_most piped.json
+check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; assert json.load(open("piped.json"))["seconds"] < 1.5'
+
+# Whatever order its pictures are in, and whatever is missing
+for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
+    records "play: $file in the window" --speed 10 $file --report window.json --overwrite &&
+        check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 30, p'
+done
 
 # A file is played at its rate, and to its end.
 start=$(date +%s%N)

@@ -5,8 +5,10 @@ usage: receivers.py many PORT COUNT FOLDER
                                         connects COUNT of them to 127.0.0.1:PORT within a second, wants one more to be
                                         turned away, stays until the stream ends, and writes what each got to FOLDER
        receivers.py crowd PORT FOLDER   connects well-behaved and other ones, and does the same
-       receivers.py listen PORT FOLDER  waits at 127.0.0.1:PORT for a sender, breaks the first connection after some
-                                        bytes, and writes what came over it and over the next one to FOLDER
+       receivers.py listen PORT FOLDER [COUNT]
+                                        waits at 127.0.0.1:PORT for a sender, breaks the first connection after some
+                                        bytes, and writes what came over it and over the next one to FOLDER; one with
+                                        a COUNT of 1 is all
        receivers.py tail WHOLE FILE...  checks that each FILE is the end of the byte stream WHOLE, from an IDR on;
                                         prints one of each length
        receivers.py part WHOLE FILE     checks that FILE is made of whole access units of WHOLE, in their order, and
@@ -145,10 +147,10 @@ def crowd(port, folder):
                    "mute": mute.address, "killed": killed_address, "leavers": leavers}, file)
 
 
-def listen(port, folder):
+def listen(port, folder, count=2):
     server = socket.create_server(("127.0.0.1", port))
     server.settimeout(30)
-    for name, limit in ("first", 20_000), ("second", None):
+    for name, limit in (("first", 20_000), ("second", None))[:count]:
         connection, _ = server.accept()
         content = bytearray()
         while limit is None or len(content) < limit:
@@ -274,7 +276,7 @@ def bounded(alone, measured, count, whole):
 def main():
     command, *arguments = sys.argv[1:]
     if command in ("crowd", "listen"):
-        {"crowd": crowd, "listen": listen}[command](int(arguments[0]), arguments[1])
+        {"crowd": crowd, "listen": listen}[command](int(arguments[0]), arguments[1], *map(int, arguments[2:]))
     elif command == "many":
         many(int(arguments[0]), int(arguments[1]), arguments[2])
     else:

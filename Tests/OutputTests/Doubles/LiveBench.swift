@@ -60,13 +60,17 @@ final class LiveBench {
     }
 
     /// A frame passes, and a round of the loop.
-    /// - Parameter isIDR: nil for what the regular keyframes say.
-    @discardableResult func frame(length: Int = 1000, isIDR: Bool? = nil) -> AccessUnit {
+    /// - Parameters:
+    ///   - isIDR: nil for what the regular keyframes say.
+    ///   - duration: nanoseconds since the frame before.
+    @discardableResult func frame(
+        length: Int = 1000, isIDR: Bool? = nil, after duration: Int64 = LiveBench.frameDuration
+    ) -> AccessUnit {
         let unit = accessUnit(
             length: length, isIDR: isIDR ?? frameNumber.isMultiple(of: keyframeInterval),
             frameNumber: frameNumber)
         frameNumber += 1
-        now += Self.frameDuration
+        now += duration
         buffer.append(unit, at: now)
         round()
         return unit
@@ -143,6 +147,9 @@ final class Peer {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
     }
+
+    /// Says that no more comes from it, and still reads.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
 

@@ -1,0 +1,50 @@
+import CNetwork
+import Glibc
+import Threading
+
+/// Looks a host up on a thread of its own: the name service takes its time, and `getaddrinfo` can't be told to
+/// give up.
+final class NameLookup: @unchecked Sendable {
+    // Safe to share: what was found is touched with the monitor's lock held.
+    private let monitor = Monitor()
+    private let wakeUp: WakeUp
+    private var found: Result<[ResolvedAddress], NetworkError>?
+
+    private init() throws(NetworkError) { wakeUp = try WakeUp() }
+
+    /// The addresses of a host to connect to.
+    /// - Parameter interruption: a descriptor that ends the wait when it is readable.
+    static func addresses(
+        of address: SocketAddress, interruption: Int32
+    ) throws(NetworkError) -> [ResolvedAddress] {
+        if let numeric = try? ResolvedAddress.addresses(of: address, isListening: false, isNumeric: true) {
+            return numeric
+        }
+        let lookup = try NameLookup()
+        guard let thread = WorkerThread(body: { lookup.run(address) }) else {
+            throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)")
+        }
+        // Where it is not waited for any more, it ends by itself.
+        thread.detach()
+        var descriptors = (
+            pollfd(fd: lookup.wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interruption, events: Int16(POLLIN), revents: 0)
+        )
+        withUnsafeMutablePointer(to: &descriptors) {
+            _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { network_poll($0, 2, -1) }
+        }
+        guard let found = lookup.monitor.withLock({ lookup.found }) else {
+            throw NetworkError(.interrupted, address: "\(address)")
+        }
+        return try found.get()
+    }
+
+    private func run(_ address: SocketAddress) {
+        let result: Result<[ResolvedAddress], NetworkError>
+        do throws(NetworkError) {
+            result = .success(try ResolvedAddress.addresses(of: address, isListening: false))
+        } catch { result = .failure(error) }
+        monitor.withLock { found = result }
+        wakeUp.wake()
+    }
+}

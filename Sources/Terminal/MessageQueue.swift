@@ -1,0 +1,91 @@
+import Glibc
+import Threading
+
+/// Messages on their way to standard error, which may take nothing for as long as it likes: a terminal that was
+/// stopped (Ctrl-S), a pager that nobody scrolls, a link that hangs.
+///
+/// Whoever has something to say never waits for it: a thread of the queue's own writes. What comes while much
+/// waits is left out, and counted.
+final class MessageQueue: @unchecked Sendable {
+    // Safe to share: everything mutable is touched with the monitor's lock held.
+    private let monitor = Monitor()
+    private let descriptor: Int32
+    private var waiting: [String] = []
+    private var byteCount = 0
+    private var leftOut = 0
+    private var isWriting = false
+    private var hasThread = false
+    private var isFinished = false
+
+    private static let mostBytes = 64 << 10
+
+    /// Nothing is to be said yet, and no thread needed.
+    init(descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
+
+    /// Adds a text. Safe in any thread; never waits, but where the system has no thread left.
+    /// - Parameter isPassing: it is worth nothing later, and is left out where it can't be shown at once.
+    func add(_ text: String, isPassing: Bool = false) {
+        let needsThread = monitor.withLock {
+            if isPassing, isWriting || !waiting.isEmpty { return false }
+            guard !isFinished, byteCount + text.utf8.count <= Self.mostBytes else {
+                leftOut += 1
+                return false
+            }
+            let omission = leftOut > 0 ? "(\(leftOut) messages were left out: nobody took them)\n" : ""
+            waiting.append(omission + text)
+            (leftOut, byteCount) = (0, byteCount + omission.utf8.count + text.utf8.count)
+            monitor.signal()
+            defer { hasThread = true }
+            return !hasThread
+        }
+        guard needsThread else { return }
+        if let thread = WorkerThread(body: { [self] in run() }) {
+            thread.detach()
+        } else {
+            monitor.withLock { hasThread = false }
+            while write() {}
+        }
+    }
+
+    /// Gives what waits some time to be taken. Nothing can be said any more.
+    /// - Parameter patience: nanoseconds.
+    func finish(patience: Int64) {
+        let deadline = MonotonicTime.now() + patience
+        monitor.withLock {
+            isFinished = true
+            monitor.signal()
+            while isWriting || !waiting.isEmpty, MonotonicTime.now() < deadline {
+                monitor.wait(until: deadline)
+            }
+        }
+    }
+
+    private func run() {
+        while true {
+            let isOver = monitor.withLock {
+                while waiting.isEmpty, !isFinished { monitor.wait() }
+                return waiting.isEmpty
+            }
+            if isOver { return }
+            _ = write()
+        }
+    }
+
+    /// Writes what has waited longest, without the lock.
+    /// - Returns: false where there was nothing.
+    private func write() -> Bool {
+        let text: String? = monitor.withLock {
+            guard !waiting.isEmpty else { return nil }
+            isWriting = true
+            return waiting.removeFirst()
+        }
+        guard let text else { return false }
+        _ = DescriptorWriter.write(text, to: descriptor)
+        monitor.withLock {
+            isWriting = false
+            byteCount -= text.utf8.count
+            monitor.signal()
+        }
+        return true
+    }
+}

@@ -1,0 +1,22 @@
+import Glibc
+
+/// What is still to be done when a library ends the process: Xlib calls `exit` when its display is gone
+/// (XSetIOErrorHandler(3)).
+final class ExitHandler {
+    private var body: (() -> Void)?
+
+    /// - Parameter body: called, by the thread that calls `exit`, unless it was disarmed.
+    init(_ body: @escaping () -> Void) {
+        self.body = body
+        // glibc's: unlike `atexit` it hands something on. The handler lives as long as the process.
+        on_exit(
+            { _, argument in
+                guard let argument else { return }
+                let handler = Unmanaged<ExitHandler>.fromOpaque(argument).takeUnretainedValue()
+                handler.body.take()?()
+            }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Nothing is left to be done.
+    func disarm() { body = nil }
+}

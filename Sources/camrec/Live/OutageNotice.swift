@@ -1,0 +1,36 @@
+import Output
+import Synchronization
+import Terminal
+
+/// Tells what happens to an output that connects out: to everybody when for the first time nobody is there or the
+/// connection is lost, and everything else to those who want to know it.
+final class OutageNotice: Sendable {
+    private let console: Console
+    private let output: String
+    private let hasToldAbsence = Atomic<Bool>(false)
+    private let hasToldLoss = Atomic<Bool>(false)
+
+    init(console: Console, output: String) { (self.console, self.output) = (console, output) }
+
+    func tell(_ event: LiveEvent) {
+        let isNews =
+            switch event {
+            case .unreachable: !hasToldAbsence.exchange(true, ordering: .relaxed)
+            case .left(let statistics) where statistics.departure?.isOutage == true:
+                !hasToldLoss.exchange(true, ordering: .relaxed)
+            default: false
+            }
+        let line = "\(output): \(event)"
+        if isNews { console.warn(line) } else { console.inform(line) }
+    }
+}
+
+extension ReceiverStatistics.Departure {
+    /// The stream went on, and the receiver did not.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .closed, .broken, .silent: true
+        case .ended, .cutOff: false
+        }
+    }
+}
