@@ -33,7 +33,9 @@ let package = Package(
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",
-            dependencies: ["Acceleration", "Capture", "Bitstream", "Threading", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV"]),
+            dependencies: [
+                "Acceleration", "Capture", "Bitstream", "Threading", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV",
+            ]),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
