@@ -24,19 +24,20 @@ public final class SignalWatch: Sendable {
         static let working = 1
     }
 
-    /// Has SIGUSR1, which would end the process, wait for a watch. The first thing that a program does: whoever
-    /// started it may send one at any time.
-    public static func holdUserSignal() {
+    /// Has SIGUSR1 and SIGUSR2, which would end the process, wait for a watch. The first thing that a program
+    /// does: whoever started it may send one at any time.
+    public static func holdUserSignals() {
         var mask = sigset_t()
         sigemptyset(&mask)
         sigaddset(&mask, SIGUSR1)
+        sigaddset(&mask, SIGUSR2)
         pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
     /// To be made before any other thread; nil where the system has no thread or descriptor left.
     /// - Parameters:
     ///   - program: what its message begins with.
-    ///   - userSignals: called by a thread of its own for SIGUSR1 and SIGUSR2, which are left alone without.
+    ///   - userSignals: by number (SIGUSR1, SIGUSR2) what a thread of its own calls; others are left alone.
     public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption

@@ -66,8 +66,8 @@ struct Camplay: ParsableCommand {
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose, isDetached: true)
         defer { console.finish() }
-        // SIGUSR1 asks camrec for a keyframe, and here for nothing.
-        guard let signals = SignalWatch(program: "camplay", onUserSignal: {}) else {
+        // What camrec is asked for with these is nothing here.
+        guard let signals = SignalWatch(program: "camplay", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
@@ -81,7 +81,7 @@ struct Camplay: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
-        SignalWatch.holdUserSignal()
+        SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         do {
             var command = try parseAsRoot()

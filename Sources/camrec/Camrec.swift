@@ -22,7 +22,7 @@ struct Camrec: ParsableCommand {
 
     /// Like ArgumentParser's own, but every error is one line.
     static func main() {
-        SignalWatch.holdUserSignal()
+        SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         let arguments = arguments()
         do {
