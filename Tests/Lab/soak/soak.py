@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import select
 import socket
 import subprocess
 import sys
@@ -130,21 +131,28 @@ class Visitors(threading.Thread):
     def run(self):
         while self.recording.process.poll() is None:
             guests = [self.visit() for _ in range(self.random.randint(1, 4))]
+            readers = guests[1:]  # the first takes nothing
             until = time.monotonic() + self.random.uniform(1, 20)
             while time.monotonic() < until and self.recording.process.poll() is None:
-                for guest in guests[1:]:  # the first takes nothing
-                    try:
-                        guest.recv(1 << 20)
-                    except OSError:
-                        pass
+                self.take(readers)
             for guest in guests:
                 guest.close()
             self.order(self.random.choice(["keyframe", "stats", "bitrate 500k", "bitrate 2M", "pause", "resume"]))
             self.order("resume")
 
+    @staticmethod
+    def take(guests):
+        """What has come, for as long as something comes."""
+        for guest in select.select(guests, [], [], 0.5)[0]:
+            try:
+                ended = not guest.recv(1 << 20)
+            except OSError:
+                ended = True
+            if ended:
+                guests.remove(guest)
+
     def visit(self):
         guest = socket.socket()
-        guest.settimeout(0.2)
         try:
             guest.connect(("127.0.0.1", self.port))
             self.visits += 1
