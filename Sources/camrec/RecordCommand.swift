@@ -65,6 +65,12 @@ struct RecordCommand: ParsableCommand {
         if outputs.isEmpty, live.listen == nil {
             throw ValidationError("no OUTPUT is given, and no --listen")
         }
+        if let host = live.listen?.host,
+            OutputChoice.codec(named: host) != nil || ContainerFormat(path: host) != nil
+        {
+            throw ValidationError(
+                "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
+        }
         if let url = outputs.first(where: { $0.hasPrefix("\(OutputChoice.scheme)://") && !Self.isAddress($0) }
         ) {
             throw ValidationError("'\(url)' is no address: use \(OutputChoice.scheme)://HOST:PORT")

@@ -5,10 +5,11 @@ import Output
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
     @Option(
+        defaultAsFlag: SocketAddress(), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone.",
+            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Alone it goes last.",
             valueName: "[HOST:]PORT"))
-    var listen: SocketAddress?
+    var listen: SocketAddress? = nil
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
     var maxClients = 16
