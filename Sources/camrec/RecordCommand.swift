@@ -93,6 +93,14 @@ struct RecordCommand: ParsableCommand {
         if segments.isSegmented, !choices.contains(where: \.isFile) {
             throw ValidationError("--segment and --ring need an output that is a file")
         }
+        for choice in choices where segments.isLimited && choice.isFile {
+            let names = [choice.path, choice.timestamps].compactMap { $0 }
+            if let name = names.first(where: { !segments.names($0).areKnownAgain(at: time(nil)) }) {
+                throw ValidationError(
+                    "--keep and --min-free cannot know such files again: '\(name)'; leave out '..', and write "
+                        + "%Y-%m-%d in place of what has slashes")
+            }
+        }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }

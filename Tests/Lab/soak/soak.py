@@ -7,8 +7,8 @@ One recording in real time, of MINUTES, with everything at once that comes and g
 orders. Beside it, one after the other, recordings of a source without a pace, which put many hours of frames through the
 same code. --short is those alone, and brief. Prints a table in Markdown; exits 1 where something is not as it should be.
 
-Flat means: the highest memory of the last third is no more than 1 MB above the highest of the second third, and no
-descriptor or thread is more there. What is held at the beginning is not looked at: buffers fill, the first segments come.
+Flat means: in the last third of the time there is no more than 1 MB above, and no descriptor or thread beyond, the most that there
+was before.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ import time
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MEGABYTE = 1 << 20
 HEAD = [
-    "| recording | frames | hours at 30/s | minutes that it took | memory, MB: second third | last third | descriptors | threads | frames not written | |",
+    "| recording | frames | hours at 30/s | minutes that it took | memory, MB: before the last third | in it | descriptors | threads | frames not written | |",
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
 ]
 ACCOUNTED = ("encoded", "corrupt", "droppedByUs", "paused", "droppedByEncoder", "unused")
@@ -66,11 +66,11 @@ class Recording:
             except subprocess.TimeoutExpired:
                 self.sample()
 
-    def thirds(self, column):
-        """The highest of the second third and of the last."""
+    def highest(self, column):
+        """The highest before the last third, and in it."""
         values = [sample[column] for sample in self.samples]
-        third = len(values) // 3
-        return max(values[third:2 * third]), max(values[2 * third:])
+        last = len(values) // 3
+        return max(values[:-last]), max(values[-last:])
 
     def faults(self):
         """What is not as it should be."""
@@ -80,7 +80,7 @@ class Recording:
         if len(self.samples) < 30:
             return [f"{len(self.samples)} samples are too few"]
         found = []
-        (before, after), descriptors, threads = self.thirds(0), self.thirds(1), self.thirds(2)
+        (before, after), descriptors, threads = self.highest(0), self.highest(1), self.highest(2)
         if after > before + MEGABYTE:
             found.append(f"memory grew from {before / MEGABYTE:.1f} to {after / MEGABYTE:.1f} MB")
         if descriptors[1] > descriptors[0]:
@@ -111,8 +111,8 @@ class Recording:
 
     def row(self, seconds, found):
         frames = self.report["frames"] if not found else {"written": 0, "captured": 0}
-        (_, memory), (_, descriptors), (_, threads) = self.thirds(0), self.thirds(1), self.thirds(2)
-        before = self.thirds(0)[0]
+        (_, memory), (_, descriptors), (_, threads) = self.highest(0), self.highest(1), self.highest(2)
+        before = self.highest(0)[0]
         return (
             f"| {self.name} | {frames['written']:,} | {frames['written'] / 30 / 3600:.1f} | {seconds / 60:.1f} "
             f"| {before / MEGABYTE:.1f} | {memory / MEGABYTE:.1f} | {descriptors} | {threads} "
