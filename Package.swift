@@ -80,7 +80,8 @@ let package = Package(
             name: "LatencyBenchmark",
             dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"],
             path: "Tests/Benchmark/Latency"),
-        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "TestSupport"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
@@ -88,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
-        .testTarget(name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream"]),
+        .testTarget(
+            name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream", "TestSupport"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
@@ -97,6 +99,7 @@ let package = Package(
             name: "OutputTests",
             dependencies: [
                 "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
+                "TestSupport",
             ]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
