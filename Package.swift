@@ -23,7 +23,11 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "CSDL2"),
         .target(name: "Threading"),
-        .target(name: "Terminal", dependencies: ["Threading"]),
+        .target(
+            name: "Terminal",
+            dependencies: [
+                "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .target(name: "CFiles"),
         .target(name: "Files", dependencies: ["CFiles"]),
         .target(name: "CNetwork"),

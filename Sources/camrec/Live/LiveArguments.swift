@@ -1,13 +1,14 @@
 import ArgumentParser
 import Network
 import Output
+import Terminal
 
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone.",
-            valueName: "[HOST:]PORT"))
+            valueName: "[HOST:]PORT"), transform: SocketAddress.read)
     var listen: SocketAddress?
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
@@ -16,7 +17,7 @@ struct LiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded.",
-            valueName: "TIME|BYTES"))
+            valueName: "TIME|BYTES"), transform: ClientBuffer.read)
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
     @Option(
@@ -46,16 +47,20 @@ struct LiveArguments: ParsableArguments {
     }
 }
 
-extension SocketAddress: ExpressibleByArgument {
+extension SocketAddress: ExplainedArgument {
+    public static let requirement = "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982"
+
     /// `9982`, `0.0.0.0:9982`, `[::]:9982`
     public init?(argument: String) { self.init(argument) }
 }
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
-struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
+struct ClientBuffer: ExplainedArgument, CustomStringConvertible {
+    static let requirement = "it is a time of 100ms to 60s, or 4kB to 64MB"
+
     let value: LiveOptions.Buffer
 
-    private static let bytes = 4096.0...67_108_864.0
+    private static let bytes = 4000.0...67_108_864.0
 
     init(value: LiveOptions.Buffer) { self.value = value }
 
