@@ -16,7 +16,8 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "auto (a GPU that decodes, else software), software, or a render node.", valueName: "MODE"),
+            "auto (a GPU that decodes, else software; the default), software, or a render node.",
+            valueName: "MODE"),
         transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto
 
@@ -77,7 +78,8 @@ struct WritingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Of .yuv and -.", valueName: "FORMAT"))
     var pixelFormat: PictureLayout = .yuv420p
 
-    @Option(help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"),
+    @Option(
+        help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"),
         transform: ScaledSize.read)
     var scale: ScaledSize?
 
@@ -119,7 +121,7 @@ extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 
 /// What may decode.
-enum DecoderChoice: ExplainedArgument, CustomStringConvertible {
+enum DecoderChoice: ExplainedArgument {
     static let requirement = "it is auto, software, or a render node as in /dev/dri/renderD128"
 
     case auto, software
@@ -140,14 +142,6 @@ enum DecoderChoice: ExplainedArgument, CustomStringConvertible {
         case .auto: .automatic
         case .software: .none
         case .renderNode(let path): .renderNode(path)
-        }
-    }
-
-    var description: String {
-        switch self {
-        case .auto: "auto"
-        case .software: "software"
-        case .renderNode(let path): path
         }
     }
 }

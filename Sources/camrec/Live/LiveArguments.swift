@@ -16,7 +16,7 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded.",
+            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded. Default: 2s.",
             valueName: "TIME|BYTES"), transform: ClientBuffer.read)
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
@@ -55,7 +55,7 @@ extension SocketAddress: ExplainedArgument {
 }
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
-struct ClientBuffer: ExplainedArgument, CustomStringConvertible {
+struct ClientBuffer: ExplainedArgument {
     static let requirement = "it is a time of 100ms to 60s, or 4kB to 64MB"
 
     let value: LiveOptions.Buffer
@@ -83,13 +83,6 @@ struct ClientBuffer: ExplainedArgument, CustomStringConvertible {
                 return nil
             }
             value = .seconds(time.seconds)
-        }
-    }
-
-    var description: String {
-        switch value {
-        case .seconds(let seconds): "\(TimeSpan(seconds: seconds))"
-        case .bytes(let count): "\(count)B"
         }
     }
 }
