@@ -15,10 +15,6 @@ int network_socket(int family) { return result_of(socket(family, SOCK_STREAM | S
 
 int network_datagram_socket(int family) { return result_of(socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-int network_pair(int *descriptors) {
-    return result_of(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, descriptors));
-}
-
 int network_bind(int descriptor, const struct sockaddr *address, socklen_t length) {
     return result_of(bind(descriptor, address, length));
 }

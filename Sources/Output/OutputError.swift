@@ -87,13 +87,15 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
         case .tooLarge:
-            "\(output): the file may not grow any more; raise 'ulimit -f', or use --duration for shorter files"
+            "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
         case .usedTwice(let other):
             "\(output) is \(other), too; give another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(ENAMETOOLONG):
             "cannot create \(output): the name is too long; take a shorter one"
+        case .notCreated(EBADF):
+            "\(output) is closed, or not for writing; redirect it, or give a file"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .noReader:

@@ -141,8 +141,12 @@ import Testing
     func damage(codec: Codec, number: Int) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, codec)
-        // The last half of the picture is cut off.
-        units[number].removeLast(units[number].count / 2)
+        switch codec {
+        case .h264: units[number].removeLast(units[number].count / 2)
+        // Only the beginning of the slice's header is left: libavcodec notices missing data behind it where there
+        // are wavefronts, which x265 makes where there are several processors.
+        case .hevc: units[number].removeLast(try units[number].lastUnitLength - 3)
+        }
         let receiver = try Receiver.receive(units.flatMap { $0 }, codec)
         let expected = whole.pictures[..<number] + whole.pictures[20...]
         #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))

@@ -13,8 +13,6 @@
 int network_socket(int family);
 // A datagram socket that is not inherited and does not block.
 int network_datagram_socket(int family);
-// Both ends of a connected pair of UNIX stream sockets, not inherited and not blocking.
-int network_pair(int *descriptors);
 
 int network_bind(int descriptor, const struct sockaddr *address, socklen_t length);
 int network_listen(int descriptor, int backlog);

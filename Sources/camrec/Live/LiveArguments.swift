@@ -1,6 +1,7 @@
 import ArgumentParser
 import Network
 import Output
+import Terminal
 
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
@@ -8,7 +9,7 @@ struct LiveArguments: ParsableArguments {
         defaultAsFlag: SocketAddress(), parsing: .next,
         help: ArgumentHelp(
             "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Alone it goes last.",
-            valueName: "[HOST:]PORT"))
+            valueName: "[HOST:]PORT"), transform: SocketAddress.read)
     var listen: SocketAddress? = nil
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
@@ -16,8 +17,8 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded.",
-            valueName: "TIME|BYTES"))
+            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded. Default: 2s.",
+            valueName: "TIME|BYTES"), transform: ClientBuffer.read)
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
     @Option(
@@ -47,16 +48,20 @@ struct LiveArguments: ParsableArguments {
     }
 }
 
-extension SocketAddress: ExpressibleByArgument {
+extension SocketAddress: ExplainedArgument {
+    public static let requirement = "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982"
+
     /// `9982`, `0.0.0.0:9982`, `[::]:9982`
     public init?(argument: String) { self.init(argument) }
 }
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
-struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
+struct ClientBuffer: ExplainedArgument {
+    static let requirement = "it is a time of 100ms to 60s, or 4kB to 64MB"
+
     let value: LiveOptions.Buffer
 
-    private static let bytes = 4096.0...67_108_864.0
+    private static let bytes = 4000.0...67_108_864.0
 
     init(value: LiveOptions.Buffer) { self.value = value }
 
@@ -79,13 +84,6 @@ struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
                 return nil
             }
             value = .seconds(time.seconds)
-        }
-    }
-
-    var description: String {
-        switch value {
-        case .seconds(let seconds): "\(TimeSpan(seconds: seconds))"
-        case .bytes(let count): "\(count)B"
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bitstream
 import Capture
 import Encoder
+import Terminal
 
 extension PictureSize: ExpressibleByArgument {
     /// `640x480`
@@ -76,11 +77,10 @@ struct MatrixName: ExpressibleByArgument {
 }
 
 /// Bits a second: `4M`, `800k`, `4000000`.
-struct BitsPerSecond: ExpressibleByArgument {
-    let value: Int
+struct BitsPerSecond: ExplainedArgument {
+    static let requirement = "it is 1k to 2000M bits a second, as in 800k or 4M"
 
-    /// In words.
-    static let limits = "1k to 2000M bits a second, as in 800k or 4M"
+    let value: Int
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()

@@ -162,6 +162,7 @@ refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this po
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
 refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bitrate 1
+refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; it is 1k to 2000M" ctl ctl bitrate
 above() {
     local answer
     ! answer=$("$CAMREC" ctl ctl bitrate 9M) && grep -q 'more than --max-bitrate' <<<"$answer"
@@ -249,7 +250,14 @@ records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report 
 
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
-refuses "address: no port" 64 'listen' "${source[@]}" --frames 1 --listen 1:2:3
+for address in 1:2:3 :9982 9982: '*:9982' ::1 99999; do
+    refuses "address: $address" 64 "'--listen .*': it is a port, with a host ahead of it" "${source[@]}" --frames 1 --listen "$address"
+done
+for buffer in 61s 50ms 0 1B 100GB 5x; do
+    refuses "buffer: $buffer" 64 "'--client-buffer .*': it is a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
+done
+records "buffer: the least" "${source[@]}" --frames 1 --listen 0 --client-buffer 4kB || true
+refuses "time-out: of seconds" 64 'in whole seconds' "${source[@]}" --frames 1 --listen 0 --client-timeout 1.5s
 refuses "address: no address" 64 'tcp://HOST:PORT' "${source[@]}" --frames 1 tcp://
 refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1
 records "address: loopback is not warned of" "${source[@]}" --frames 3 --listen 0 && check "address: not a word" test ! -s stderr

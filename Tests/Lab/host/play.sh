@@ -158,6 +158,20 @@ records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77
 records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&
     check "play: BGRA's size" test "$(stat -c %s bgra.yuv)" = $((322 * 242 * 4 * 2))
 
+# A file of one codec, that its name says
+records "play: saved under the other codec's name" --no-window plain.h265 --save misnamed.h264 &&
+    says "play: with a warning" 'misnamed\.h264 gets H\.265, which its name does not say'
+changes() { # what comes of a sender of one codec, and one of the other, after it
+    local at sender
+    at=$(port)
+    "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h264 1 &
+    sender=$!
+    timeout 20 "$CAMPLAY" --no-window --frames 120 --save changed.h264 "tcp://127.0.0.1:$at" 2>changed.err &
+    wait $sender && "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h265 1 && wait $! &&
+        cmp changed.h264 plain.h264 && grep -q 'changed.h264: the stream is H.265 now' changed.err || { cat changed.err; return 1; }
+}
+check "play: a sender that comes back with another codec" changes
+
 # From a keyframe on
 is_tail() { # FILE WHOLE: the end of it, from a keyframe on
     cmp "$1" <(tail -c "$(stat -c %s "$1")" "$2") &&
@@ -259,7 +273,20 @@ refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output fu
 refuses "play: two files in one" 73 'same\.y4m is same\.h264, too' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
 refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
 refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
-refuses "play: a size that nobody has" 64 'scale' --no-window plain.h264 --output out.y4m --scale 16384x16384
+refuses "play: a size that nobody has" 64 "scale <WxH>': it is as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
+refuses "play: a rate of none" 64 "fps <F>': it is 0.01 to 1000" --fps 0 plain.h264
+refuses "play: a decoder that nobody has" 64 "decoder <MODE>': it is auto, software, or a render node" --decoder fast plain.h264
+for address in tcp:// tcp://host:0 listen://:9982; do
+    refuses "play: $address" 64 "SOURCE>': it is tcp://HOST:PORT, listen://" --no-window $address
+done
+closed() { # DESCRIPTOR ARGUMENTS...: without it, an error says so
+    local number=$1 status=0
+    shift
+    (eval "exec $number>&-" && exec timeout 20 "$CAMPLAY" --no-window "$@") 2>closed.err || status=$?
+    [ $status -gt 64 ] && grep -q 'standard .*put is closed' closed.err || { echo "$status: $(cat closed.err)"; return 1; }
+}
+check "play: standard input is closed" closed 0 -
+check "play: standard output is closed" closed 1 --output - plain.h264
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
 # A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
