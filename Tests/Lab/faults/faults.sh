@@ -1,0 +1,32 @@
+# Sourced by the scripts in this folder, behind lib.sh: faults that are made, what each cost, and whether it was survived.
+# shellcheck shell=bash disable=SC2034,SC2154 # what is set here is used there, and the other way round
+#
+# Each time that a fault was made is a trial: a line of JSON in $LAB_FAULTS. `scripts/faults` makes the table of them.
+
+LAB_FAULTS=${LAB_FAULTS:-$work/faults.lines}
+LAB_SEED=${LAB_SEED:-$((RANDOM * 32768 + RANDOM))}
+RANDOM=$LAB_SEED # bash's generator, begun here: the same seed gives the same moments
+export LAB_FAULTS LAB_SEED
+touch "$LAB_FAULTS"
+short=
+if [ "${1-}" = --short ]; then short=yes; fi
+
+times() { # FULL SHORT: how often a fault is made
+    if [ -n "$short" ]; then echo "$2"; else echo "$1"; fi
+}
+
+draw() { # MIN MAX: a random number, in $drawn; a subshell would not move the generator on
+    drawn=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1)))
+}
+
+# What a fault cost, measured in the pictures that can be decoded; see verify/faults.py for the options.
+trial() { # FAULT OPTIONS... [FILE...]
+    "$PYTHON" "$LAB/verify/faults.py" trial --part "$part" --fault "$@" >>"$LAB_FAULTS" ||
+        fail "$1" "it cannot be measured"
+}
+
+settle() { # FAULT: passes where each of its trials was survived
+    check "$1" "$PYTHON" "$LAB/verify/faults.py" settle --part "$part" --fault "$1" "$LAB_FAULTS"
+}
+
+monotonic() { "$PYTHON" -c 'import time; print(time.monotonic())'; }
