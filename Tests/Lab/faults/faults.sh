@@ -3,7 +3,7 @@
 #
 # Each time that a fault was made is a trial: a line of JSON in $LAB_FAULTS. `scripts/faults` makes the table of them.
 
-LAB_FAULTS=${LAB_FAULTS:-$work/faults.lines}
+LAB_FAULTS=${LAB_FAULTS:-${work:-$RESULTS}/faults.lines}
 LAB_SEED=${LAB_SEED:-$((RANDOM * 32768 + RANDOM))}
 RANDOM=$LAB_SEED # bash's generator, begun here: the same seed gives the same moments
 export LAB_FAULTS LAB_SEED
