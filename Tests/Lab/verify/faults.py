@@ -49,7 +49,7 @@ def decode(path, data=None):
         input=data, stdin=None if data is not None else subprocess.DEVNULL, capture_output=True, check=False)
     size = re.match(rb"(\d+),(\d+)", probe.stdout)
     if not size:
-        raise Problem(f"{path.name}: nothing can be decoded")
+        return numpy.zeros((0, 1, 1), numpy.uint8), "nothing can be decoded"
     width, height = map(int, size.groups())
     result = subprocess.run(
         ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form, "-i", source,
@@ -74,17 +74,20 @@ def unwrapped(values, period):
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if options.killed is not None and said:
+    if options.killed is not None and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
-            pictures, said = decode(path, data[:data.rindex(b"\0\0\0\1")])
+            pictures, said = decode(path, data[:max(0, data.rfind(b"\0\0\0\1"))])
+        elif len(options.files) > 1 and not len(pictures):
+            said = ""  # a segment that has only begun
         else:
             said = "\n".join(line for line in said.splitlines() if not re.search("prematurely|truncat|corrupt|partial file", line))
     if said:
         raise Problem(f"{path.name}: {said.splitlines()[0]}")
-    if not options.block:
-        return len(pictures), None, None
+    if not options.block or not len(pictures):
+        empty = numpy.zeros(0, numpy.int64)
+        return len(pictures), empty, empty
     numbers = row(pictures, 0, options.block)
     if options.block < 16:
         return len(pictures), numbers, None
@@ -96,9 +99,9 @@ def decoded(options):
     """All pictures of the output: how many, their numbers, their seconds; in order and each only once."""
     parts = [read(path, options) for path in options.files]
     count = sum(part[0] for part in parts)
-    if any(part[0] == 0 for part in parts):
-        raise Problem("a file has no picture")
-    if not options.block or not parts:
+    if options.files and not count:
+        raise Problem("there is no picture")
+    if not options.block or not count:
         return count, None, None
     numbers = unwrapped(numpy.concatenate([part[1] for part in parts]).astype(numpy.int64), 1 << 16)
     if numpy.any(numpy.diff(numbers) < 1):
