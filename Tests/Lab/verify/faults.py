@@ -43,20 +43,17 @@ def demuxer(path):
 def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
     form = ("-f", demuxer(path)) if demuxer(path) else ()
-    source = "-" if data is not None else str(path)
-    probe = subprocess.run(
-        ("ffprobe", "-v", "quiet", *form, "-show_entries", "stream=width,height", "-of", "csv=p=0", source),
-        input=data, stdin=None if data is not None else subprocess.DEVNULL, capture_output=True, check=False)
-    size = re.match(rb"(\d+),(\d+)", probe.stdout)
-    if not size:
-        return numpy.zeros((0, 1, 1), numpy.uint8), "nothing can be decoded"
-    width, height = map(int, size.groups())
     result = subprocess.run(
-        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form, "-i", source,
-         "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-f", "rawvideo", "-"),
-        input=data, stdin=None if data is not None else subprocess.DEVNULL, capture_output=True, check=False)
-    pictures = numpy.frombuffer(result.stdout, numpy.uint8)
-    return pictures[:len(pictures) // (width * height) * width * height].reshape(-1, height, width), result.stderr.decode(errors="replace").strip()
+        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form,
+         "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
+        input=b"" if data is None else data, capture_output=True, check=False)
+    said = result.stderr.decode(errors="replace").strip()
+    header = re.match(rb"P5\s(\d+) (\d+)\s255\s", result.stdout)
+    if not header:
+        return numpy.zeros((0, 1, 1), numpy.uint8), said or "nothing can be decoded"
+    width, height = map(int, header.groups())
+    images = numpy.frombuffer(result.stdout, numpy.uint8).reshape(-1, header.end() + width * height)
+    return images[:, header.end():].reshape(-1, height, width), said
 
 
 def row(pictures, y, block):
