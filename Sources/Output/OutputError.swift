@@ -6,6 +6,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case exists
+        /// Somebody writes this file now.
+        case inUse
         case notCreated(errno: Int32)
         /// A named pipe that nobody reads.
         case noReader
@@ -69,8 +71,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse, .neverFree,
-            .noJournal:
+        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse,
+            .neverFree, .noJournal:
             true
         default: false
         }
@@ -86,6 +88,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         switch kind {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
+        case .inUse:
+            "\(output) is being written already, perhaps by another camrec; give another name"
         case .tooLarge:
             "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
         case .usedTwice(let other):
