@@ -67,7 +67,7 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError("no OUTPUT is given, and no --listen")
         }
         if let host = live.listen?.host,
-            OutputChoice.codec(named: host) != nil || ContainerFormat(path: host) != nil
+            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         {
             throw ValidationError(
                 "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
