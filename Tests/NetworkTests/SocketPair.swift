@@ -11,6 +11,7 @@ struct SocketPair: ~Copyable {
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
             throw NetworkError(.noResources(errno: errno), address: "pair")
         }
-        (near, far) = (Socket(adopting: ends[0]), Socket(adopting: ends[1]))
+        near = Socket(adopting: ends[0])
+        far = Socket(adopting: ends[1])
     }
 }
