@@ -7,7 +7,7 @@ import Terminal
 struct LiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone.",
+            "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone. The last one counts.",
             valueName: "[HOST:]PORT"), transform: SocketAddress.read)
     var listen: SocketAddress?
 
