@@ -105,6 +105,9 @@ let package = Package(
                 "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
                 "TestSupport",
             ]),
+        .testTarget(
+            name: "CamplayTests",
+            dependencies: ["camplay", "Decoder", "Bitstream", "Network", "Terminal", "Threading", "CFFmpeg"]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",

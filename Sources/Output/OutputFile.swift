@@ -136,19 +136,10 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        var descriptors = (
-            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        while true {
-            let ready = withUnsafeMutablePointer(to: &descriptors) {
-                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
-            }
-            if ready < 0, errno == EINTR { continue }
-            if descriptors.0.revents != 0 { return }
-            if descriptors.1.revents != 0 {
-                throw OutputError(.stalled(seconds: interruption.patience), output: name)
-            }
+        // A reader that takes something goes ahead of the interruption.
+        let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
+        guard wake == .ready else {
+            throw OutputError(.stalled(seconds: interruption.patience), output: name)
         }
     }
 

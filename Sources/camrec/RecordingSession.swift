@@ -18,7 +18,7 @@ struct RecordingSession {
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
-    private static let progressInterval: Int32 = 500
+    private static let progressInterval: Int64 = 500_000_000
     /// Milliseconds between two looks for a camera that is not there, or is in use.
     private static let cameraInterval: Int32 = 1000
     private static let busyInterval: Int32 = 200
@@ -248,18 +248,13 @@ struct RecordingSession {
         var isStopping = false
         var stall = Stall(patience: Int64(Self.patience) * 1_000_000_000)
         while !recording.ended.isRaised {
-            var descriptors = (
-                pollfd(fd: recording.ended.descriptor, events: Int16(POLLIN), revents: 0),
-                // poll ignores a negative descriptor: a signal is seen once.
-                pollfd(
-                    fd: isStopping ? -1 : signals.interruption.descriptor, events: Int16(POLLIN), revents: 0)
-            )
             service.update(recording)
-            let timeout = console.hasProgress || isStopping ? Self.progressInterval : service.interval ?? -1
-            withUnsafeMutablePointer(to: &descriptors) {
-                _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
-            }
-            if descriptors.1.revents != 0 {
+            let interval = console.hasProgress || isStopping ? Self.progressInterval : service.interval
+            // A signal is seen once.
+            let wake = Wake.wait(
+                for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
+                until: interval.map { MonotonicTime.now() + $0 })
+            if wake == .interrupted {
                 isStopping = true
                 service.stop()
                 recording.stop()

@@ -208,6 +208,20 @@ import Threading
         #expect(sink.bytesWritten == 0)
     }
 
+    @Test("a reader that takes what is written gets it, interrupted or not")
+    func interruptedPipe() throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let interruption = try interruption()
+        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
+        interruption.raise()
+        let unit = accessUnit(length: 20_000)
+        try sink.write(unit)
+        let isWhole = readAll(reader, count: .max) == unit.allBytes
+        #expect(isWhole)
+    }
+
     @Test("a device takes access units without --overwrite, and stays")
     func device() throws {
         let sink = try FileSink(path: "/dev/null", overwrite: false, interruption: interruption())

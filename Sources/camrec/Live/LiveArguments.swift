@@ -8,7 +8,7 @@ struct LiveArguments: ParsableArguments {
     @Option(
         name: .customLong("listen"), defaultAsFlag: ListeningPlace(SocketAddress()), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Alone it goes last.",
+            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Without a value it goes last.",
             valueName: "[HOST:]PORT"))
     var place: ListeningPlace? = nil
 

@@ -33,11 +33,9 @@ struct ServiceReport {
     /// Whether somebody listens.
     var isWanted: Bool { manager != nil }
 
-    /// Milliseconds after which `update` wants to be called again; nil for never.
-    var interval: Int32? {
-        guard isWanted else { return nil }
-        return Int32(
-            clamping: max(1, min(Self.statusInterval, watchdogInterval ?? Self.statusInterval) / 1_000_000))
+    /// Nanoseconds after which `update` wants to be called again; nil for never.
+    var interval: Int64? {
+        isWanted ? max(1_000_000, min(Self.statusInterval, watchdogInterval ?? Self.statusInterval)) : nil
     }
 
     /// The recorder works, though it may still wait for its camera.

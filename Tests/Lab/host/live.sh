@@ -218,6 +218,9 @@ check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.
 check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not taken' log
 check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
 
+# Nothing is left for whoever gives orders
+check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
+
 # A terminal that was stopped by Ctrl-S
 check "terminal: one that takes nothing holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
 check "terminal: the file is sound" is_sound stopped.h264

@@ -229,11 +229,12 @@ check "play: what camrec sends, as it is recorded" follows
 listens() {
     local at
     at=$(port)
-    timeout 20 "$CAMPLAY" --no-window --once --report listen.json --save listened.h265 "listen://$at" &
+    timeout 20 "$CAMPLAY" --no-window --once --report listen.json --save listened.h265 "listen://0.0.0.0:$at" 2>listen.err &
     until "$PYTHON" "$LAB/verify/sender.py" --to "$at" plain.h265 2>/dev/null; do kill -0 $! || return; done
     wait $! && cmp listened.h265 plain.h265
 }
 check "play: waits for a sender" listens
+check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: whoever can reach this port can send' listen.err
 
 # On a GPU, and without one. The emulated one takes everything and decodes nothing: what is in its pictures is not
 # looked at, but that they come, of the right size, through the drivers that users have.
@@ -326,6 +327,7 @@ cat >openbox.xml <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
 <theme><keepBorder>no</keepBorder></theme>
+<keyboard><keybind key="A-F4"><action name="Close"/></keybind></keyboard>
 <applications><application name="*"><decor>no</decor><focus>yes</focus></application></applications>
 </openbox_config>
 END
@@ -389,8 +391,16 @@ check "play: paused, it stands still" within 3 stands
 check "play: and stays so" stands
 xdotool key space
 check "play: and goes on" within 3 moves
-xdotool key q
-if wait $player; then pass "play: its end"; else fail "play: its end" "$(cat window.err)"; fi
+xdotool search --name "^camplay " windowmove 0 0 windowsize 640 300
+fills() { # what is not black is as large as the window has room for
+    local width height
+    look sized.png
+    read -r width height < <(ffmpeg -nostdin -i sized.png -vf bbox=min_val=24 -f null - 2>&1 | sed -nE 's/.* w:([0-9]+) h:([0-9]+) .*/\1 \2/p' | tail -n 1)
+    [ "$height" -ge 296 ] && [ "$height" -le 300 ] && [ $((width * 144)) -ge $((176 * 296)) ] && [ $((width * 144)) -le $((176 * 302)) ] || { echo "$width x $height"; return 1; }
+}
+check "play: in a window of another size it has that size, at its aspect ratio" within 5 fills
+xdotool key alt+F4
+if wait $player; then pass "play: closing the window ends it"; else fail "play: closing the window ends it" "$(cat window.err)"; fi
 
 # The statistics of a small window; and the display that goes away
 timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
@@ -445,6 +455,13 @@ for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 
     records "play: $file in the window" --speed 10 $file --report window.json --overwrite &&
         check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 30, p'
 done
+
+# A file is played at the times that a file says, as far as they go.
+{ echo "# timestamp format v2" && seq 500 30 1670; } >times.txt # 40 of them, in 1.2 s
+records "play: at times from a file" --timestamps times.txt own.h264 --report timed.json &&
+    check "play: which take as long as they say" "$PYTHON" -c 'import json; t = json.load(open("timed.json"))["seconds"]; assert 1.17 <= t, t'
+head -n 11 times.txt >few.txt
+refuses "play: too few times" 65 'few\.txt has only 10 times' --timestamps few.txt own.h264
 
 # A file is played at its rate, and to its end.
 start=$(date +%s%N)
