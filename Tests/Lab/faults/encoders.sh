@@ -122,7 +122,7 @@ for driver in radeonsi iHD; do
         skip "$driver" "$said"
         continue
     fi
-    launcher=("$LAB/gpu/run" $driver)
+    launcher=("$LAB/gpu/run" "$driver")
     gpu_faults
     mapfile -t faults < <("$PYTHON" "$LAB/verify/faults.py" names --part "$part" "$LAB_FAULTS" | grep "^$driver: ")
     for fault in "${faults[@]}"; do settle "$fault"; done

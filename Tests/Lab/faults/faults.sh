@@ -30,8 +30,7 @@ settle() { # FAULT: passes where each of its trials was survived
 
 # A recording in the background, in a folder of its own, which is the working folder until the next one.
 start() { # ARGUMENTS...
-    cd "$work"
-    rm -rf run && mkdir run && cd run
+    cd "$work" && rm -rf run && mkdir run && cd run || exit
     "${launcher[@]}" "$CAMREC" --report report.json "$@" 2>stderr </dev/null &
     recorder=$!
 }

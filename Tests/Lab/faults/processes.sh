@@ -37,7 +37,7 @@ for ((i = 0; i < $(times 20 1); i++)); do
     kill -STOP "$recorder"
     draw 100 6000
     if [ -n "$short" ]; then drawn=500; fi
-    sleep $((drawn / 1000)).$(printf %03d $((drawn % 1000))) # this is the fault
+    sleep "$(printf '%d.%03d' $((drawn / 1000)) $((drawn % 1000)))" # this is the fault
     kill -CONT "$recorder"
     grows a.h264 || fail "SIGSTOP" "nothing is recorded after it"
     ended TERM
