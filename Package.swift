@@ -8,7 +8,7 @@ let package = Package(
         .executable(name: "camplay", targets: ["camplay"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),

@@ -6,6 +6,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case exists
+        /// Somebody writes this file now.
+        case inUse
         case notCreated(errno: Int32)
         /// A named pipe that nobody reads.
         case noReader
@@ -29,6 +31,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case volumeGone
         /// Another recorder keeps the segments of this pattern.
         case journalInUse
+        /// More is to stay free than there is in all.
+        case neverFree(bytes: Int)
+        /// What is in the place of a pattern's journal is none.
+        case noJournal
         /// A file can begin with an IDR only.
         case noKeyframe
         /// The pictures became others, which this output cannot hold beside those before.
@@ -65,7 +71,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse: true
+        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse,
+            .neverFree, .noJournal:
+            true
         default: false
         }
     }
@@ -80,12 +88,16 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         switch kind {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
+        case .inUse:
+            "\(output) is being written already, perhaps by another camrec; give another name"
         case .tooLarge:
             "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
         case .usedTwice(let other):
             "\(output) is \(other), too; give another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
+        case .notCreated(ENAMETOOLONG):
+            "cannot create \(output): the name is too long; take a shorter one"
         case .notCreated(EBADF):
             "\(output) is closed, or not for writing; redirect it, or give a file"
         case .notCreated(let code):
@@ -113,6 +125,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): the disk that was mounted here is gone; mount it again"
         case .journalInUse:
             "another camrec keeps the segments of \(output); use another name"
+        case .neverFree(let bytes):
+            "\(output): the disk holds \(bytes / 1_000_000) MB in all; give --min-free less"
+        case .noJournal:
+            "\(output) is no list of segments, though it has the name of one; remove it"
         case .noKeyframe:
             "\(output): no keyframe came, and a file can begin with nothing else; use another --format"
         case .formatChanged:

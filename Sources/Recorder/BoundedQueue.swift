@@ -62,6 +62,16 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
+    /// Adds an element where there is room, at no cost.
+    func offer(_ element: consuming Element) {
+        var incoming: Element? = element
+        monitor.withLock {
+            guard !isClosed, count < capacity, let element = incoming.take() else { return }
+            append(element, cost: 0)
+            monitor.signal()
+        }
+    }
+
     /// The oldest element; waits for one. Nil once the queue is closed and empty.
     func pop() -> Element? {
         monitor.withLock {

@@ -6,12 +6,14 @@ enum OutputItem: Sendable {
     case unit(AccessUnit)
     /// What follows has other properties.
     case stream(StreamDescription)
+    /// Something may have happened that a ring waits for.
+    case event
 
     /// Bytes.
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count
-        case .stream: 0
+        case .stream, .event: 0
         }
     }
 }

@@ -38,6 +38,8 @@ public final class RecordingOutput: @unchecked Sendable {
     /// - Parameter ended: called on the writer's thread when everything is written or writing has failed.
     /// - Returns: false where the system allows no more threads.
     func start(ended: @escaping @Sendable () -> Void) -> Bool {
+        // In a full queue there are pictures, with which it is noticed as well.
+        if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
             error = stage.run()
             ended()

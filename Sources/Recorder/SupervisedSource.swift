@@ -1,4 +1,5 @@
 import Capture
+import Threading
 
 /// A source that is kept going: when its stream fails it is started again or opened anew, as the error's
 /// `recovery` says, until pictures come or patience ends. Belongs to the capture thread.

@@ -34,32 +34,35 @@ struct WriteStage {
     /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
         while let item = items.pop() {
+            noticeEvent()
             switch item {
             case .unit(let unit): take(unit)
             case .stream(let description): beginStream(description)
+            case .event: break
             }
             if failure != nil, !sink.recovers {
                 giveUp()
                 return failure
             }
         }
+        noticeEvent()
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         return failure
     }
 
-    private mutating func take(_ unit: AccessUnit) {
-        guard ring != nil else { return write(unit) }
+    /// What the ring has is written as soon as something happens, though no other picture may come.
+    private mutating func noticeEvent() {
         let triggers = control.triggerCount
-        let isTriggered = triggers != seenTriggers
+        guard triggers != seenTriggers, let kept = ring?.trigger() else { return }
         seenTriggers = triggers
-        switch ring?.next(unit, isTriggered: isTriggered) {
-        case .keep?, nil: counters.add(to: .passed)
-        case .beginEvent?:
-            let kept = ring?.takeAll() ?? []
-            counters.add(-kept.count, to: .passed)
-            for unit in kept { write(unit, isLate: true) }
-            write(unit)
-        case .write?: write(unit)
+        counters.add(-kept.count, to: .passed)
+        for unit in kept { write(unit, isLate: true) }
+    }
+
+    private mutating func take(_ unit: AccessUnit) {
+        switch ring?.next(unit) {
+        case nil, .write?: write(unit)
+        case .keep?: counters.add(to: .passed)
         case .endEvent?:
             counters.add(to: .passed)
             do throws(OutputError) { try sink.endFile() } catch { note(error) }
@@ -68,14 +71,14 @@ struct WriteStage {
 
     /// What is in the ring is of the former stream, and goes with it.
     private mutating func beginStream(_ description: StreamDescription) {
-        _ = ring?.takeAll()
+        ring?.clear()
         do throws(OutputError) { try sink.beginStream(description) } catch { note(error) }
     }
 
     /// - Parameter isLate: it was kept back, so that its latency says nothing.
     private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
         do throws(OutputError) { try sink.write(unit) } catch {
-            if sink.recovers { counters.add(to: .lost) }
+            counters.add(to: .lost)
             return note(error)
         }
         counters.add(to: .written)
@@ -89,7 +92,8 @@ struct WriteStage {
     /// Nothing more is written.
     private func giveUp() {
         items.close()
-        _ = items.removeAll()
-        counters.add(counters[.accepted] - counters[.written], to: .lost)
+        while let item = items.pop() {
+            if case .unit = item { counters.add(to: .lost) }
+        }
     }
 }

@@ -66,6 +66,12 @@ struct RecordCommand: ParsableCommand {
         if outputs.isEmpty, live.listen == nil {
             throw ValidationError("no OUTPUT is given, and no --listen")
         }
+        if let host = live.listen?.host,
+            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
+        {
+            throw ValidationError(
+                "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
+        }
         if let url = outputs.first(where: { $0.hasPrefix("\(OutputChoice.scheme)://") && !Self.isAddress($0) }
         ) {
             throw ValidationError("'\(url)' is no address: use \(OutputChoice.scheme)://HOST:PORT")
@@ -87,6 +93,14 @@ struct RecordCommand: ParsableCommand {
         }
         if segments.isSegmented, !choices.contains(where: \.isFile) {
             throw ValidationError("--segment and --ring need an output that is a file")
+        }
+        for choice in choices where segments.isLimited && choice.isFile {
+            let names = [choice.path, choice.timestamps].compactMap { $0 }
+            if let name = names.first(where: { !segments.names($0).areKnownAgain(at: time(nil)) }) {
+                throw ValidationError(
+                    "--keep and --min-free cannot know such files again: '\(name)'; leave out '..', and write "
+                        + "%Y-%m-%d in place of what has slashes")
+            }
         }
         if source.format == .h264, encoder.encoder != .auto {
             throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")

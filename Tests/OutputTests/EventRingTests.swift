@@ -24,14 +24,22 @@ import Testing
     private func files(_ ring: EventRing, _ units: [AccessUnit], triggers: Set<Int>) -> [[Int]] {
         var (ring, files, isOpen) = (ring, [[Int]](), false)
         for unit in units {
-            switch ring.next(unit, isTriggered: triggers.contains(unit.frameNumber)) {
+            if triggers.contains(unit.frameNumber) {
+                let kept = ring.trigger().map(\.frameNumber)
+                if !kept.isEmpty {
+                    #expect(!isOpen)
+                    isOpen = true
+                    files.append(kept)
+                }
+            }
+            switch ring.next(unit) {
             case .keep: #expect(!isOpen)
-            case .beginEvent:
-                #expect(!isOpen)
-                isOpen = true
-                files.append(ring.takeAll().map(\.frameNumber) + [unit.frameNumber])
             case .write:
-                #expect(isOpen)
+                if !isOpen {
+                    #expect(unit.isIDR)
+                    isOpen = true
+                    files.append([])
+                }
                 files[files.count - 1].append(unit.frameNumber)
             case .endEvent:
                 #expect(isOpen && unit.isIDR)
@@ -66,15 +74,15 @@ import Testing
     @Test("nothing happens: nothing is written, and no more is kept than the time and a group of pictures")
     func idle() {
         var ring = ring()
-        for unit in units(0..<1000) { #expect(ring.next(unit, isTriggered: false) == .keep) }
-        #expect(ring.takeAll().map(\.frameNumber) == Array(960..<1000))
+        for unit in units(0..<1000) { #expect(ring.next(unit) == .keep) }
+        #expect(ring.trigger().map(\.frameNumber) == Array(960..<1000))
     }
 
     @Test("bytes are bounded, in whole groups of pictures")
     func bytes() {
         var ring = ring(before: 1000, bytes: 100 * 25)
-        for unit in units(0..<100) { _ = ring.next(unit, isTriggered: false) }
-        #expect(ring.takeAll().map(\.frameNumber) == Array(80..<100))
+        for unit in units(0..<100) { _ = ring.next(unit) }
+        #expect(ring.trigger().map(\.frameNumber) == Array(80..<100))
     }
 
     @Test("where one group of pictures is too large for the ring an event waits for the next IDR")
@@ -82,11 +90,23 @@ import Testing
         #expect(files(ring(bytes: 500), units(0..<100), triggers: [17]) == [Array(20..<40)])
     }
 
+    @Test("what is kept is given out when something happens, though no other picture comes")
+    func stillness() {
+        var ring = ring()
+        for unit in units(0..<75) { _ = ring.next(unit) }
+        #expect(ring.trigger().map(\.frameNumber) == Array(40..<75))
+        #expect(ring.trigger().isEmpty)
+        // The time behind it begins with the first picture behind it, however late that is.
+        for unit in units(200..<220) { #expect(ring.next(unit) == .write) }
+        #expect(ring.next(units(220..<221)[0]) == .endEvent)
+    }
+
     @Test("any capture time does no harm")
     func hostileClock() {
         var ring = ring()
         for (number, time) in [Int64.max, .min, 0, .max, .min].enumerated() {
-            _ = ring.next(accessUnit(frameNumber: number, timestamp: time), isTriggered: number % 2 == 0)
+            if number.isMultiple(of: 2) { _ = ring.trigger() }
+            _ = ring.next(accessUnit(frameNumber: number, timestamp: time))
         }
     }
 }

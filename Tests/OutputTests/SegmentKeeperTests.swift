@@ -27,7 +27,7 @@ import Testing
         for file in files {
             _ = Folder.make(Folder.of(folder.path(file)))
             folder.write(file, Array(repeating: 1, count: 1000))
-            try keeper.begin([folder.path(file)])
+            _ = keeper.begin([folder.path(file)])
             keeper.end(size: 1000)
         }
     }
@@ -81,7 +81,7 @@ import Testing
         var free = 1000
         let keeper = try keeper(count: 100, space: { (total: 10_000, free: free) })
         folder.write("a-8.h264", Array(repeating: 1, count: 1000))
-        try keeper.begin([folder.path("a-8.h264")])
+        _ = keeper.begin([folder.path("a-8.h264")])
         keeper.end(size: 1000)
         #expect(tidied(keeper) == [])
         #expect(keeper.makeRoom() == [folder.path("a-0.h264")])
@@ -94,7 +94,7 @@ import Testing
     func current() throws {
         let keeper = try keeper(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })
         folder.write("a.h264", [1, 2, 3])
-        try keeper.begin([folder.path("a.h264")])
+        _ = keeper.begin([folder.path("a.h264")])
         #expect(tidied(keeper, size: 1 << 30) == [])
         #expect(keeper.makeRoom() == [])
         #expect(folder.names() == ["a.h264"])
@@ -183,6 +183,98 @@ import Testing
         #expect(folder.names() == [])
     }
 
+    @Test("a journal that went away with its folder is written anew, with what is still there")
+    func removedFolder() throws {
+        mkdir(folder.path("in"), 0o755)
+        let keeper = try keeper("in/a.h264", count: 10)
+        func begin(_ name: String) {
+            _ = Folder.make(folder.path("in"))
+            folder.write("in/\(name)", [1, 2, 3])
+            #expect(keeper.begin([folder.path("in/\(name)")]) == nil)
+            keeper.end(size: 3)
+        }
+        begin("a.h264")
+        for name in ["a.h264", ".a.h264.camrec"] { unlink(folder.path("in/\(name)")) }
+        #expect(rmdir(folder.path("in")) == 0)
+        begin("a-1.h264")
+        begin("a-2.h264")
+        let journal = String(decoding: try #require(folder.content("in/.a.h264.camrec")), as: UTF8.self)
+        #expect(!journal.contains("a.h264\n"))
+        #expect(journal.contains("a-1.h264\n") && journal.contains("a-2.h264\n"))
+        #expect(tidied(keeper) == [])
+    }
+
+    @Test("a disk without room for the journal holds up nothing; it is told once, and made good later")
+    func noRoomForJournal() throws {
+        mkdir(folder.path("disk"), 0o755)
+        guard mount("camrec-test", folder.path("disk"), "tmpfs", 0, "size=64k") == 0 else {
+            try Test.cancel("mounting a file system needs root")
+        }
+        defer { umount2(folder.path("disk"), Int32(MNT_DETACH)) }
+        try record(["disk/a.h264"], "disk/a.h264")
+        // Everything but the journal's own page is taken.
+        var fill = 0
+        while folder.write("disk/fill-\(fill)", Array(repeating: 0, count: 4096)) { fill += 1 }
+        unlink(folder.path("disk/fill-\(fill)"))
+        let keeper = try keeper("disk/a.h264", count: 10)
+        func begin(_ number: Int) -> OutputError? {
+            folder.write("disk/a-\(number).h264", [])
+            let name = "a-\(number)" + String(repeating: "0", count: 200) + ".h264"
+            rename(folder.path("disk/a-\(number).h264"), folder.path("disk/\(name)"))
+            defer { keeper.end(size: 0) }
+            return keeper.begin([folder.path("disk/\(name)")])
+        }
+        let errors = (1...40).compactMap(begin)
+        #expect(errors.map(\.kind) == [.diskFull])
+        for number in 0..<fill { unlink(folder.path("disk/fill-\(number)")) }
+        #expect(begin(41) == nil)
+        let lines = try #require(folder.content("disk/.a.h264.camrec")).count { $0 == UInt8(ascii: "\n") }
+        #expect(lines >= 43)
+    }
+
+    @Test("a journal that grows with what is gone is written anew now and then")
+    func longRecording() throws {
+        let keeper = try keeper(count: 3)
+        for number in 0..<2000 {
+            folder.write("a-\(number).h264", [1])
+            _ = keeper.begin([folder.path("a-\(number).h264")])
+            keeper.end(size: 1)
+            _ = keeper.tidy(now: 0, size: 0)
+        }
+        let lines = try #require(folder.content(".a.h264.camrec")).count { $0 == UInt8(ascii: "\n") }
+        #expect(lines < 1100)
+        #expect(tidied(try self.keeper("b.h264")) == [])
+        #expect(folder.names().count == 2)
+    }
+
+    @Test("what cannot be removed now is removed later")
+    func notRemovable() throws {
+        mkdir(folder.path("in"), 0o755)
+        try record(["in/a.h264", "in/a-1.h264"], "in/a.h264")
+        let keeper = try keeper("in/a.h264", count: 1)
+        let isRoot = geteuid() == 0
+        if isRoot {
+            guard mount(folder.path("in"), folder.path("in"), nil, UInt(MS_BIND), nil) == 0,
+                mount(nil, folder.path("in"), nil, UInt(MS_BIND | MS_REMOUNT | MS_RDONLY), nil) == 0
+            else { try Test.cancel("mounts are not allowed") }
+        } else {
+            chmod(folder.path("in"), 0o555)
+        }
+        #expect(tidied(keeper) == [])
+        if isRoot { umount2(folder.path("in"), Int32(MNT_DETACH)) } else { chmod(folder.path("in"), 0o755) }
+        folder.write("in/a-2.h264", [1])
+        _ = keeper.begin([folder.path("in/a-2.h264")])
+        keeper.end(size: 1)
+        #expect(tidied(keeper) == ["in/a.h264", "in/a-1.h264", "in/a-2.h264"])
+    }
+
+    @Test("what is no journal is refused by name")
+    func noJournal() throws {
+        mkfifo(folder.path(".a.h264.camrec"), 0o600)
+        let error = #expect(throws: OutputError.self) { try keeper(count: 1) }
+        #expect(error?.kind == .noJournal)
+    }
+
     @Test("a segment's timestamps go with it")
     func timestamps() throws {
         var retention = SegmentRetention()
@@ -190,7 +282,7 @@ import Testing
         let keeper = try SegmentKeeper(
             retention, names: [names(), names("a.txt")], space: { nil })
         for name in ["a.h264", "a.txt"] { folder.write(name, [1]) }
-        try keeper.begin([folder.path("a.h264"), folder.path("a.txt")])
+        _ = keeper.begin([folder.path("a.h264"), folder.path("a.txt")])
         keeper.end(size: 1)
         #expect(tidied(keeper) == ["a.h264"])
         #expect(folder.names() == [])

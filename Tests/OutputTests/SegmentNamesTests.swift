@@ -72,6 +72,16 @@ import Testing
         #expect(SegmentNames(pattern, expandsTime: true).folder == folder)
     }
 
+    @Test(
+        "names with slashes of the time's own, or that lead up again, cannot be known again",
+        arguments: [
+            ("%D.h264", false), ("%x.h264", false), ("%Y/../%m.h264", false), ("../%Y/%m.h264", true),
+            ("a.h264", true), ("%Y/%F-%H%M%S%z.h264", true), ("100%%.h264", true),
+        ])
+    func knownAgain(pattern: String, areKnown: Bool) {
+        #expect(SegmentNames(pattern, expandsTime: true).areKnownAgain(at: 1_234_567_890) == areKnown)
+    }
+
     @Test("a pattern knows the names that it makes")
     func covers() {
         let names = SegmentNames("a[1]/%Y/rec-%H*.h264", expandsTime: true)

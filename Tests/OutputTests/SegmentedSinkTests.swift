@@ -238,22 +238,55 @@ import Threading
             ])
     }
 
-    @Test("attempts come at longer and longer intervals, a minute at most, and leave nothing behind")
+    @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
     func backOff() throws {
         let bench = Bench()
         let sink = try bench.sink("a-%S.h264", nil)
         bench.failure = .writeFailed(errno: EIO)
         var attempts: [Int64] = []
-        for second in 0..<300 {
+        for second in 0..<60 {
             (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
             let files = sink.summary.count
             #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: second)) }
             if sink.summary.count > files { attempts.append(Int64(second)) }
         }
-        #expect(attempts == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
+        #expect(attempts == [0, 1, 3, 7, 15, 25, 35, 45, 55])
         try sink.finish()
         #expect(bench.folder.names() == [])
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
+    }
+
+    @Test("an outage long after another begins with a short pause, one soon after it goes on with the pauses")
+    func outageAfterOutage() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a-%S.h264", .frames(1))
+        func attempts(from start: Int, failing: Range<Int>) -> [Int] {
+            (start..<failing.upperBound + 5).filter { second in
+                (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+                bench.failure = failing.contains(second) ? .diskFull : nil
+                let files = sink.summary.count
+                try? sink.write(accessUnit(frameNumber: second))
+                return sink.summary.count > files && failing.contains(second)
+            }
+        }
+        #expect(attempts(from: 0, failing: 0..<7) == [0, 1, 3])
+        #expect(attempts(from: 12, failing: 12..<30) == [12, 20])
+        #expect(attempts(from: 100, failing: 100..<107) == [100, 101, 103])
+    }
+
+    @Test("outages that come again and again are told less and less")
+    func toldOutages() throws {
+        let bench = Bench()
+        let sink = try bench.sink("a-%S.h264", .frames(1))
+        for second in 0..<3600 {
+            (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+            bench.failure = second % 12 < 2 ? .diskFull : nil
+            try? sink.write(accessUnit(frameNumber: second))
+        }
+        let told = bench.events.count { if case .interrupted = $0 { true } else { false } }
+        let resumed = bench.events.count { if case .resumed = $0 { true } else { false } }
+        #expect((5...15).contains(told))
+        #expect(resumed == told)
     }
 
     @Test("a file that cannot be made counts as an outage, not as one that never began")

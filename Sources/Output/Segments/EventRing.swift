@@ -25,48 +25,61 @@ public struct EventRing: Sendable {
     public enum Verdict: Sendable, Hashable {
         /// Nothing: the ring has it.
         case keep
-        /// The ring's content is to be written (`takeAll`), and then this one.
-        case beginEvent
         case write
         /// The file is to end; the ring has this one.
         case endEvent
     }
 
+    private enum State {
+        case keeping
+        /// Something happened, and no file could begin with what there was.
+        case awaited
+        /// Until a picture's time of capture; nil until there is a picture behind what happened.
+        case event(end: Int64?)
+    }
+
     private let plan: Plan
     private var units: [AccessUnit] = []
     private var byteCount = 0
-    /// When the event's file may end, by the pictures' time of capture; nil where nothing has happened.
-    private var end: Int64?
-    /// Something happened, and no file could begin with what there was.
-    private var isAwaited = false
+    private var state = State.keeping
 
     /// An empty ring.
     public init(_ plan: Plan) { self.plan = plan }
 
-    /// Takes the next access unit.
-    /// - Parameter isTriggered: whether something has happened since the last one; it prolongs an event.
-    public mutating func next(_ unit: AccessUnit, isTriggered: Bool) -> Verdict {
-        if let end, !isTriggered, unit.isIDR, unit.timestamp >= end {
-            self.end = nil
-            append(unit)
-            return .endEvent
+    /// Something happened. An event that goes on already is prolonged.
+    /// - Returns: what is to be written at once, the oldest first.
+    public mutating func trigger() -> [AccessUnit] {
+        if case .event = state {
+            state = .event(end: nil)
+            return []
         }
-        if end != nil {
-            if isTriggered { end = unit.timestamp &+ plan.after }
-            return .write
-        }
-        isAwaited = isAwaited || isTriggered
-        if isAwaited, unit.isIDR || !units.isEmpty {
-            isAwaited = false
-            end = unit.timestamp &+ plan.after
-            return .beginEvent
-        }
-        append(unit)
-        return .keep
+        state = units.isEmpty ? .awaited : .event(end: nil)
+        return takeAll()
     }
 
-    /// Gives out everything, the oldest first.
-    public mutating func takeAll() -> [AccessUnit] {
+    /// Takes the next access unit.
+    public mutating func next(_ unit: AccessUnit) -> Verdict {
+        switch state {
+        case .event(let end?) where unit.isIDR && unit.timestamp >= end:
+            state = .keeping
+            append(unit)
+            return .endEvent
+        case .event(let end):
+            state = .event(end: end ?? unit.timestamp &+ plan.after)
+            return .write
+        case .awaited where unit.isIDR:
+            state = .event(end: unit.timestamp &+ plan.after)
+            return .write
+        case .awaited, .keeping:
+            append(unit)
+            return .keep
+        }
+    }
+
+    /// Gives up what is kept: what comes is of another stream.
+    public mutating func clear() { _ = takeAll() }
+
+    private mutating func takeAll() -> [AccessUnit] {
         byteCount = 0
         defer { units = [] }
         return units

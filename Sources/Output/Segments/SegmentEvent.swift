@@ -6,13 +6,17 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case interrupted(OutputError)
     /// A file began after so many frames were lost.
     case resumed(path: String, lost: Int)
+    /// A segment is recorded, but a later run will not know that it may remove it.
+    case unnoted(OutputError)
+    /// Less is free than there is to be, and no older segment could make room.
+    case shortOfRoom(folder: String)
     /// An old segment is gone, to keep the limits.
     case removed(path: String)
 
     /// Whether somebody should hear of it even when all goes well in the end.
     public var isWarning: Bool {
         switch self {
-        case .interrupted, .resumed: true
+        case .interrupted, .resumed, .unnoted, .shortOfRoom: true
         case .began, .removed: false
         }
     }
@@ -22,6 +26,9 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
         case .began(let path): "writing \(path)"
         case .interrupted(let error): "\(error) (trying on)"
         case .resumed(let path, let lost): "\(path): recording again; frames lost: \(lost)"
+        case .unnoted(let error): "\(error) (a later run will not remove what is recorded until then)"
+        case .shortOfRoom(let folder):
+            "\(folder): less is free than --min-free, and there is no older segment to remove; free some space"
         case .removed(let path): "removed \(path)"
         }
     }

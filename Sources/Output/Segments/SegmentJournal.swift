@@ -14,7 +14,8 @@ import Glibc
 /// made at the time that the journal says and as large as it was. Copies, and files that were put in a
 /// segment's place, are left alone.
 ///
-/// One recorder at a time has it: it holds a lock (flock(2)) for as long.
+/// One recorder at a time has it: it holds a lock (flock(2)) for as long. Recording never fails for its sake:
+/// where it cannot be written – the disk is full, or another one – it is written anew with the next segment.
 final class SegmentJournal {
     /// A segment, and its timestamps.
     struct Entry: Equatable {
@@ -29,18 +30,27 @@ final class SegmentJournal {
         let birth: Int64
     }
 
-    /// The oldest first; the one that is being written is among them.
+    /// The oldest first; the one that is being written is the last.
     private(set) var entries: [Entry] = []
+    /// Of the segments that were ended.
+    private(set) var bytes = 0
     /// What the names in it begin at.
     let folder: String
 
     private let path: String
     private let names: [SegmentNames]
     private var descriptor: Int32 = -1
+    /// Segments that could not be removed; it is tried again with the next one.
+    private var stuck: [Entry] = []
+    private var lineCount = 0
+    /// Entries are missing in the file.
+    private var isBehind = false
 
     private static let header = "# camrec segments 1\n"
     /// A journal larger than any is not read; a million segments are not kept.
     private static let largestSize = 256 << 20
+    /// Lines that may be about segments that are gone, before it is written anew.
+    private static let spareLines = 1000
 
     /// Opens the journal of a pattern, or begins it.
     /// - Parameter names: those of the segments, and those of their timestamps where there are any.
@@ -52,20 +62,34 @@ final class SegmentJournal {
         path = "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined()).camrec"
         descriptor = try lock()
         entries = try read()
-        try compact()
+        forgetMissing(entries.count)
+        // A disk that is full has no room for another; the old one goes on.
+        try? compact()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
-    func begin(_ paths: [String]) throws(OutputError) {
+    /// - Returns: why it is not in the file, the first time that it is not.
+    func begin(_ paths: [String]) -> OutputError? {
         let files = paths.map { path in
             let name = relative(path)
             return File(name: name, birth: FileFacts(path: path)?.birth ?? 0)
         }
-        let entry = Entry(files: files, size: nil)
-        try append(entry)
-        entries.append(entry)
+        (entries, stuck) = (stuck + entries + [Entry(files: files, size: nil)], [])
+        let wasBehind = isBehind
+        do throws(OutputError) {
+            if isBehind || !isInPlace || lineCount > 2 * entries.count + Self.spareLines {
+                try renew()
+            } else {
+                try append(entries[entries.count - 1])
+            }
+            isBehind = false
+            return nil
+        } catch {
+            isBehind = true
+            return wasBehind ? nil : error
+        }
     }
 
     /// The latest segment has come to its end. A full disk may have no room to say so, and then its time of
@@ -73,6 +97,7 @@ final class SegmentJournal {
     func end(size: Int) {
         guard !entries.isEmpty else { return }
         entries[entries.count - 1].size = size
+        bytes += size
         try? append(entries[entries.count - 1])
     }
 
@@ -90,13 +115,24 @@ final class SegmentJournal {
     func removeOldest() -> String? {
         guard !entries.isEmpty else { return nil }
         let entry = entries.removeFirst()
-        var removed: String?
-        for (index, file) in entry.files.enumerated() {
-            // A segment that is somebody's own now keeps its timestamps.
-            if index > 0, removed == nil { break }
-            if remove(file, size: index == 0 ? entry.size : nil) { removed = removed ?? path(of: file) }
+        bytes -= entry.size ?? 0
+        switch remove(entry.files[0], size: entry.size) {
+        // A segment that is somebody's own now keeps its timestamps.
+        case .isForeign: return nil
+        case .failed:
+            stuck.append(entry)
+            return nil
+        case .removed:
+            for file in entry.files.dropFirst() { _ = remove(file, size: nil) }
+            return path(of: entry.files[0])
         }
-        return removed
+    }
+
+    private enum Removal {
+        case removed
+        /// It is gone, or not what was written.
+        case isForeign
+        case failed
     }
 
     private func path(of file: File) -> String {
@@ -107,16 +143,16 @@ final class SegmentJournal {
         }
     }
 
-    private func remove(_ file: File, size: Int?) -> Bool {
+    private func remove(_ file: File, size: Int?) -> Removal {
         guard names.contains(where: { $0.covers(path(of: file)) || $0.covers("./" + file.name) }) else {
-            return false
+            return .isForeign
         }
         return withParent(of: file.name) { parent, name in
             guard let facts = FileFacts(path: name, in: parent), facts.isRegular, facts.birth == file.birth,
                 size == nil || size == facts.size
-            else { return false }
-            return unlinkat(parent, name, 0) == 0
-        } ?? false
+            else { return .isForeign }
+            return unlinkat(parent, name, 0) == 0 ? .removed : .failed
+        } ?? .isForeign
     }
 
     /// Opens the folder that a file is in, going from the pattern's folder through no links and never up.
@@ -159,9 +195,30 @@ extension SegmentJournal {
         }
     }
 
+    /// Whether the open file is still the one beside the segments: the folder may have been removed since, or
+    /// another disk been mounted there.
+    private var isInPlace: Bool {
+        let identity = FileIdentity(descriptor: descriptor)
+        return identity != nil && identity == FileIdentity(path: path)
+    }
+
+    /// Writes the journal anew, with what another one says that is in its place now.
+    private func renew() throws(OutputError) {
+        if !isInPlace {
+            let opened = try lock()
+            close(descriptor)
+            descriptor = opened
+            let known = Set(entries.map { $0.files[0] })
+            entries = try read().filter { !known.contains($0.files[0]) } + entries
+        }
+        // The segment that begins has just been made, whatever the file system says of it.
+        forgetMissing(entries.count - 1)
+        try compact()
+    }
+
     private func read() throws(OutputError) -> [Entry] {
         guard let facts = FileFacts(path: path), facts.isRegular, facts.size <= Self.largestSize else {
-            throw OutputError(.notCreated(errno: EFBIG), output: path)
+            throw OutputError(.noJournal, output: path)
         }
         var bytes = [UInt8](repeating: 0, count: facts.size)
         var count = 0
@@ -186,14 +243,20 @@ extension SegmentJournal {
         return entries
     }
 
-    /// Writes the journal anew, without what is there no more.
-    private func compact() throws(OutputError) {
-        entries = entries.compactMap { entry in
+    /// Forgets those of the first entries whose files are there no more.
+    private func forgetMissing(_ count: Int) {
+        let present = entries[..<count].compactMap { entry -> Entry? in
             let facts = withParent(of: entry.files[0].name) { FileFacts(path: $1, in: $0) } ?? nil
             guard let facts, facts.birth == entry.files[0].birth else { return nil }
             // A recorder that was killed could not say how large its last segment was.
             return Entry(files: entry.files, size: entry.size ?? facts.size)
         }
+        entries.replaceSubrange(..<count, with: present)
+        bytes = entries.reduce(0) { $0 + ($1.size ?? 0) }
+    }
+
+    /// Puts a file with the entries alone in the journal's place.
+    private func compact() throws(OutputError) {
         let text = Self.header + entries.map(\.line).joined()
         let temporary = path + ".new"
         unlink(temporary)
@@ -209,6 +272,7 @@ extension SegmentJournal {
         }
         close(descriptor)
         descriptor = opened
+        lineCount = entries.count
     }
 
     private func append(_ entry: Entry) throws(OutputError) {
@@ -218,6 +282,7 @@ extension SegmentJournal {
             _ = ftruncate(descriptor, end)
             throw OutputError(writeFailed: code, output: path)
         }
+        lineCount += 1
     }
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {

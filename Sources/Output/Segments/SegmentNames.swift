@@ -59,6 +59,15 @@ public struct SegmentNames: Sendable {
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
     }
 
+    /// Whether `covers` can tell the names that the pattern makes: not where what depends on the time has slashes
+    /// of its own (`%D`), nor where the way to it leads up again.
+    /// - Parameter time: seconds since 1970.
+    public func areKnownAgain(at time: time_t) -> Bool {
+        let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
+        let changing = parts.drop { !isPattern || !$0.contains("%") }
+        return !changing.contains("..") && covers(expanded(at: time))
+    }
+
     private func expanded(at time: time_t) -> String {
         guard isPattern else { return pattern }
         var (moment, parts) = (time, tm())

@@ -40,8 +40,6 @@ final class SegmentKeeper {
     private let journal: SegmentJournal
     private let space: () -> (total: Int, free: Int)?
     private var isWriting = false
-    /// Of the segments that were ended.
-    private var endedBytes: Int
     /// The disk has been full: from then on there is to be room for a segment before it begins.
     private var isCramped = false
     private var lastSize = 0
@@ -58,12 +56,12 @@ final class SegmentKeeper {
         self.retention = retention
         self.space = space
         journal = try SegmentJournal(names: names)
-        endedBytes = journal.entries.reduce(0) { $0 + ($1.size ?? 0) }
     }
 
-    func begin(_ paths: [String]) throws(OutputError) {
-        try journal.begin(paths)
+    /// - Returns: why a later run will not know the segment for camrec's own, the first time that it will not.
+    func begin(_ paths: [String]) -> OutputError? {
         isWriting = true
+        return journal.begin(paths)
     }
 
     /// - Parameter size: bytes of the segment; nil where no file is left of it.
@@ -71,7 +69,6 @@ final class SegmentKeeper {
         guard isWriting else { return }
         isWriting = false
         guard let size else { return journal.cancel() }
-        endedBytes += size
         lastSize = size
         journal.end(size: size)
     }
@@ -116,9 +113,12 @@ final class SegmentKeeper {
         // The one that is about to begin counts, too.
         let count = journal.entries.count + (isWriting ? 0 : 1)
         if let most = retention.count, count > most { return true }
-        if let most = retention.bytes, endedBytes + size > most { return true }
+        if let most = retention.bytes, journal.bytes + size > most { return true }
         return false
     }
+
+    /// Whether less is free than there is to be, and no segment could make room.
+    var isHelpless: Bool { !hasEnded && isBelowFloor }
 
     private var isBelowFloor: Bool {
         guard let floor = retention.free, let space = space() else { return false }
@@ -129,7 +129,6 @@ final class SegmentKeeper {
     private var isShortOfRoom: Bool { space().map { $0.free < 2 * lastSize } ?? false }
 
     private func removeOldest() -> [String] {
-        endedBytes -= journal.entries.first?.size ?? 0
-        return journal.removeOldest().map { [$0] } ?? []
+        journal.removeOldest().map { [$0] } ?? []
     }
 }

@@ -36,6 +36,9 @@ public final class SegmentedSink: PacketSink {
     /// The next IDR begins a file.
     private var isCutDue = false
     private var outage: Outage?
+    private var messages = MessageLimit()
+    /// It was told that there is too little room.
+    private var isShortOfRoom = false
     /// The first thing that went wrong beside the pictures themselves.
     private var sideFailure: OutputError?
 
@@ -85,16 +88,20 @@ public final class SegmentedSink: PacketSink {
     /// A time in which nothing can be written.
     private struct Outage {
         let error: OutputError
+        /// Whether whoever listens was told of it.
+        let isTold: Bool
         /// When the next attempt may be, on CLOCK_MONOTONIC.
-        var end: Int64
-        var pause: Int64
+        var end: Int64 = 0
+        var pause: Int64 = 0
         var lost = 0
-        /// Nothing was written since it began.
-        var isOngoing = true
+        /// When something could be written again; nil until then.
+        var resumption: Int64?
     }
 
     private static let shortestPause: Int64 = 1_000_000_000
-    private static let longestPause: Int64 = 60_000_000_000
+    private static let longestPause: Int64 = 10_000_000_000
+    /// An outage so soon after another one goes on with its pauses.
+    private static let steadiness: Int64 = 10_000_000_000
     /// So many bytes of a segment may be written before the limits are looked at.
     private static let bytesBetweenChecks = 16 << 20
 
@@ -122,6 +129,11 @@ public final class SegmentedSink: PacketSink {
         }
         let volume = Volume(folder: folder)
         self.volume = volume
+        if let floor = plan.retention.free, let space = volume.space,
+            floor.bytes(of: space.total) >= space.total
+        {
+            throw OutputError(.neverFree(bytes: space.total), output: folder)
+        }
         keeper =
             plan.retention.isLimited
             ? try SegmentKeeper(
@@ -158,6 +170,7 @@ public final class SegmentedSink: PacketSink {
         if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
         guard let sink = segment?.sink else { throw loss() }
         do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
+        if outage != nil, outage?.resumption == nil { resume() }
         writeTimestamp(of: unit)
         segment?.bytes += unit.count
         segment?.uncheckedBytes += unit.count
@@ -189,7 +202,7 @@ public final class SegmentedSink: PacketSink {
 
 extension SegmentedSink {
     private func begin(with unit: AccessUnit) throws(OutputError) {
-        if let outage, outage.isOngoing, clock.monotonic() < outage.end { throw loss() }
+        if let outage, outage.resumption == nil, clock.monotonic() < outage.end { throw loss() }
         try endFile()
         do throws(OutputError) {
             tidy(size: 0)
@@ -201,12 +214,8 @@ extension SegmentedSink {
         summary.count += 1
         summary.first = summary.first ?? segment.path
         summary.last = segment.path
-        if let lost = outage?.lost, outage?.isOngoing == true {
-            outage?.isOngoing = false
-            report(.resumed(path: segment.path, lost: lost))
-        } else {
-            report(.began(path: segment.path))
-        }
+        // That a file could be made says nothing of a full disk.
+        if outage == nil || outage?.resumption != nil { report(.began(path: segment.path)) }
     }
 
     /// Opens a file, and the one for its timestamps, under the next name that nobody has.
@@ -226,7 +235,7 @@ extension SegmentedSink {
                     try times.map { (times) throws(OutputError) in
                         try openTimestamps?(times, stream)
                     } ?? nil
-                try keeper?.begin([path] + [times].compactMap { $0 })
+                if let error = keeper?.begin([path] + [times].compactMap { $0 }) { report(.unnoted(error)) }
                 return Segment(
                     sink: sink, path: path, timestamps: timestamps, beginning: clock.monotonic())
             } catch {
@@ -253,7 +262,11 @@ extension SegmentedSink {
     }
 
     private func tidy(size: Int) {
-        for path in keeper?.tidy(now: clock.wall(), size: size) ?? [] { noteRemoved(path) }
+        guard let keeper else { return }
+        for path in keeper.tidy(now: clock.wall(), size: size) { noteRemoved(path) }
+        let isHelpless = keeper.isHelpless
+        if isHelpless, !isShortOfRoom { report(.shortOfRoom(folder: names.folder)) }
+        isShortOfRoom = isHelpless
     }
 
     private func noteRemoved(_ path: String) {
@@ -270,23 +283,26 @@ extension SegmentedSink {
     private func interrupt(_ error: OutputError) -> OutputError {
         guard recovers else { return error }
         let now = clock.monotonic()
-        let wasSteady = segment.map { now - $0.beginning >= Self.longestPause } ?? false
         // What is wrong is known.
         try? endSegment()
         let removed = error.kind.isFullDisk ? keeper?.makeRoom() ?? [] : []
         for path in removed { noteRemoved(path) }
-        var next: Outage
-        if let earlier = outage, earlier.isOngoing || !wasSteady {
-            next = earlier
-            next.pause = min(2 * earlier.pause, Self.longestPause)
-            if !earlier.isOngoing { (next.lost, next.isOngoing) = (0, true) }
-        } else {
-            next = Outage(error: error, end: now, pause: Self.shortestPause)
-            report(.interrupted(error))
+        let isSoon = outage.map { now - ($0.resumption ?? now) < Self.steadiness } ?? false
+        let pause = isSoon ? min(2 * (outage?.pause ?? 0), Self.longestPause) : Self.shortestPause
+        if outage == nil || outage?.resumption != nil {
+            outage = Outage(error: error, isTold: messages.admit(at: now) != nil)
+            if outage?.isTold == true { report(.interrupted(error)) }
         }
-        next.end = removed.isEmpty ? now + next.pause : now
-        outage = next
+        outage?.pause = pause
+        outage?.end = removed.isEmpty ? now + pause : now
         return loss(error)
+    }
+
+    /// Something was written again.
+    private func resume() {
+        guard let ended = outage, let path = segment?.path else { return }
+        outage?.resumption = clock.monotonic()
+        report(ended.isTold ? .resumed(path: path, lost: ended.lost) : .began(path: path))
     }
 
     /// Counts an access unit that cannot be written.

@@ -1,11 +1,12 @@
 import Synchronization
 
 /// What can be asked of a recording while it runs, from any thread. The encode thread carries it out with the
-/// next picture.
+/// next picture, triggers the writers' threads at once.
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
+    private let triggered = Mutex<[@Sendable () -> Void]>([])
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
 
@@ -29,10 +30,16 @@ public final class RecordingControl: Sendable {
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
 
     /// Something happened: outputs that keep pictures in memory write them, and what follows.
-    public func trigger() { triggers.wrappingAdd(1, ordering: .relaxed) }
+    public func trigger() {
+        triggers.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        for call in triggered.withLock({ $0 }) { call() }
+    }
+
+    /// Has a function called at each trigger, on the thread that tells of it; it is not to wait for anything.
+    func whenTriggered(_ call: @escaping @Sendable () -> Void) { triggered.withLock { $0.append(call) } }
 
     /// How often something has happened.
-    var triggerCount: Int { triggers.load(ordering: .relaxed) }
+    var triggerCount: Int { triggers.load(ordering: .sequentiallyConsistent) }
 
     /// Whether a keyframe was asked for, which is then fulfilled.
     func takeKeyframe() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }

@@ -6,10 +6,14 @@ import Terminal
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
     @Option(
+        name: .customLong("listen"), defaultAsFlag: ListeningPlace(SocketAddress()), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects. Host 127.0.0.1 unless given; 0.0.0.0 and [::] are everyone. The last one counts.",
-            valueName: "[HOST:]PORT"), transform: SocketAddress.read)
-    var listen: SocketAddress?
+            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Without a value it goes last.",
+            valueName: "[HOST:]PORT"))
+    var place: ListeningPlace? = nil
+
+    /// Where receivers connect to; nil where they cannot.
+    var listen: SocketAddress? { place?.address }
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
     var maxClients = 16
@@ -28,6 +32,9 @@ struct LiveArguments: ParsableArguments {
     var controlSocket: String?
 
     func validate() throws {
+        if let place, place.address == nil {
+            throw ValidationError("--listen cannot be '\(place)': \(SocketAddress.requirement)")
+        }
         guard (1...1000).contains(maxClients) else {
             throw ValidationError("--max-clients must be 1 to 1000")
         }
@@ -85,4 +92,15 @@ struct ClientBuffer: ExplainedArgument {
             value = .seconds(time.seconds)
         }
     }
+}
+
+/// The value of `--listen`. What is none is kept as it is, because a value that cannot be read would be taken for
+/// an output behind a `--listen` alone.
+struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
+    let address: SocketAddress?
+    let description: String
+
+    init(_ address: SocketAddress) { (self.address, description) = (address, address.description) }
+
+    init?(argument: String) { (address, description) = (SocketAddress(argument: argument), argument) }
 }

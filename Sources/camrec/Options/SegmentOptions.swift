@@ -38,7 +38,7 @@ struct SegmentOptions: ParsableArguments {
     func validate() throws {
         if !isSegmented {
             if utc { throw ValidationError("--utc needs --segment or --ring") }
-            if keep != nil || minFree != nil {
+            if isLimited {
                 throw ValidationError("--keep and --min-free need --segment or --ring")
             }
         }
@@ -53,6 +53,9 @@ struct SegmentOptions: ParsableArguments {
 
     /// Whether names are patterns, and there may be any number of files.
     var isSegmented: Bool { segment != nil || ring != nil }
+
+    /// Whether old files are removed.
+    var isLimited: Bool { keep != nil || minFree != nil }
 
     /// When a file ends and the next begins, for the encoders and the outputs alike.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
@@ -74,7 +77,8 @@ struct SegmentOptions: ParsableArguments {
 
     private static let usualPost: Int64 = 30_000_000_000
 
-    private func names(_ pattern: String) -> SegmentNames {
+    /// The names that a pattern makes.
+    func names(_ pattern: String) -> SegmentNames {
         SegmentNames(pattern, expandsTime: true, isUTC: utc)
     }
 }

@@ -29,10 +29,11 @@ final class TemporaryFolder {
 
     func path(_ name: String) -> String { name.isEmpty ? root : "\(root)/\(name)" }
 
-    func write(_ name: String, _ bytes: [UInt8]) {
+    /// - Returns: false where there was no room.
+    @discardableResult func write(_ name: String, _ bytes: [UInt8]) -> Bool {
         let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        _ = Glibc.write(descriptor, bytes, bytes.count)
-        close(descriptor)
+        defer { close(descriptor) }
+        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     }
 
     /// Nil where there is no such file.

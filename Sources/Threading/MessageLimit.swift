@@ -1,6 +1,6 @@
 /// Lets a message through that may come again and again for weeks: at once, then after ten seconds, and each
 /// time twice as long after the last one, up to an hour. What was held back is counted.
-struct MessageLimit {
+public struct MessageLimit: Sendable {
     private var interval: Int64 = 0
     private var lastTold: Int64 = .min / 2
     private var heldBack = 0
@@ -8,9 +8,13 @@ struct MessageLimit {
     private static let first: Int64 = 10_000_000_000
     private static let longest: Int64 = 3_600_000_000_000
 
+    /// Nothing was told yet.
+    public init() {}
+
+    /// Asks whether a message may be told now.
     /// - Parameter now: monotonic nanoseconds.
     /// - Returns: how many were held back since the last one; nil where this one is to be, too.
-    mutating func admit(at now: Int64) -> Int? {
+    public mutating func admit(at now: Int64) -> Int? {
         let distance = now - lastTold
         guard distance >= interval else {
             heldBack += 1
