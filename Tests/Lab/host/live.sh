@@ -254,7 +254,7 @@ records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report 
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
 for address in 1:2:3 :9982 9982: '*:9982' ::1 99999; do
-    refuses "address: $address" 64 "'--listen .*': it is a port, with a host ahead of it" "${source[@]}" --frames 1 --listen "$address"
+    refuses "address: $address" 64 "--listen cannot be '.*': it is a port, with a host ahead of it" "${source[@]}" --frames 1 --listen "$address"
 done
 for buffer in 61s 50ms 0 1B 100GB 5x; do
     refuses "buffer: $buffer" 64 "'--client-buffer .*': it is a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
