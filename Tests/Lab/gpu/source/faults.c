@@ -205,7 +205,7 @@ int faults_ioctl(struct device *device, const char *name)
     for (size_t i = 0; i < device->faults.failure_count; i++) {
         struct ioctl_failure *failure = &device->faults.failures[i];
 
-        if (strcmp(failure->name, "*") != 0 && strcmp(failure->name, name) != 0)
+        if (strcmp(failure->name, "*") != 0 && (!name || strcmp(failure->name, name) != 0))
             continue;
         failure->calls++;
         if (!error && failure->calls >= failure->first && failure->calls - failure->first < failure->times)

@@ -109,8 +109,10 @@ void report_picture(struct device *device, const struct picture_record *record, 
     count(&device->statistics, record);
     if (!log_file && !dump_file)
         return;
-    digest_plane(&digest, picture, true);
-    digest_plane(&digest, picture, false);
+    if (record->result != PICTURE_IMPOSSIBLE) { /* its size and pitches are whatever the driver has said */
+        digest_plane(&digest, picture, true);
+        digest_plane(&digest, picture, false);
+    }
     if (dump_file)
         fflush(dump_file);
     if (log_file)
@@ -147,7 +149,7 @@ void report_session_closed(struct device *device, unsigned pictures)
 static bool remember(struct statistics *statistics, const char *text)
 {
     for (size_t i = 0; i < statistics->unmodelled_count; i++)
-        if (strcmp(statistics->unmodelled[i], text) == 0)
+        if (strncmp(statistics->unmodelled[i], text, UNMODELLED_SIZE - 1) == 0)
             return false;
     if (statistics->unmodelled_count == UNMODELLED_LIMIT)
         return false;

@@ -69,7 +69,7 @@ static void write_text(struct virtual_file *file, const char *path)
         snprintf(text, size,
                  "DRIVER=%s\nPCI_CLASS=30000\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\nPCI_SLOT_NAME=%s\n",
                  model->driver == DRIVER_I915 ? "i915" : "amdgpu", model->vendor_id, model->device_id, model->vendor_id,
-                 model->device_id, model->slot);
+                 model->device_id, file->device->slot);
     else if (strcmp(path, "/device/revision") == 0)
         snprintf(text, size, "0x%02x\n", model->revision);
     else if (strstr(path, "vendor"))
