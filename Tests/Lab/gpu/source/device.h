@@ -55,6 +55,7 @@ struct device {
 struct file {
     struct device *device;
     unsigned references; /* descriptors */
+    bool inherited;      /* by a forked child, from its parent */
     struct handle_table handles;
     struct object *objects;
     size_t object_count, object_capacity;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,29 @@ int __open64_2(const char *path, int flags);
 char *__realpath_chk(const char *path, char *resolved, size_t size);
 ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t capacity);
 
+static void lock_all(void)
+{
+    lock();
+    virtual_files_lock();
+}
+
+static void unlock_all(void)
+{
+    virtual_files_unlock();
+    unlock();
+}
+
+static void forked(void)
+{
+    report_forked();
+    descriptors_forked();
+    unlock_all();
+}
+
 __attribute__((constructor)) static void start(void)
 {
     report_start();
+    pthread_atfork(lock_all, unlock_all, forked); /* or a lock that another thread held would be held for ever */
 }
 
 __attribute__((destructor)) static void end(void)

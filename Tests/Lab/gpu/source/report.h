@@ -55,8 +55,10 @@ struct statistics {
 
 /* Opens the files; once, before main. */
 void report_start(void);
-/* Writes FAKEGPU_REPORT's line, where a node was opened by this process; once, at its end. */
+/* Has FAKEGPU_REPORT's line written, where a node was opened by this process, when its destructors have run. */
 void report_end(void);
+/* In a child that was forked: what it has of its parent is the parent's to report. With the lock held. */
+void report_forked(void);
 
 /* With the lock held. */
 void report_picture(struct device *device, const struct picture_record *record, const struct picture *picture);

@@ -251,6 +251,16 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct directory *directories;
 static atomic_size_t directory_count; /* mostly 0, and then nobody has to look */
 
+void virtual_files_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+void virtual_files_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
 DIR *virtual_opendir(const char *path)
 {
     enum virtual_kind kind = virtual_find(path).kind;
