@@ -24,18 +24,41 @@
 #define FIRST_ADDRESS 0x100000ULL
 #define ADDRESS_ALIGNMENT 0x10000ULL
 
+enum {
+    LAST_CONTEXT_PARAMETER = I915_CONTEXT_PARAM_PROTECTED_CONTENT, /* of this header */
+    EXTENSION_LIMIT = 512, /* in a list, as in the kernel's i915_user_extensions.c */
+};
+
 #define APERTURE_SIZE (4ULL << 30)
 #define ADDRESS_SPACE_SIZE (1ULL << 48)
 
 /* ---- Buffers */
 
-/* drm_i915_gem_create, and the start of drm_i915_gem_create_ext, whose extensions choose memory that is all the same */
 static int gem_create(struct file *file, struct drm_i915_gem_create *create)
 {
     int status = buffer_create(&file->handles, file->device, create->size, &create->handle);
 
     if (!status)
         create->size = buffer_of(&file->handles, create->handle)->size;
+    return status;
+}
+
+/* It begins like drm_i915_gem_create. */
+static int gem_create_extended(struct file *file, struct drm_i915_gem_create_ext *create)
+{
+    struct drm_i915_gem_create plain = {.size = create->size};
+    struct i915_user_extension extension = {.next_extension = create->extensions};
+    int status;
+
+    for (unsigned i = 0; extension.next_extension && i < EXTENSION_LIMIT; i++) {
+        if (user_read(&extension, extension.next_extension, sizeof extension))
+            return -EFAULT;
+        if (extension.name != I915_GEM_CREATE_EXT_MEMORY_REGIONS) /* there is one */
+            report_unmodelled(file->device, "the extension of I915_GEM_CREATE_EXT", extension.name);
+    }
+    status = gem_create(file, &plain);
+    create->size = plain.size;
+    create->handle = plain.handle;
     return status;
 }
 
@@ -212,9 +235,19 @@ static int context_parameter(struct file *file, struct drm_i915_gem_context_para
         parameter->value = id;
         return status;
     default:
+        if (parameter->param > LAST_CONTEXT_PARAMETER)
+            report_unmodelled(file->device, "I915_CONTEXT_PARAM", parameter->param);
         parameter->value = 0;
         return 0;
     }
+}
+
+/* What is set changes nothing here: engines (there is one of each kind), priorities, recovery. */
+static int set_context_parameter(const struct file *file, const struct drm_i915_gem_context_param *parameter)
+{
+    if (parameter->param > LAST_CONTEXT_PARAMETER)
+        report_unmodelled(file->device, "I915_CONTEXT_PARAM", parameter->param);
+    return 0;
 }
 
 static int reset_statistics(struct file *file, struct drm_i915_reset_stats *statistics)
@@ -409,8 +442,9 @@ static int buffer_ioctl(struct file *file, unsigned number, void *argument)
 {
     switch (number) {
     case DRM_I915_GEM_CREATE:
-    case DRM_I915_GEM_CREATE_EXT:
         return gem_create(file, argument);
+    case DRM_I915_GEM_CREATE_EXT:
+        return gem_create_extended(file, argument);
     case DRM_I915_GEM_MMAP:
         return gem_map(file, argument);
     case DRM_I915_GEM_MMAP_GTT: /* and DRM_I915_GEM_MMAP_OFFSET, the same number with a longer structure */
@@ -461,7 +495,7 @@ int i915_ioctl(struct file *file, unsigned number, void *argument)
     case DRM_I915_GEM_CONTEXT_GETPARAM:
         return context_parameter(file, argument);
     case DRM_I915_GEM_CONTEXT_SETPARAM:
-        return 0; /* engines, priorities: there is one of each kind */
+        return set_context_parameter(file, argument);
     case DRM_I915_GEM_VM_CREATE:
         return address_space_create(file, &((struct drm_i915_gem_vm_control *)argument)->vm_id);
     case DRM_I915_GEM_VM_DESTROY:

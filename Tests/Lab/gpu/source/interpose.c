@@ -233,6 +233,7 @@ INTERPOSED int ioctl(int descriptor, unsigned long request, ...)
 
 static void *map(void *address, size_t size, int protection, int flags, int descriptor, off_t offset)
 {
+    uint64_t start = (uint64_t)offset & ((1ULL << MAP_OFFSET_SHIFT) - 1);
     const struct buffer *buffer;
     struct file *file;
     int memory = -1;
@@ -242,9 +243,11 @@ static void *map(void *address, size_t size, int protection, int flags, int desc
     lock();
     file = descriptors_file(descriptor);
     buffer = file ? buffer_of(&file->handles, (uint32_t)((uint64_t)offset >> MAP_OFFSET_SHIFT)) : NULL;
-    if (buffer && buffer->memory >= 0 && size <= buffer->size + PAGE_SIZE - 1)
+    /* i915 maps from the start on alone (drm_vma_offset_exact_lookup); amdgpu from any page. */
+    if (buffer && buffer->memory >= 0 && start <= buffer->size && size <= buffer->size - start + PAGE_SIZE - 1 &&
+        (!start || file->device->model.driver == DRIVER_AMDGPU))
         memory = buffer->memory;
-    address = memory < 0 ? MAP_FAILED : real()->mmap(address, size, protection, flags, memory, 0);
+    address = memory < 0 ? MAP_FAILED : real()->mmap(address, size, protection, flags, memory, (off_t)start);
     unlock();
     if (memory < 0)
         errno = EINVAL;

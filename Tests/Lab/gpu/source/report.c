@@ -167,7 +167,7 @@ void report_unmodelled(struct device *device, const char *what, uint64_t number)
 
     snprintf(text, sizeof text, "%s 0x%llx", what, (unsigned long long)number);
     if (remember(&device->statistics, text))
-        debug("renderD%u: %s is not modelled", device->minor, text);
+        message("renderD%u: %s is not modelled", device->minor, text);
 }
 
 void report_undone(struct device *device, const char *what)

@@ -67,7 +67,7 @@ void report_closed(const struct file *file); /* the node's last descriptor is go
 void report_memory(struct device *device, uint64_t bytes); /* that its buffers take now */
 void report_session_opened(struct device *device);
 void report_session_closed(struct device *device, unsigned pictures);
-/* A question that has no answer here; drivers ask many, and live with that. */
+/* A question or a number that is unknown here: said on standard error, once. */
 void report_unmodelled(struct device *device, const char *what, uint64_t number);
 /* Work that is not done, so that the program's pictures will be wrong: said on standard error, once. */
 void report_undone(struct device *device, const char *what);
