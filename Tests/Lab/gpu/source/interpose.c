@@ -467,6 +467,92 @@ INTERPOSED int closedir(DIR *directory)
     return 0;
 }
 
+static int read_next(DIR *directory, struct dirent *entry, struct dirent **result)
+{
+    const struct dirent *next;
+
+    if (!virtual_is_directory(directory))
+        return real()->readdir_r(directory, entry, result);
+    next = virtual_readdir(directory);
+    *result = next ? entry : NULL;
+    if (next)
+        *entry = *next;
+    return 0;
+}
+
+INTERPOSED int readdir_r(DIR *directory, struct dirent *entry, struct dirent **result)
+{
+    return read_next(directory, entry, result);
+}
+
+INTERPOSED int readdir64_r(DIR *directory, struct dirent64 *entry, struct dirent64 **result)
+{
+    return read_next(directory, (struct dirent *)entry, (struct dirent **)result);
+}
+
+INTERPOSED long telldir(DIR *directory)
+{
+    return virtual_is_directory(directory) ? virtual_telldir(directory) : real()->telldir(directory);
+}
+
+INTERPOSED void seekdir(DIR *directory, long position)
+{
+    if (virtual_is_directory(directory))
+        virtual_seekdir(directory, position);
+    else
+        real()->seekdir(directory, position);
+}
+
+INTERPOSED void rewinddir(DIR *directory)
+{
+    if (virtual_is_directory(directory))
+        virtual_seekdir(directory, 0);
+    else
+        real()->rewinddir(directory);
+}
+
+/* There is no descriptor behind such a folder. */
+INTERPOSED int dirfd(DIR *directory)
+{
+    if (!virtual_is_directory(directory))
+        return real()->dirfd(directory);
+    errno = ENOTSUP;
+    return -1;
+}
+
+static void *glob_opendir(const char *path)
+{
+    return opendir(path);
+}
+
+static struct dirent *glob_readdir(void *directory)
+{
+    return readdir(directory);
+}
+
+static void glob_closedir(void *directory)
+{
+    closedir(directory);
+}
+
+/* The C library's own, with the folders that are shown here. */
+INTERPOSED int glob(const char *pattern, int flags, int (*fails)(const char *, int), glob_t *result)
+{
+    if (!virtual_path(pattern) || flags & GLOB_ALTDIRFUNC)
+        return real()->glob(pattern, flags, fails, result);
+    result->gl_opendir = glob_opendir;
+    result->gl_readdir = glob_readdir;
+    result->gl_closedir = glob_closedir;
+    result->gl_stat = stat;
+    result->gl_lstat = lstat;
+    return real()->glob(pattern, flags | GLOB_ALTDIRFUNC, fails, result);
+}
+
+INTERPOSED int glob64(const char *pattern, int flags, int (*fails)(const char *, int), glob64_t *result)
+{
+    return glob(pattern, flags, fails, (glob_t *)(void *)result);
+}
+
 static int scan(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
                 int (*compare)(const struct dirent **, const struct dirent **))
 {

@@ -302,6 +302,18 @@ struct dirent *virtual_readdir(DIR *stream)
     return directory->position < directory->count ? &directory->entries[directory->position++] : NULL;
 }
 
+long virtual_telldir(DIR *stream)
+{
+    return (long)((struct directory *)stream)->position;
+}
+
+void virtual_seekdir(DIR *stream, long position)
+{
+    struct directory *directory = (struct directory *)stream;
+
+    directory->position = position < 0 ? directory->count : (size_t)position;
+}
+
 void virtual_closedir(DIR *stream)
 {
     struct directory *directory = (struct directory *)stream, **link = &directories;

@@ -37,6 +37,8 @@ void virtual_files_unlock(void);
 DIR *virtual_opendir(const char *path);
 bool virtual_is_directory(DIR *directory);
 struct dirent *virtual_readdir(DIR *directory);
+long virtual_telldir(DIR *directory);
+void virtual_seekdir(DIR *directory, long position);
 void virtual_closedir(DIR *directory);
 
 #endif
