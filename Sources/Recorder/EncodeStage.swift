@@ -62,9 +62,10 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.finish() }
     }
 
-    /// Goes on in place of a thread that hangs.
+    /// Goes on in place of a thread that hangs; with no other encoder where the recording is to end, for every
+    /// one of them might hang.
     func goOnAfterHang() {
-        replaceEncoders(isLast: isDraining)
+        replaceEncoders(isLast: isDraining || stop.isRequested)
         run()
     }
 

@@ -2,6 +2,7 @@
 
 #include "device.h"
 #include "report.h"
+#include "user_memory.h"
 
 #include <drm.h>
 #include <amdgpu_drm.h>
@@ -202,7 +203,6 @@ int amdgpu_info(struct device *device, const struct drm_amdgpu_info *query)
         report_unmodelled(device, "AMDGPU_INFO query", query->query);
         return -EINVAL;
     }
-    memcpy((void *)(uintptr_t)query->return_pointer, &answer,
-           query->return_size < sizeof answer ? query->return_size : sizeof answer);
-    return 0;
+    return user_write(query->return_pointer, &answer,
+                      query->return_size < sizeof answer ? query->return_size : sizeof answer);
 }

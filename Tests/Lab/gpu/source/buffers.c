@@ -3,12 +3,15 @@
 #include "device.h"
 #include "message.h"
 #include "real.h"
+#include "user_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -16,7 +19,11 @@ enum {
     INITIAL_HANDLES = 256,
     INITIAL_MAPPINGS = 256,
     FIRST_KEPT = 3, /* not one of the standard streams, where the program has closed them */
+    DMA_BUF_MAGIC = 0x444d4142, /* the file system's type, linux/magic.h */
+    LINK_SIZE = 64,
 };
+
+#define MEMORY_SIZE (8ULL << 30) /* what a GPU's buffers may take in all */
 
 static struct buffer *buffers;
 
@@ -72,11 +79,36 @@ static void destroy(struct buffer *buffer)
     free(buffer);
 }
 
-static ino_t inode_of(int descriptor)
+/* What a file is to be known by; false where there is none. */
+static bool identify(int descriptor, struct identity *identity)
 {
     struct stat status;
 
-    return real()->fstat(descriptor, &status) ? 0 : status.st_ino;
+    if (real()->fstat(descriptor, &status))
+        return false;
+    *identity = (struct identity){status.st_dev, status.st_ino};
+    return true;
+}
+
+static bool has_memory(const struct buffer *buffer, const struct identity *identity)
+{
+    return buffer->memory >= 0 && buffer->identity.device == identity->device &&
+           buffer->identity.inode == identity->inode;
+}
+
+/* A DMA-BUF, or a memfd in the place of one. */
+static bool is_importable(int descriptor)
+{
+    static const char memfd[] = "/memfd:";
+    char path[LINK_SIZE], target[LINK_SIZE];
+    struct statfs system;
+    ssize_t length;
+
+    if (fstatfs(descriptor, &system) == 0 && system.f_type == DMA_BUF_MAGIC)
+        return true;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    length = real()->readlink(path, target, sizeof target);
+    return length >= (ssize_t)sizeof memfd - 1 && strncmp(target, memfd, sizeof memfd - 1) == 0;
 }
 
 /* Maps `buffer->memory`; takes the buffer into the list and gives it a handle, or destroys it. */
@@ -93,7 +125,7 @@ static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *ha
             status = -errno;
         else
             buffer->bytes = bytes;
-        buffer->inode = inode_of(buffer->memory);
+        identify(buffer->memory, &buffer->identity);
     }
     buffer->next = buffers;
     buffers = buffer;
@@ -110,6 +142,8 @@ int buffer_create(struct handle_table *table, struct device *device, uint64_t si
     struct buffer *buffer;
     int status;
 
+    if (size > MEMORY_SIZE || memory > MEMORY_SIZE - whole_pages(size))
+        return -ENOMEM;
     size = whole_pages(size);
     if (memory > device->faults.memory_limit || size > device->faults.memory_limit - memory) {
         device->statistics.faults++;
@@ -131,35 +165,43 @@ int buffer_create(struct handle_table *table, struct device *device, uint64_t si
     return status;
 }
 
-int buffer_wrap(struct handle_table *table, struct device *device, void *bytes, uint64_t size, uint32_t *handle)
+/* Whole pages, as the kernel has it. That they are not mapped the kernel finds at the first use. */
+int buffer_wrap(struct handle_table *table, struct device *device, uint64_t address, uint64_t size, uint32_t *handle)
 {
-    struct buffer *buffer = calloc(1, sizeof *buffer);
+    struct buffer *buffer;
 
+    if (!size || (address | size) % PAGE_SIZE)
+        return -EINVAL;
+    if (!user_is_mapped(address, size))
+        return -EFAULT;
+    buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return -ENOMEM;
     buffer->device = device;
     buffer->memory = -1;
-    buffer->bytes = bytes;
+    buffer->bytes = (void *)(uintptr_t)address;
     buffer->size = size;
     return adopt(table, buffer, handle);
 }
 
 int buffer_import(struct handle_table *table, struct device *device, int descriptor, uint32_t *handle)
 {
-    ino_t inode = inode_of(descriptor);
+    struct identity identity;
     struct buffer *buffer;
     off_t size;
 
-    if (!inode)
+    if (!identify(descriptor, &identity))
         return -EBADF;
+    if (!is_importable(descriptor))
+        return -EINVAL;
     for (uint32_t i = 1; i < table->count; i++) {
-        if (table->buffers[i] && table->buffers[i]->memory >= 0 && table->buffers[i]->inode == inode) {
+        if (table->buffers[i] && has_memory(table->buffers[i], &identity)) {
             *handle = i;
             return 0;
         }
     }
     for (buffer = buffers; buffer; buffer = buffer->next)
-        if (buffer->device == device && buffer->memory >= 0 && buffer->inode == inode)
+        if (buffer->device == device && has_memory(buffer, &identity))
             return add_handle(table, buffer, handle);
     size = lseek(descriptor, 0, SEEK_END);
     if (size <= 0)

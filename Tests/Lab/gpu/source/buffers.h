@@ -20,11 +20,17 @@ enum {
 /* GPU addresses are 48 bits, in canonical form: the upper ones repeat bit 47. */
 #define GPU_ADDRESS_MASK 0xffffffffffffULL
 
+/* A file's, in fstat's words. */
+struct identity {
+    dev_t device;
+    ino_t inode;
+};
+
 struct buffer {
     struct device *device;
     unsigned references; /* handles, of any file, and writes that are to come */
     int memory;          /* memfd or an imported DMA-BUF; -1 for the program's own memory */
-    ino_t inode;         /* of `memory`: the same DMA-BUF imported again is the same buffer */
+    struct identity identity; /* of `memory`: the same DMA-BUF imported again is the same buffer */
     bool imported;
     uint8_t *bytes;
     uint64_t size;
@@ -52,7 +58,7 @@ struct handle_table {
 
 /* All with the lock held. Functions that return an int give 0 or a negative errno, and the handle by `handle`. */
 int buffer_create(struct handle_table *table, struct device *device, uint64_t size, uint32_t *handle);
-int buffer_wrap(struct handle_table *table, struct device *device, void *bytes, uint64_t size, uint32_t *handle);
+int buffer_wrap(struct handle_table *table, struct device *device, uint64_t address, uint64_t size, uint32_t *handle);
 int buffer_import(struct handle_table *table, struct device *device, int descriptor, uint32_t *handle);
 int buffer_close(struct handle_table *table, uint32_t handle);
 void buffer_retain(struct buffer *buffer);

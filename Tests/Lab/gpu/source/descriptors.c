@@ -25,9 +25,14 @@ struct descriptor {
     struct device *device;
     struct file *file; /* of a node */
     uint64_t signal;   /* of a fence */
+    bool inherited;    /* by a forked child, from its parent */
 };
 
 static struct descriptor descriptors[DESCRIPTOR_COUNT];
+
+/* Whose descriptors these are. A child of vfork has descriptors of its own, and this memory in common with its parent:
+ * what it closes is closed for itself alone. */
+static _Atomic pid_t owner;
 
 static bool in_table(int descriptor)
 {
@@ -39,6 +44,20 @@ static ino_t inode_of(int descriptor)
     struct stat status;
 
     return real()->fstat(descriptor, &status) ? 0 : status.st_ino;
+}
+
+/* Fences have no inode of their own, but one that all descriptors without a file have. */
+static bool is_timer(int descriptor)
+{
+    struct itimerspec time;
+
+    return timerfd_gettime(descriptor, &time) == 0;
+}
+
+/* Whether this process's descriptors are the table's. */
+static bool is_owner(void)
+{
+    return !owner || owner == getpid();
 }
 
 static void forget(struct descriptor *entry)
@@ -56,8 +75,7 @@ static struct descriptor *find(int descriptor)
     if (!in_table(descriptor) || descriptors[descriptor].kind == DESCRIPTOR_OTHER)
         return NULL;
     entry = &descriptors[descriptor];
-    /* Fences have no inode of their own. */
-    if (entry->kind != DESCRIPTOR_FENCE && inode_of(descriptor) != entry->inode) {
+    if (inode_of(descriptor) != entry->inode || (entry->kind == DESCRIPTOR_FENCE && !is_timer(descriptor))) {
         forget(entry);
         return NULL;
     }
@@ -86,6 +104,8 @@ int descriptors_open_node(struct device *device, int flags)
     int descriptor = memfd_create("fakegpu-node", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
 
     lock();
+    if (!owner)
+        owner = getpid();
     if (descriptor >= 0) {
         struct file *file = file_open(device);
 
@@ -106,7 +126,7 @@ int descriptors_open_node(struct device *device, int flags)
 
 int descriptors_close(int descriptor)
 {
-    if (in_table(descriptor) && descriptors[descriptor].kind != DESCRIPTOR_OTHER) {
+    if (in_table(descriptor) && descriptors[descriptor].kind != DESCRIPTOR_OTHER && is_owner()) {
         lock();
         forget(&descriptors[descriptor]);
         unlock();
@@ -121,6 +141,8 @@ void descriptors_duplicated(int from, int to)
     if (!in_table(to) || from == to ||
         (descriptors[to].kind == DESCRIPTOR_OTHER && (!in_table(from) || descriptors[from].kind == DESCRIPTOR_OTHER)))
         return;
+    if (!is_owner())
+        return;
     lock();
     source = find(from);
     copy = source ? *source : (struct descriptor){0};
@@ -129,6 +151,14 @@ void descriptors_duplicated(int from, int to)
     forget(&descriptors[to]);
     descriptors[to] = copy;
     unlock();
+}
+
+void descriptors_forked(void)
+{
+    owner = getpid();
+    for (int i = 0; i < DESCRIPTOR_COUNT; i++)
+        if (descriptors[i].kind != DESCRIPTOR_OTHER) /* the rest of the table is not touched, nor copied */
+            descriptors[i].inherited = true;
 }
 
 bool descriptors_is_node(int descriptor)
@@ -182,7 +212,7 @@ size_t descriptors_count(const struct device *device, enum descriptor_kind kind)
     size_t count = 0;
 
     for (int i = 0; i < DESCRIPTOR_COUNT; i++)
-        if (descriptors[i].kind == kind && descriptors[i].device == device && find(i))
+        if (descriptors[i].kind == kind && descriptors[i].device == device && !descriptors[i].inherited && find(i))
             count++;
     return count;
 }

@@ -25,6 +25,7 @@ void descriptors_duplicated(int from, int to); /* `to` is what `from` is, after 
 bool descriptors_is_node(int descriptor);
 
 /* With the lock held. */
+void descriptors_forked(void); /* in a child that was forked, which has its parent's descriptors */
 struct file *descriptors_file(int descriptor);
 /* A new descriptor of memory that `file` exports, close-on-exec; -1 with errno. */
 int descriptors_export(struct file *file, int memory);

@@ -6,15 +6,30 @@
 #include "vcn.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SIZE = 64 };
+enum { NAME_SIZE = 64, FIRST_AMD_BUS = 4 };
 
 static struct device devices[DEVICE_LIMIT];
 static size_t count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct file *files;
+
+/* Where an integrated GPU is: Intel's first device 2 of bus 0, AMD's on bus 4; more of them on buses behind. */
+static void write_slot(struct device *device)
+{
+    bool intel = device->model.driver == DRIVER_I915;
+    unsigned before = 0;
+
+    for (size_t i = 0; i < count; i++)
+        before += devices[i].model.driver == device->model.driver;
+    if (intel)
+        snprintf(device->slot, sizeof device->slot, "0000:%02x:02.0", before);
+    else
+        snprintf(device->slot, sizeof device->slot, "0000:%02x:00.0", FIRST_AMD_BUS + before);
+}
 
 static void add(const char *name)
 {
@@ -24,8 +39,10 @@ static void add(const char *name)
         message("no GPU '%s' is modelled; README.md of the emulated GPU has the list", name);
     else if (count == DEVICE_LIMIT)
         message("more than %d GPUs: '%s' is left out", DEVICE_LIMIT, name);
-    else
+    else {
+        write_slot(&device);
         devices[count++] = device;
+    }
 }
 
 static void make_devices(void)

@@ -15,6 +15,7 @@ enum {
     DRM_MAJOR = 226, /* the kernel's Documentation/admin-guide/devices.txt */
     FIRST_RENDER_MINOR = 128,
     DEVICE_LIMIT = 4,
+    SLOT_SIZE = 16,
     SUBMISSION_WINDOW = 1024, /* of the latest submissions it is known when they are done */
 };
 
@@ -29,6 +30,7 @@ struct object {
     enum object_kind kind;
     uint32_t id;
     uint64_t signal;   /* of a syncobj: when what was attached to it last is done */
+    bool has_fence;    /* of a syncobj */
     uint32_t *handles; /* of a buffer list */
     size_t handle_count;
 };
@@ -36,6 +38,7 @@ struct object {
 struct device {
     struct model model;
     unsigned minor;
+    char slot[SLOT_SIZE]; /* PCI */
     struct faults faults;
     struct statistics statistics;
     /* The engine: see engine.c. */
@@ -52,6 +55,7 @@ struct device {
 struct file {
     struct device *device;
     unsigned references; /* descriptors */
+    bool inherited;      /* by a forked child, from its parent */
     struct handle_table handles;
     struct object *objects;
     size_t object_count, object_capacity;

@@ -42,6 +42,11 @@ size_t engine_coded_room(const struct device *device, size_t size)
     return size < device->faults.coded_limit ? size : (size_t)device->faults.coded_limit;
 }
 
+bool engine_limits_coded(const struct device *device)
+{
+    return device->faults.coded_limit != UINT64_MAX;
+}
+
 uint64_t engine_finish(struct device *device)
 {
     uint64_t now = clock_now(), start = device->engine_free > now ? device->engine_free : now;
@@ -53,6 +58,7 @@ uint64_t engine_finish(struct device *device)
         return device->hang_end;
     if (!pictures || !device->faults.picture_time)
         return 0;
+    device->statistics.faults += pictures;
     device->engine_free = start + pictures * device->faults.picture_time;
     return device->engine_free;
 }

@@ -16,6 +16,9 @@ bool engine_begin_picture(struct device *device);
 /* What the engine uses of a coded buffer of that size. */
 size_t engine_coded_room(const struct device *device, size_t size);
 
+/* Whether a fault makes coded buffers smaller: what does not fit then overflows, and is not coded as skipped. */
+bool engine_limits_coded(const struct device *device);
+
 /* The end of a submission: when everything in it is done. */
 uint64_t engine_finish(struct device *device);
 

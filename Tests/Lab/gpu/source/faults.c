@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "device.h"
+#include "ioctl_names.h"
 #include "message.h"
 #include "real.h"
 #include "settings.h"
@@ -18,6 +19,7 @@ enum {
     WORD_LIMIT = 5,
     LARGEST_ERRNO = 133, /* EHWPOISON */
     NODE_NAME_SIZE = 32,
+    LINE_SIZE = 128, /* of what is said */
 };
 
 static const struct faults none = {
@@ -30,6 +32,7 @@ static const struct faults none = {
 
 /* ---- Reading */
 
+/* With K, M or G behind it; false where it is none, or more than 64 bits hold. */
 static bool read_number(const char *word, uint64_t *number)
 {
     char *end;
@@ -37,6 +40,7 @@ static bool read_number(const char *word, uint64_t *number)
 
     if (!word || !isdigit((unsigned char)*word))
         return false;
+    errno = 0;
     *number = strtoull(word, &end, 0);
     if (*end == 'k' || *end == 'K')
         shift = 10;
@@ -44,6 +48,8 @@ static bool read_number(const char *word, uint64_t *number)
         shift = 20;
     else if (*end == 'G')
         shift = 30;
+    if (errno || *number > UINT64_MAX >> shift)
+        return false;
     *number <<= shift;
     return end[shift ? 1 : 0] == 0;
 }
@@ -65,8 +71,8 @@ static bool read_failure(struct faults *faults, char *const words[WORD_LIMIT])
 {
     struct ioctl_failure failure = {.first = 1, .times = UINT64_MAX};
 
-    if (faults->failure_count == FAULT_FAILURE_LIMIT || !words[1] || strlen(words[1]) >= sizeof failure.name ||
-        !read_error(words[2], &failure.error))
+    if (faults->failure_count == FAULT_FAILURE_LIMIT || strlen(words[1]) >= sizeof failure.name ||
+        (strcmp(words[1], "*") != 0 && !ioctl_is_known(words[1])) || !read_error(words[2], &failure.error))
         return false;
     strcpy(failure.name, words[1]);
     if (words[3] && !read_number(words[3], &failure.first))
@@ -79,29 +85,67 @@ static bool read_failure(struct faults *faults, char *const words[WORD_LIMIT])
 
 static bool read_milliseconds(const char *word, uint64_t *nanoseconds)
 {
-    if (!read_number(word, nanoseconds))
+    if (!read_number(word, nanoseconds) || *nanoseconds > UINT64_MAX / NANOSECONDS_PER_MILLISECOND)
         return false;
     *nanoseconds *= NANOSECONDS_PER_MILLISECOND;
     return true;
 }
 
-static bool read_fault(struct faults *faults, char *const words[WORD_LIMIT])
+static bool read_memory(struct faults *faults, char *const words[WORD_LIMIT])
 {
-    if (strcmp(words[0], "fail") == 0)
-        return read_failure(faults, words);
-    if (strcmp(words[0], "memory") == 0)
-        return read_number(words[1], &faults->memory_limit);
-    if (strcmp(words[0], "hang") == 0)
-        return read_number(words[1], &faults->hang_from) &&
-               (!words[2] || read_milliseconds(words[2], &faults->hang_duration));
-    if (strcmp(words[0], "lost") == 0)
-        return read_number(words[1], &faults->lost_from);
-    if (strcmp(words[0], "coded") == 0)
-        return read_number(words[1], &faults->coded_limit);
-    if (strcmp(words[0], "slow") == 0)
-        return read_milliseconds(words[1], &faults->picture_time);
-    if (strcmp(words[0], "import") == 0)
-        return read_error(words[1], &faults->import_error);
+    return read_number(words[1], &faults->memory_limit);
+}
+
+static bool read_hang(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return read_number(words[1], &faults->hang_from) &&
+           (!words[2] || read_milliseconds(words[2], &faults->hang_duration));
+}
+
+static bool read_lost(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return read_number(words[1], &faults->lost_from);
+}
+
+static bool read_coded(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return read_number(words[1], &faults->coded_limit);
+}
+
+static bool read_slow(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return read_milliseconds(words[1], &faults->picture_time);
+}
+
+static bool read_import(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return read_error(words[1], &faults->import_error);
+}
+
+/* With how many words there may be, the name among them. */
+static const struct kind {
+    const char *name;
+    size_t least, most;
+    bool (*read)(struct faults *faults, char *const words[WORD_LIMIT]);
+} kinds[] = {
+    {"fail", 3, 5, read_failure}, {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
+    {"lost", 2, 2, read_lost},    {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
+    {"import", 2, 2, read_import},
+};
+
+/* Adds the fault, or nothing. */
+static bool read_fault(struct faults *faults, char *const words[WORD_LIMIT], size_t count)
+{
+    struct faults changed = *faults;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(words[0], kinds[i].name) != 0)
+            continue;
+        if (count < kinds[i].least || count > kinds[i].most || !kinds[i].read(&changed, words))
+            return false;
+        *faults = changed;
+        return true;
+    }
     return false;
 }
 
@@ -113,31 +157,42 @@ static bool is_for(const struct device *device, const char *node)
     return strcmp(name, node) == 0;
 }
 
-/* A fault, perhaps behind a node's name and a colon; without one it is every device's. */
-static void read_line(char *line)
+/* Adds the fault to the device of that name, or without a name to each; false where it is for none. */
+static bool read_fault_for(const char *node, char *const words[WORD_LIMIT], size_t count)
 {
-    char *words[WORD_LIMIT + 1] = {0}, **first = words, *rest;
-    const char *node = NULL;
-    size_t count = 0;
+    bool found = false;
 
-    for (char *word = strtok_r(line, " \t", &rest); word && count <= WORD_LIMIT; word = strtok_r(NULL, " \t", &rest))
-        words[count++] = word;
-    if (!count || *words[0] == '#')
-        return;
-    if (words[0][strlen(words[0]) - 1] == ':') {
-        node = words[0];
-        first++;
-        count--;
-    }
     for (size_t i = 0; i < device_count(); i++) {
         struct device *device = device_at(i);
 
         if (node && !is_for(device, node))
             continue;
-        if (!count || count > WORD_LIMIT || !read_fault(&device->faults, first))
-            message("the fault '%s %s' cannot be read; README.md of the emulated GPU has the list",
-                    *first ? *first : "", count > 1 ? first[1] : "");
+        if (!read_fault(&device->faults, words, count))
+            return false;
+        found = true;
     }
+    return found;
+}
+
+/* A fault, perhaps behind a node's name and a colon. */
+static void read_line(char *line)
+{
+    enum { MOST = WORD_LIMIT + 2 }; /* the node's name, and one too many */
+    char *words[MOST + 1] = {0}, **first = words, *rest, whole[LINE_SIZE];
+    const char *node = NULL;
+    size_t count = 0;
+
+    snprintf(whole, sizeof whole, "%s", line);
+    for (char *word = strtok_r(line, " \t", &rest); word && count < MOST; word = strtok_r(NULL, " \t", &rest))
+        words[count++] = word;
+    if (!count || *words[0] == '#')
+        return;
+    if (words[0][strlen(words[0]) - 1] == ':') {
+        node = *first++;
+        count--;
+    }
+    if (!count || count > WORD_LIMIT || !read_fault_for(node, first, count))
+        message("the fault '%s' cannot be read and is left out; README.md of the emulated GPU has the list", whole);
 }
 
 static void read_text(char *text)
@@ -160,8 +215,12 @@ static void read_file(const char *path)
 
     if (!file)
         return;
-    size = fread(text, 1, sizeof text - 1, file);
+    size = fread(text, 1, sizeof text, file);
     fclose(file);
+    if (size == sizeof text) {
+        message("%s has more than %d bytes: nothing in it is read", path, TEXT_SIZE - 1);
+        size = 0;
+    }
     text[size] = 0;
     read_text(text);
 }
@@ -189,7 +248,10 @@ void faults_refresh(void)
         char text[TEXT_SIZE];
 
         started = true;
-        snprintf(text, sizeof text, "%s", settings()->faults ? settings()->faults : "");
+        if (snprintf(text, sizeof text, "%s", settings()->faults ? settings()->faults : "") >= (int)sizeof text) {
+            message("FAKEGPU_FAULTS has more than %d bytes: nothing in it is read", TEXT_SIZE - 1);
+            *text = 0;
+        }
         read_text(text);
     }
     if (settings()->control && has_changed(settings()->control))
@@ -205,7 +267,7 @@ int faults_ioctl(struct device *device, const char *name)
     for (size_t i = 0; i < device->faults.failure_count; i++) {
         struct ioctl_failure *failure = &device->faults.failures[i];
 
-        if (strcmp(failure->name, "*") != 0 && strcmp(failure->name, name) != 0)
+        if (strcmp(failure->name, "*") != 0 && (!name || strcmp(failure->name, name) != 0))
             continue;
         failure->calls++;
         if (!error && failure->calls >= failure->first && failure->calls - failure->first < failure->times)

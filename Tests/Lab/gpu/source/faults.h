@@ -34,7 +34,7 @@ struct faults {
 /* With the lock held. Reads the faults at the first call, and the control file's when that has changed. */
 void faults_refresh(void);
 
-/* What an ioctl is to fail with: a negative errno, or 0. Counts the call. */
+/* What an ioctl is to fail with: a negative errno, or 0. Counts the call. `name`: null for an unknown one. */
 int faults_ioctl(struct device *device, const char *name);
 
 #endif

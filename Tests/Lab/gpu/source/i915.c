@@ -10,11 +10,13 @@
 #include "mi.h"
 #include "real.h"
 #include "report.h"
+#include "user_memory.h"
 
 #include <drm.h>
 #include <i915_drm.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -22,18 +24,41 @@
 #define FIRST_ADDRESS 0x100000ULL
 #define ADDRESS_ALIGNMENT 0x10000ULL
 
+enum {
+    LAST_CONTEXT_PARAMETER = I915_CONTEXT_PARAM_PROTECTED_CONTENT, /* of this header */
+    EXTENSION_LIMIT = 512, /* in a list, as in the kernel's i915_user_extensions.c */
+};
+
 #define APERTURE_SIZE (4ULL << 30)
 #define ADDRESS_SPACE_SIZE (1ULL << 48)
 
 /* ---- Buffers */
 
-/* drm_i915_gem_create, and the start of drm_i915_gem_create_ext, whose extensions choose memory that is all the same */
 static int gem_create(struct file *file, struct drm_i915_gem_create *create)
 {
     int status = buffer_create(&file->handles, file->device, create->size, &create->handle);
 
     if (!status)
         create->size = buffer_of(&file->handles, create->handle)->size;
+    return status;
+}
+
+/* It begins like drm_i915_gem_create. */
+static int gem_create_extended(struct file *file, struct drm_i915_gem_create_ext *create)
+{
+    struct drm_i915_gem_create plain = {.size = create->size};
+    struct i915_user_extension extension = {.next_extension = create->extensions};
+    int status;
+
+    for (unsigned i = 0; extension.next_extension && i < EXTENSION_LIMIT; i++) {
+        if (user_read(&extension, extension.next_extension, sizeof extension))
+            return -EFAULT;
+        if (extension.name != I915_GEM_CREATE_EXT_MEMORY_REGIONS) /* there is one */
+            report_unmodelled(file->device, "the extension of I915_GEM_CREATE_EXT", extension.name);
+    }
+    status = gem_create(file, &plain);
+    create->size = plain.size;
+    create->handle = plain.handle;
     return status;
 }
 
@@ -69,20 +94,14 @@ static int gem_write(struct file *file, const struct drm_i915_gem_pwrite *transf
 {
     void *bytes = buffer_bytes(buffer_of(&file->handles, transfer->handle), transfer->offset, transfer->size);
 
-    if (!bytes)
-        return -EINVAL;
-    memcpy(bytes, (const void *)(uintptr_t)transfer->data_ptr, transfer->size);
-    return 0;
+    return bytes ? user_read(bytes, transfer->data_ptr, transfer->size) : -EINVAL;
 }
 
 static int gem_read(struct file *file, const struct drm_i915_gem_pread *transfer)
 {
     const void *bytes = buffer_bytes(buffer_of(&file->handles, transfer->handle), transfer->offset, transfer->size);
 
-    if (!bytes)
-        return -EINVAL;
-    memcpy((void *)(uintptr_t)transfer->data_ptr, bytes, transfer->size);
-    return 0;
+    return bytes ? user_write(transfer->data_ptr, bytes, transfer->size) : -EINVAL;
 }
 
 static int gem_set_tiling(struct file *file, struct drm_i915_gem_set_tiling *tiling)
@@ -128,9 +147,7 @@ static int gem_get_caching(struct file *file, struct drm_i915_gem_caching *cachi
 
 static int gem_user_memory(struct file *file, struct drm_i915_gem_userptr *user)
 {
-    void *bytes = (void *)(uintptr_t)user->user_ptr;
-
-    return buffer_wrap(&file->handles, file->device, bytes, user->user_size, &user->handle);
+    return buffer_wrap(&file->handles, file->device, user->user_ptr, user->user_size, &user->handle);
 }
 
 static int gem_busy(struct file *file, struct drm_i915_gem_busy *busy)
@@ -212,16 +229,25 @@ static int context_parameter(struct file *file, struct drm_i915_gem_context_para
     case I915_CONTEXT_PARAM_SSEU:
         if (parameter->size < sizeof units)
             return -EINVAL;
-        memcpy((void *)(uintptr_t)parameter->value, &units, sizeof units);
-        return 0;
+        return user_write(parameter->value, &units, sizeof units);
     case I915_CONTEXT_PARAM_VM:
         status = address_space_create(file, &id);
         parameter->value = id;
         return status;
     default:
+        if (parameter->param > LAST_CONTEXT_PARAMETER)
+            report_unmodelled(file->device, "I915_CONTEXT_PARAM", parameter->param);
         parameter->value = 0;
         return 0;
     }
+}
+
+/* What is set changes nothing here: engines (there is one of each kind), priorities, recovery. */
+static int set_context_parameter(const struct file *file, const struct drm_i915_gem_context_param *parameter)
+{
+    if (parameter->param > LAST_CONTEXT_PARAMETER)
+        report_unmodelled(file->device, "I915_CONTEXT_PARAM", parameter->param);
+    return 0;
 }
 
 static int reset_statistics(struct file *file, struct drm_i915_reset_stats *statistics)
@@ -243,8 +269,9 @@ static bool has_wide_addresses(const struct device *device)
     return family != 0x01 && family != 0x04 && family != 0x0a;
 }
 
-static struct drm_i915_gem_exec_object2 *relocation_target(const struct drm_i915_gem_execbuffer2 *submission,
-                                                           struct drm_i915_gem_exec_object2 *objects, uint32_t handle)
+static const struct drm_i915_gem_exec_object2 *relocation_target(const struct drm_i915_gem_execbuffer2 *submission,
+                                                                 const struct drm_i915_gem_exec_object2 *objects,
+                                                                 uint32_t handle)
 {
     if (submission->flags & I915_EXEC_HANDLE_LUT)
         return handle < submission->buffer_count ? &objects[handle] : NULL;
@@ -254,17 +281,23 @@ static struct drm_i915_gem_exec_object2 *relocation_target(const struct drm_i915
     return NULL;
 }
 
-static void relocate(const struct batch *batch, const struct drm_i915_gem_execbuffer2 *submission,
-                     struct drm_i915_gem_exec_object2 *objects, const struct drm_i915_gem_exec_object2 *object)
+static int relocate(const struct batch *batch, const struct drm_i915_gem_execbuffer2 *submission,
+                    const struct drm_i915_gem_exec_object2 *object)
 {
-    struct drm_i915_gem_relocation_entry *entries = (void *)(uintptr_t)object->relocs_ptr;
     const struct buffer *buffer = buffer_of(&batch->file->handles, object->handle);
-    size_t size = batch->wide_addresses ? sizeof(uint64_t) : sizeof(uint32_t);
+    size_t address_size = batch->wide_addresses ? sizeof(uint64_t) : sizeof(uint32_t);
+    struct drm_i915_gem_relocation_entry *entries;
+    int status;
 
+    if (!object->relocation_count)
+        return 0;
+    entries = user_array(object->relocs_ptr, object->relocation_count, sizeof *entries, &status);
+    if (!entries)
+        return status;
     for (uint32_t i = 0; i < object->relocation_count; i++) {
         const struct drm_i915_gem_exec_object2 *target =
-            relocation_target(submission, objects, entries[i].target_handle);
-        void *place = buffer_bytes(buffer, entries[i].offset, size);
+            relocation_target(submission, batch->objects, entries[i].target_handle);
+        void *place = buffer_bytes(buffer, entries[i].offset, address_size);
         uint64_t address;
 
         if (!target || !place) {
@@ -272,9 +305,12 @@ static void relocate(const struct batch *batch, const struct drm_i915_gem_execbu
             continue;
         }
         address = target->offset + entries[i].delta;
-        memcpy(place, &address, size); /* little-endian */
+        memcpy(place, &address, address_size); /* little-endian */
         entries[i].presumed_offset = target->offset;
     }
+    status = user_write(object->relocs_ptr, entries, object->relocation_count * sizeof *entries);
+    free(entries);
+    return status;
 }
 
 static void run(const struct batch *batch, const struct drm_i915_gem_execbuffer2 *submission)
@@ -287,30 +323,80 @@ static void run(const struct batch *batch, const struct drm_i915_gem_execbuffer2
 
     debug("batch in buffer %u from %llu on, for ring %llu", batch->objects[index].handle, (unsigned long long)start,
           (unsigned long long)(submission->flags & I915_EXEC_RING_MASK));
-    if (!words || start % sizeof *words)
+    if (!words)
         message("the driver submits a batch that is outside of its buffer");
     else
         mi_execute(&running, words, (buffer->size - start) / sizeof *words);
 }
 
 /* The fences of I915_EXEC_FENCE_ARRAY, in the place of the clip rectangles of old. */
-static void signal_fences(struct file *file, const struct drm_i915_gem_execbuffer2 *submission, uint64_t done)
+static int signal_fences(struct file *file, const struct drm_i915_gem_execbuffer2 *submission, uint64_t done)
 {
-    const struct drm_i915_gem_exec_fence *fences = (const void *)(uintptr_t)submission->cliprects_ptr;
+    struct drm_i915_gem_exec_fence *fences;
+    int status;
 
     if (!(submission->flags & I915_EXEC_FENCE_ARRAY))
-        return;
-    for (uint32_t i = 0; i < submission->num_cliprects; i++) {
+        return 0;
+    fences = user_array(submission->cliprects_ptr, submission->num_cliprects, sizeof *fences, &status);
+    for (uint32_t i = 0; fences && i < submission->num_cliprects; i++) {
         struct object *object = object_find(file, OBJECT_SYNCOBJ, fences[i].handle);
 
-        if (object && fences[i].flags & I915_EXEC_FENCE_SIGNAL)
+        if (object && fences[i].flags & I915_EXEC_FENCE_SIGNAL) {
             object->signal = done;
+            object->has_fence = true;
+        }
     }
+    free(fences);
+    return status;
 }
 
-static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submission)
+/* Gives each buffer its address. As in the kernel they begin at pages. */
+static int place_buffers(const struct file *file, struct drm_i915_gem_exec_object2 *objects, uint32_t count)
 {
-    struct drm_i915_gem_exec_object2 *objects = (void *)(uintptr_t)submission->buffers_ptr;
+    uint64_t address = FIRST_ADDRESS;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
+
+        if (!buffer)
+            return -ENOENT;
+        if (!(objects[i].flags & EXEC_OBJECT_PINNED)) {
+            objects[i].offset = address;
+            address += (buffer->size + 2 * ADDRESS_ALIGNMENT - 1) & ~(ADDRESS_ALIGNMENT - 1); /* a gap between */
+        } else if (objects[i].offset % PAGE_SIZE) {
+            message("the driver pins buffer %u at %llx, which is no page's address", objects[i].handle,
+                    (unsigned long long)objects[i].offset);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static int finish(struct file *file, struct drm_i915_gem_execbuffer2 *submission,
+                  const struct drm_i915_gem_exec_object2 *objects)
+{
+    uint64_t done = engine_finish(file->device);
+    int status, descriptor;
+
+    for (uint32_t i = 0; i < submission->buffer_count; i++) {
+        struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
+
+        if (buffer->idle < done)
+            buffer->idle = done;
+    }
+    status = signal_fences(file, submission, done);
+    if (status || !(submission->flags & I915_EXEC_FENCE_OUT))
+        return status;
+    descriptor = descriptors_fence(file, done);
+    if (descriptor < 0)
+        return -errno;
+    submission->rsvd2 = (uint64_t)descriptor << 32 | (uint32_t)submission->rsvd2;
+    return 0;
+}
+
+static int execute_with(struct file *file, struct drm_i915_gem_execbuffer2 *submission,
+                        struct drm_i915_gem_exec_object2 *objects)
+{
     struct batch batch = {
         .file = file,
         .objects = objects,
@@ -318,51 +404,47 @@ static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submissio
         .wide_addresses = has_wide_addresses(file->device),
         .mfx = mfx_context(file, i915_execbuffer2_get_context_id(*submission)),
     };
-    uint64_t address = FIRST_ADDRESS, done;
+    int status = batch.mfx ? place_buffers(file, objects, submission->buffer_count) : -ENOMEM;
+
+    for (uint32_t i = 0; !status && i < submission->buffer_count; i++)
+        status = relocate(&batch, submission, &objects[i]);
+    if (!status)
+        status = user_write(submission->buffers_ptr, objects, submission->buffer_count * sizeof *objects);
+    if (status)
+        return status;
+    run(&batch, submission);
+    return finish(file, submission, objects);
+}
+
+static int execute(struct file *file, struct drm_i915_gem_execbuffer2 *submission)
+{
+    struct drm_i915_gem_exec_object2 *objects;
+    int status;
 
     if (engine_is_lost(file->device))
         return -EIO;
-    if (!batch.mfx)
-        return -ENOMEM;
     if (!submission->buffer_count)
         return -EINVAL;
-    for (uint32_t i = 0; i < submission->buffer_count; i++) {
-        const struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
-
-        if (!buffer)
-            return -ENOENT;
-        if (objects[i].flags & EXEC_OBJECT_PINNED)
-            continue;
-        objects[i].offset = address;
-        address += (buffer->size + 2 * ADDRESS_ALIGNMENT - 1) & ~(ADDRESS_ALIGNMENT - 1); /* a gap between buffers */
+    if ((submission->batch_start_offset | submission->batch_len) % sizeof(uint64_t)) {
+        message("the driver submits a batch of %u bytes at %u, which are no qwords", submission->batch_len,
+                submission->batch_start_offset);
+        return -EINVAL;
     }
-    for (uint32_t i = 0; i < submission->buffer_count; i++)
-        relocate(&batch, submission, objects, &objects[i]);
-    run(&batch, submission);
-    done = engine_finish(file->device);
-    for (uint32_t i = 0; i < submission->buffer_count; i++) {
-        struct buffer *buffer = buffer_of(&file->handles, objects[i].handle);
-
-        if (buffer->idle < done)
-            buffer->idle = done;
-    }
-    signal_fences(file, submission, done);
-    if (submission->flags & I915_EXEC_FENCE_OUT) {
-        int descriptor = descriptors_fence(file, done);
-
-        if (descriptor < 0)
-            return -errno;
-        submission->rsvd2 = (uint64_t)descriptor << 32 | (uint32_t)submission->rsvd2;
-    }
-    return 0;
+    objects = user_array(submission->buffers_ptr, submission->buffer_count, sizeof *objects, &status);
+    if (!objects)
+        return status;
+    status = execute_with(file, submission, objects);
+    free(objects);
+    return status;
 }
 
 static int buffer_ioctl(struct file *file, unsigned number, void *argument)
 {
     switch (number) {
     case DRM_I915_GEM_CREATE:
-    case DRM_I915_GEM_CREATE_EXT:
         return gem_create(file, argument);
+    case DRM_I915_GEM_CREATE_EXT:
+        return gem_create_extended(file, argument);
     case DRM_I915_GEM_MMAP:
         return gem_map(file, argument);
     case DRM_I915_GEM_MMAP_GTT: /* and DRM_I915_GEM_MMAP_OFFSET, the same number with a longer structure */
@@ -393,7 +475,6 @@ static int buffer_ioctl(struct file *file, unsigned number, void *argument)
     case DRM_I915_GEM_SW_FINISH:
         return 0;
     default:
-        report_unmodelled(file->device, "i915 ioctl", number);
         return -EINVAL;
     }
 }
@@ -414,7 +495,7 @@ int i915_ioctl(struct file *file, unsigned number, void *argument)
     case DRM_I915_GEM_CONTEXT_GETPARAM:
         return context_parameter(file, argument);
     case DRM_I915_GEM_CONTEXT_SETPARAM:
-        return 0; /* engines, priorities: there is one of each kind */
+        return set_context_parameter(file, argument);
     case DRM_I915_GEM_VM_CREATE:
         return address_space_create(file, &((struct drm_i915_gem_vm_control *)argument)->vm_id);
     case DRM_I915_GEM_VM_DESTROY:

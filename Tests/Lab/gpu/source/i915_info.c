@@ -2,11 +2,13 @@
 
 #include "device.h"
 #include "report.h"
+#include "user_memory.h"
 
 #include <drm.h>
 #include <i915_drm.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One slice of six subslices with sixteen execution units each. */
@@ -83,10 +85,11 @@ static int parameter_value(const struct device *device, int parameter, int *valu
 
 int i915_parameter(struct device *device, const struct drm_i915_getparam *parameter)
 {
-    int status = parameter_value(device, parameter->param, parameter->value);
+    int value, status = parameter_value(device, parameter->param, &value);
 
-    if (status)
-        report_unmodelled(device, "I915_PARAM", (uint64_t)parameter->param);
+    if (!status)
+        return user_write((uintptr_t)parameter->value, &value, sizeof value);
+    report_unmodelled(device, "I915_PARAM", (uint64_t)parameter->param);
     return status;
 }
 
@@ -136,7 +139,7 @@ static size_t memory_regions(void *answer)
 }
 
 /* The kernel's rule: length 0 asks for the size, a length that is too short is an error in the item itself. */
-static void answer_item(struct device *device, struct drm_i915_query_item *item)
+static int answer_item(struct device *device, struct drm_i915_query_item *item)
 {
     union {
         uint64_t alignment;
@@ -158,22 +161,27 @@ static void answer_item(struct device *device, struct drm_i915_query_item *item)
     default:
         report_unmodelled(device, "DRM_I915_QUERY", item->query_id);
         item->length = -EINVAL;
-        return;
+        return 0;
     }
     if (item->length && item->length < (int32_t)size) {
         item->length = -EINVAL;
-        return;
+        return 0;
     }
-    if (item->length)
-        memcpy((void *)(uintptr_t)item->data_ptr, &answer, size);
+    if (item->length && user_write(item->data_ptr, &answer, size))
+        return -EFAULT;
     item->length = (int32_t)size;
+    return 0;
 }
 
 int i915_query(struct device *device, const struct drm_i915_query *query)
 {
-    struct drm_i915_query_item *items = (struct drm_i915_query_item *)(uintptr_t)query->items_ptr;
+    int status;
+    struct drm_i915_query_item *items = user_array(query->items_ptr, query->num_items, sizeof *items, &status);
 
-    for (uint32_t i = 0; i < query->num_items; i++)
-        answer_item(device, &items[i]);
-    return 0;
+    for (uint32_t i = 0; items && !status && i < query->num_items; i++)
+        status = answer_item(device, &items[i]);
+    if (items && !status)
+        status = user_write(query->items_ptr, items, query->num_items * sizeof *items);
+    free(items);
+    return status;
 }

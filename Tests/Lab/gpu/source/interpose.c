@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,29 @@ int __open64_2(const char *path, int flags);
 char *__realpath_chk(const char *path, char *resolved, size_t size);
 ssize_t __readlink_chk(const char *path, char *target, size_t size, size_t capacity);
 
+static void lock_all(void)
+{
+    lock();
+    virtual_files_lock();
+}
+
+static void unlock_all(void)
+{
+    virtual_files_unlock();
+    unlock();
+}
+
+static void forked(void)
+{
+    report_forked();
+    descriptors_forked();
+    unlock_all();
+}
+
 __attribute__((constructor)) static void start(void)
 {
     report_start();
+    pthread_atfork(lock_all, unlock_all, forked); /* or a lock that another thread held would be held for ever */
 }
 
 __attribute__((destructor)) static void end(void)
@@ -212,6 +233,7 @@ INTERPOSED int ioctl(int descriptor, unsigned long request, ...)
 
 static void *map(void *address, size_t size, int protection, int flags, int descriptor, off_t offset)
 {
+    uint64_t start = (uint64_t)offset & ((1ULL << MAP_OFFSET_SHIFT) - 1);
     const struct buffer *buffer;
     struct file *file;
     int memory = -1;
@@ -221,9 +243,11 @@ static void *map(void *address, size_t size, int protection, int flags, int desc
     lock();
     file = descriptors_file(descriptor);
     buffer = file ? buffer_of(&file->handles, (uint32_t)((uint64_t)offset >> MAP_OFFSET_SHIFT)) : NULL;
-    if (buffer && buffer->memory >= 0 && size <= buffer->size + PAGE_SIZE - 1)
+    /* i915 maps from the start on alone (drm_vma_offset_exact_lookup); amdgpu from any page. */
+    if (buffer && buffer->memory >= 0 && start <= buffer->size && size <= buffer->size - start + PAGE_SIZE - 1 &&
+        (!start || file->device->model.driver == DRIVER_AMDGPU))
         memory = buffer->memory;
-    address = memory < 0 ? MAP_FAILED : real()->mmap(address, size, protection, flags, memory, 0);
+    address = memory < 0 ? MAP_FAILED : real()->mmap(address, size, protection, flags, memory, (off_t)start);
     unlock();
     if (memory < 0)
         errno = EINVAL;
@@ -441,6 +465,92 @@ INTERPOSED int closedir(DIR *directory)
         return real()->closedir(directory);
     virtual_closedir(directory);
     return 0;
+}
+
+static int read_next(DIR *directory, struct dirent *entry, struct dirent **result)
+{
+    const struct dirent *next;
+
+    if (!virtual_is_directory(directory))
+        return real()->readdir_r(directory, entry, result);
+    next = virtual_readdir(directory);
+    *result = next ? entry : NULL;
+    if (next)
+        *entry = *next;
+    return 0;
+}
+
+INTERPOSED int readdir_r(DIR *directory, struct dirent *entry, struct dirent **result)
+{
+    return read_next(directory, entry, result);
+}
+
+INTERPOSED int readdir64_r(DIR *directory, struct dirent64 *entry, struct dirent64 **result)
+{
+    return read_next(directory, (struct dirent *)entry, (struct dirent **)result);
+}
+
+INTERPOSED long telldir(DIR *directory)
+{
+    return virtual_is_directory(directory) ? virtual_telldir(directory) : real()->telldir(directory);
+}
+
+INTERPOSED void seekdir(DIR *directory, long position)
+{
+    if (virtual_is_directory(directory))
+        virtual_seekdir(directory, position);
+    else
+        real()->seekdir(directory, position);
+}
+
+INTERPOSED void rewinddir(DIR *directory)
+{
+    if (virtual_is_directory(directory))
+        virtual_seekdir(directory, 0);
+    else
+        real()->rewinddir(directory);
+}
+
+/* There is no descriptor behind such a folder. */
+INTERPOSED int dirfd(DIR *directory)
+{
+    if (!virtual_is_directory(directory))
+        return real()->dirfd(directory);
+    errno = ENOTSUP;
+    return -1;
+}
+
+static void *glob_opendir(const char *path)
+{
+    return opendir(path);
+}
+
+static struct dirent *glob_readdir(void *directory)
+{
+    return readdir(directory);
+}
+
+static void glob_closedir(void *directory)
+{
+    closedir(directory);
+}
+
+/* The C library's own, with the folders that are shown here. */
+INTERPOSED int glob(const char *pattern, int flags, int (*fails)(const char *, int), glob_t *result)
+{
+    if (!virtual_path(pattern) || flags & GLOB_ALTDIRFUNC)
+        return real()->glob(pattern, flags, fails, result);
+    result->gl_opendir = glob_opendir;
+    result->gl_readdir = glob_readdir;
+    result->gl_closedir = glob_closedir;
+    result->gl_stat = stat;
+    result->gl_lstat = lstat;
+    return real()->glob(pattern, flags | GLOB_ALTDIRFUNC, fails, result);
+}
+
+INTERPOSED int glob64(const char *pattern, int flags, int (*fails)(const char *, int), glob64_t *result)
+{
+    return glob(pattern, flags, fails, (glob_t *)(void *)result);
 }
 
 static int scan(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),

@@ -5,109 +5,140 @@
 #include <i915_drm.h>
 
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 struct name {
-    unsigned number;
+    unsigned long request;
     const char *name;
 };
 
-#define CORE(name)                                                                                                     \
+#define NAME(name)                                                                                                     \
     {                                                                                                                  \
-        _IOC_NR(DRM_IOCTL_##name), #name                                                                               \
+        DRM_IOCTL_##name, #name                                                                                        \
     }
-#define DRIVER(name)                                                                                                   \
+
+/* Where several requests have one number: the one with the largest structure. */
+#define NAME_OF(name, other)                                                                                           \
     {                                                                                                                  \
-        DRM_COMMAND_BASE + DRM_##name, #name                                                                           \
+        DRM_IOCTL_##other, #name                                                                                       \
     }
 
 static const struct name core[] = {
-    CORE(VERSION),
-    CORE(GET_UNIQUE),
-    CORE(GET_MAGIC),
-    CORE(GET_CLIENT),
-    CORE(GET_CAP),
-    CORE(SET_CLIENT_CAP),
-    CORE(GEM_CLOSE),
-    CORE(PRIME_HANDLE_TO_FD),
-    CORE(PRIME_FD_TO_HANDLE),
-    CORE(SYNCOBJ_CREATE),
-    CORE(SYNCOBJ_DESTROY),
-    CORE(SYNCOBJ_HANDLE_TO_FD),
-    CORE(SYNCOBJ_FD_TO_HANDLE),
-    CORE(SYNCOBJ_WAIT),
-    CORE(SYNCOBJ_TIMELINE_WAIT),
-    CORE(SYNCOBJ_RESET),
-    CORE(SYNCOBJ_SIGNAL),
-    CORE(SYNCOBJ_TIMELINE_SIGNAL),
-    CORE(SYNCOBJ_TRANSFER),
+    NAME(VERSION),
+    NAME(GET_UNIQUE),
+    NAME(GET_MAGIC),
+    NAME(GET_CLIENT),
+    NAME(GET_CAP),
+    NAME(SET_CLIENT_CAP),
+    NAME(GEM_CLOSE),
+    NAME(PRIME_HANDLE_TO_FD),
+    NAME(PRIME_FD_TO_HANDLE),
+    NAME(SYNCOBJ_CREATE),
+    NAME(SYNCOBJ_DESTROY),
+    NAME(SYNCOBJ_HANDLE_TO_FD),
+    NAME(SYNCOBJ_FD_TO_HANDLE),
+    NAME(SYNCOBJ_WAIT),
+    NAME(SYNCOBJ_TIMELINE_WAIT),
+    NAME(SYNCOBJ_RESET),
+    NAME(SYNCOBJ_SIGNAL),
+    NAME(SYNCOBJ_TIMELINE_SIGNAL),
+    NAME(SYNCOBJ_TRANSFER),
     {0},
 };
 
 static const struct name amdgpu[] = {
-    DRIVER(AMDGPU_GEM_CREATE),
-    DRIVER(AMDGPU_GEM_MMAP),
-    DRIVER(AMDGPU_CTX),
-    DRIVER(AMDGPU_BO_LIST),
-    DRIVER(AMDGPU_CS),
-    DRIVER(AMDGPU_INFO),
-    DRIVER(AMDGPU_GEM_METADATA),
-    DRIVER(AMDGPU_GEM_WAIT_IDLE),
-    DRIVER(AMDGPU_GEM_VA),
-    DRIVER(AMDGPU_WAIT_CS),
-    DRIVER(AMDGPU_GEM_OP),
-    DRIVER(AMDGPU_GEM_USERPTR),
-    DRIVER(AMDGPU_WAIT_FENCES),
-    DRIVER(AMDGPU_VM),
-    DRIVER(AMDGPU_FENCE_TO_HANDLE),
-    DRIVER(AMDGPU_SCHED),
+    NAME(AMDGPU_GEM_CREATE),
+    NAME(AMDGPU_GEM_MMAP),
+    NAME(AMDGPU_CTX),
+    NAME(AMDGPU_BO_LIST),
+    NAME(AMDGPU_CS),
+    NAME(AMDGPU_INFO),
+    NAME(AMDGPU_GEM_METADATA),
+    NAME(AMDGPU_GEM_WAIT_IDLE),
+    NAME(AMDGPU_GEM_VA),
+    NAME(AMDGPU_WAIT_CS),
+    NAME(AMDGPU_GEM_OP),
+    NAME(AMDGPU_GEM_USERPTR),
+    NAME(AMDGPU_WAIT_FENCES),
+    NAME(AMDGPU_VM),
+    NAME(AMDGPU_FENCE_TO_HANDLE),
+    NAME(AMDGPU_SCHED),
     {0},
 };
 
 static const struct name i915[] = {
-    DRIVER(I915_GETPARAM),
-    DRIVER(I915_QUERY),
-    DRIVER(I915_GEM_CREATE),
-    DRIVER(I915_GEM_CREATE_EXT),
-    DRIVER(I915_GEM_MMAP),
-    DRIVER(I915_GEM_MMAP_GTT),
-    DRIVER(I915_GEM_PWRITE),
-    DRIVER(I915_GEM_PREAD),
-    DRIVER(I915_GEM_SET_DOMAIN),
-    DRIVER(I915_GEM_SW_FINISH),
-    DRIVER(I915_GEM_SET_TILING),
-    DRIVER(I915_GEM_GET_TILING),
-    DRIVER(I915_GEM_SET_CACHING),
-    DRIVER(I915_GEM_GET_CACHING),
-    DRIVER(I915_GEM_GET_APERTURE),
-    DRIVER(I915_GEM_BUSY),
-    DRIVER(I915_GEM_WAIT),
-    DRIVER(I915_GEM_THROTTLE),
-    DRIVER(I915_GEM_MADVISE),
-    DRIVER(I915_GEM_USERPTR),
-    DRIVER(I915_GEM_EXECBUFFER2),
-    DRIVER(I915_GEM_CONTEXT_CREATE),
-    DRIVER(I915_GEM_CONTEXT_DESTROY),
-    DRIVER(I915_GEM_CONTEXT_GETPARAM),
-    DRIVER(I915_GEM_CONTEXT_SETPARAM),
-    DRIVER(I915_GEM_VM_CREATE),
-    DRIVER(I915_GEM_VM_DESTROY),
-    DRIVER(I915_GET_RESET_STATS),
-    DRIVER(I915_REG_READ),
+    NAME(I915_GETPARAM),
+    NAME(I915_QUERY),
+    NAME(I915_GEM_CREATE),
+    NAME(I915_GEM_CREATE_EXT),
+    NAME(I915_GEM_MMAP),
+    NAME_OF(I915_GEM_MMAP_GTT, I915_GEM_MMAP_OFFSET),
+    NAME(I915_GEM_PWRITE),
+    NAME(I915_GEM_PREAD),
+    NAME(I915_GEM_SET_DOMAIN),
+    NAME(I915_GEM_SW_FINISH),
+    NAME(I915_GEM_SET_TILING),
+    NAME(I915_GEM_GET_TILING),
+    NAME(I915_GEM_SET_CACHING),
+    NAME(I915_GEM_GET_CACHING),
+    NAME(I915_GEM_GET_APERTURE),
+    NAME(I915_GEM_BUSY),
+    NAME(I915_GEM_WAIT),
+    NAME(I915_GEM_THROTTLE),
+    NAME(I915_GEM_MADVISE),
+    NAME(I915_GEM_USERPTR),
+    NAME_OF(I915_GEM_EXECBUFFER2, I915_GEM_EXECBUFFER2_WR),
+    NAME_OF(I915_GEM_CONTEXT_CREATE, I915_GEM_CONTEXT_CREATE_EXT),
+    NAME(I915_GEM_CONTEXT_DESTROY),
+    NAME(I915_GEM_CONTEXT_GETPARAM),
+    NAME(I915_GEM_CONTEXT_SETPARAM),
+    NAME(I915_GEM_VM_CREATE),
+    NAME(I915_GEM_VM_DESTROY),
+    NAME(I915_GET_RESET_STATS),
+    NAME(I915_REG_READ),
     {0},
 };
 
-static const char *find(const struct name *names, unsigned number)
+/* The kernel goes by the number alone, and takes what is shorter or longer than its structure. */
+static const struct name *find(const struct name *names, unsigned number)
 {
     for (; names->name; names++)
-        if (names->number == number)
-            return names->name;
-    return "?";
+        if (_IOC_NR(names->request) == number)
+            return names;
+    return NULL;
 }
 
-const char *ioctl_name(enum kernel_driver driver, unsigned number)
+static const struct name *find_for(enum kernel_driver driver, unsigned number)
 {
     if (number < DRM_COMMAND_BASE || number >= DRM_COMMAND_END)
         return find(core, number);
     return find(driver == DRIVER_I915 ? i915 : amdgpu, number);
+}
+
+const char *ioctl_name(enum kernel_driver driver, unsigned number)
+{
+    const struct name *name = find_for(driver, number);
+
+    return name ? name->name : NULL;
+}
+
+unsigned long ioctl_request(enum kernel_driver driver, unsigned number)
+{
+    const struct name *name = find_for(driver, number);
+
+    return name ? name->request : 0;
+}
+
+static bool is_among(const struct name *names, const char *name)
+{
+    for (; names->name; names++)
+        if (strcmp(names->name, name) == 0)
+            return true;
+    return false;
+}
+
+bool ioctl_is_known(const char *name)
+{
+    return is_among(core, name) || is_among(amdgpu, name) || is_among(i915, name);
 }

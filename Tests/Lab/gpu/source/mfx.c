@@ -416,6 +416,7 @@ static uint8_t *read_picture(const struct batch *batch, struct picture *picture)
     return rows;
 }
 
+/* `room`: bytes, beyond which P slices are skipped. */
 static void write_h264(struct mfx_context *context, const struct picture *picture, size_t room)
 {
     uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
@@ -538,7 +539,7 @@ static void code_slice(struct batch *batch, const struct picture *picture)
     append_slice_header(context);
     header_size = context->headers.bits.count;
     if (!context->hevc)
-        write_h264(context, picture, output.capacity);
+        write_h264(context, picture, engine_limits_coded(batch->file->device) ? SIZE_MAX : output.capacity);
     else if (!write_hevc(context, picture))
         output.overflow = true;
     put_out(context, header_size, &output);

@@ -418,6 +418,8 @@ static void start_batch(struct batch *batch, uint64_t address)
     const uint32_t *words = memory_dword(batch, address);
     size_t count = batch_available(batch, address & ~(uint64_t)DWORD_ADDRESS_MASK) / sizeof *words;
 
+    if (batch->depth == DEEPEST_BATCH)
+        report_undone(batch->file->device, "a batch that is started by as many others");
     if (!words || batch->depth == DEEPEST_BATCH)
         return;
     batch->depth++;

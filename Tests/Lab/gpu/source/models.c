@@ -8,7 +8,7 @@
 
 enum { VENDOR_AMD = 0x1002, VENDOR_INTEL = 0x8086 };
 
-static const char amd_slot[] = "0000:04:00.0", intel_slot[] = "0000:00:02.0", intel_prefix[] = "i915:";
+static const char intel_prefix[] = "i915:";
 
 static const struct amd_generation vcn2 = {
     .family = AMDGPU_FAMILY_RV,
@@ -31,14 +31,14 @@ static const struct amd_generation vcn3 = {
 };
 
 static const struct model models[] = {
-    {"renoir", DRIVER_AMDGPU, VENDOR_AMD, 0x1636, 0xe9, amd_slot, &vcn2},
-    {"rembrandt", DRIVER_AMDGPU, VENDOR_AMD, 0x1681, 0x01, amd_slot, &vcn3},
-    {"skylake", DRIVER_I915, VENDOR_INTEL, 0x1912, 0x01, intel_slot, NULL},
-    {"kabylake", DRIVER_I915, VENDOR_INTEL, 0x5916, 0x02, intel_slot, NULL},
-    {"coffeelake", DRIVER_I915, VENDOR_INTEL, 0x3e92, 0x00, intel_slot, NULL},
-    {"icelake", DRIVER_I915, VENDOR_INTEL, 0x8a52, 0x01, intel_slot, NULL},
-    {"jasperlake", DRIVER_I915, VENDOR_INTEL, 0x4e61, 0x01, intel_slot, NULL},
-    {"rocketlake", DRIVER_I915, VENDOR_INTEL, 0x4c8a, 0x04, intel_slot, NULL},
+    {"renoir", DRIVER_AMDGPU, VENDOR_AMD, 0x1636, 0xe9, &vcn2},
+    {"rembrandt", DRIVER_AMDGPU, VENDOR_AMD, 0x1681, 0x01, &vcn3},
+    {"skylake", DRIVER_I915, VENDOR_INTEL, 0x1912, 0x01, NULL},
+    {"kabylake", DRIVER_I915, VENDOR_INTEL, 0x5916, 0x02, NULL},
+    {"coffeelake", DRIVER_I915, VENDOR_INTEL, 0x3e92, 0x00, NULL},
+    {"icelake", DRIVER_I915, VENDOR_INTEL, 0x8a52, 0x01, NULL},
+    {"jasperlake", DRIVER_I915, VENDOR_INTEL, 0x4e61, 0x01, NULL},
+    {"rocketlake", DRIVER_I915, VENDOR_INTEL, 0x4c8a, 0x04, NULL},
 };
 
 bool model_named(const char *name, struct model *model)
@@ -47,7 +47,7 @@ bool model_named(const char *name, struct model *model)
         char *end;
         unsigned long id = strtoul(name + sizeof intel_prefix - 1, &end, 0);
 
-        *model = (struct model){"intel", DRIVER_I915, VENDOR_INTEL, (uint16_t)id, 0x01, intel_slot, NULL};
+        *model = (struct model){"intel", DRIVER_I915, VENDOR_INTEL, (uint16_t)id, 0x01, NULL};
         return *end == 0 && id > 0 && id <= UINT16_MAX;
     }
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {

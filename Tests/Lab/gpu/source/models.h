@@ -23,7 +23,6 @@ struct model {
     enum kernel_driver driver;
     uint16_t vendor_id, device_id; /* PCI */
     uint8_t revision;
-    const char *slot;                 /* PCI */
     const struct amd_generation *amd; /* null for Intel */
 };
 

@@ -44,6 +44,12 @@ static void find_all(void)
     FIND(readdir);
     FIND(closedir);
     FIND(scandir);
+    FIND(readdir_r);
+    FIND(dirfd);
+    FIND(rewinddir);
+    FIND(telldir);
+    FIND(seekdir);
+    FIND(glob);
     FIND(getenv);
 }
 

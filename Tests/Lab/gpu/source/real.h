@@ -3,6 +3,7 @@
 #define REAL_H
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -34,6 +35,12 @@ struct real_functions {
     int (*closedir)(DIR *);
     int (*scandir)(const char *, struct dirent ***, int (*)(const struct dirent *),
                    int (*)(const struct dirent **, const struct dirent **));
+    int (*readdir_r)(DIR *, struct dirent *, struct dirent **);
+    int (*dirfd)(DIR *);
+    void (*rewinddir)(DIR *);
+    long (*telldir)(DIR *);
+    void (*seekdir)(DIR *, long);
+    int (*glob)(const char *, int, int (*)(const char *, int), glob_t *);
     char *(*getenv)(const char *);
 };
 

@@ -3,12 +3,14 @@
 #include "clock.h"
 #include "descriptors.h"
 #include "device.h"
+#include "engine.h"
 #include "message.h"
 #include "real.h"
 #include "settings.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,10 +109,14 @@ void report_picture(struct device *device, const struct picture_record *record, 
     struct digest digest = {.hash = FNV_OFFSET};
 
     count(&device->statistics, record);
+    if (record->result == PICTURE_OVERFLOW && engine_limits_coded(device))
+        device->statistics.faults++;
     if (!log_file && !dump_file)
         return;
-    digest_plane(&digest, picture, true);
-    digest_plane(&digest, picture, false);
+    if (record->result != PICTURE_IMPOSSIBLE) { /* its size and pitches are whatever the driver has said */
+        digest_plane(&digest, picture, true);
+        digest_plane(&digest, picture, false);
+    }
     if (dump_file)
         fflush(dump_file);
     if (log_file)
@@ -147,7 +153,7 @@ void report_session_closed(struct device *device, unsigned pictures)
 static bool remember(struct statistics *statistics, const char *text)
 {
     for (size_t i = 0; i < statistics->unmodelled_count; i++)
-        if (strcmp(statistics->unmodelled[i], text) == 0)
+        if (strncmp(statistics->unmodelled[i], text, UNMODELLED_SIZE - 1) == 0)
             return false;
     if (statistics->unmodelled_count == UNMODELLED_LIMIT)
         return false;
@@ -161,7 +167,7 @@ void report_unmodelled(struct device *device, const char *what, uint64_t number)
 
     snprintf(text, sizeof text, "%s 0x%llx", what, (unsigned long long)number);
     if (remember(&device->statistics, text))
-        debug("renderD%u: %s is not modelled", device->minor, text);
+        message("renderD%u: %s is not modelled", device->minor, text);
 }
 
 void report_undone(struct device *device, const char *what)
@@ -176,6 +182,23 @@ void report_undone(struct device *device, const char *what)
 static void write_number(FILE *file, const char *separator, const char *name, uint64_t number)
 {
     fprintf(file, "%s\"%s\":%llu", separator, name, (unsigned long long)number);
+}
+
+/* A string of JSON. What is no UTF-8 stays as it is. */
+static void write_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char character = (unsigned char)*text;
+
+        if (character == '"' || character == '\\')
+            fprintf(file, "\\%c", character);
+        else if (character < ' ')
+            fprintf(file, "\\u%04x", character);
+        else
+            fputc(character, file);
+    }
+    fputc('"', file);
 }
 
 static uint64_t bytes_of(const struct handle_table *handles)
@@ -201,7 +224,8 @@ static void add_leftovers(struct leftovers *left, const struct file *file)
 
 void report_closed(const struct file *file)
 {
-    add_leftovers(&file->device->statistics.closed, file);
+    if (!file->inherited)
+        add_leftovers(&file->device->statistics.closed, file);
 }
 
 static void write_pictures(FILE *file, const struct statistics *statistics)
@@ -225,13 +249,15 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
 
 static void write_leftovers(FILE *file, const struct device *device)
 {
-    struct leftovers left = device->statistics.closed;
-    uint64_t sessions = device->statistics.sessions_opened - device->statistics.sessions_closed;
+    /* First: nodes that were closed behind our back are noticed by this, and what was left on them with it. */
     size_t nodes = descriptors_count(device, DESCRIPTOR_NODE), dma_bufs = descriptors_count(device, DESCRIPTOR_DMABUF);
     size_t fences = descriptors_count(device, DESCRIPTOR_FENCE);
+    uint64_t opened = device->statistics.sessions_opened, closed = device->statistics.sessions_closed;
+    uint64_t sessions = opened > closed ? opened - closed : 0; /* a forked child may close its parent's */
+    struct leftovers left = device->statistics.closed;
 
     for (const struct file *open = file_next(NULL); open; open = file_next(open))
-        if (open->device == device)
+        if (open->device == device && !open->inherited)
             add_leftovers(&left, open);
     fprintf(file, ",\"left\":{");
     write_number(file, "", "total",
@@ -265,18 +291,31 @@ static void write_device(FILE *file, const struct device *device)
     fprintf(file, "]}");
 }
 
-void report_end(void)
+void report_forked(void)
+{
+    process = 0;
+    for (size_t i = 0; i < device_count(); i++)
+        device_at(i)->statistics = (struct statistics){0};
+    for (struct file *file = file_next(NULL); file; file = file_next(file))
+        file->inherited = true;
+}
+
+static void write_report(int status, void *unused)
 {
     FILE *file;
 
+    (void)status;
+    (void)unused;
     /* Not a child that was forked and never opened a node of its own. */
-    if (!settings()->report || process != getpid())
+    if (process != getpid())
         return;
     file = open_for_appending(settings()->report);
     if (!file)
         return;
     lock();
-    fprintf(file, "{\"program\":\"%s\",\"pid\":%d,\"devices\":[", program_invocation_short_name, (int)process);
+    fprintf(file, "{\"program\":");
+    write_text(file, program_invocation_short_name);
+    fprintf(file, ",\"pid\":%d,\"devices\":[", (int)process);
     for (size_t i = 0; i < device_count(); i++) {
         fprintf(file, "%s", i ? "," : "");
         write_device(file, device_at(i));
@@ -284,4 +323,12 @@ void report_end(void)
     fprintf(file, "]}\n");
     unlock();
     fclose(file);
+}
+
+void report_end(void)
+{
+    /* Libraries may close their nodes in destructors that run after ours: what is registered while exit runs them is
+     * called behind all of them. */
+    if (settings()->report && on_exit(write_report, NULL))
+        write_report(0, NULL);
 }

@@ -55,8 +55,10 @@ struct statistics {
 
 /* Opens the files; once, before main. */
 void report_start(void);
-/* Writes FAKEGPU_REPORT's line, where a node was opened by this process; once, at its end. */
+/* Has FAKEGPU_REPORT's line written, where a node was opened by this process, when its destructors have run. */
 void report_end(void);
+/* In a child that was forked: what it has of its parent is the parent's to report. With the lock held. */
+void report_forked(void);
 
 /* With the lock held. */
 void report_picture(struct device *device, const struct picture_record *record, const struct picture *picture);
@@ -65,7 +67,7 @@ void report_closed(const struct file *file); /* the node's last descriptor is go
 void report_memory(struct device *device, uint64_t bytes); /* that its buffers take now */
 void report_session_opened(struct device *device);
 void report_session_closed(struct device *device, unsigned pictures);
-/* A question that has no answer here; drivers ask many, and live with that. */
+/* A question or a number that is unknown here: said on standard error, once. */
 void report_unmodelled(struct device *device, const char *what, uint64_t number);
 /* Work that is not done, so that the program's pictures will be wrong: said on standard error, once. */
 void report_undone(struct device *device, const char *what);

@@ -31,6 +31,8 @@ static void read_environment(void)
     values.faults = setting("FAKEGPU_FAULTS");
     values.control = setting("FAKEGPU_CONTROL");
     values.cheap = pictures && strcmp(pictures, "cheap") == 0;
+    if (pictures && !values.cheap)
+        message("FAKEGPU_PICTURES is 'cheap' or not set: '%s' is nothing", pictures);
 }
 
 const struct settings *settings(void)

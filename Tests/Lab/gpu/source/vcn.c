@@ -237,14 +237,16 @@ static void write_slice(const struct bit_writer *slice, struct coded_output *out
         output->overflow = true;
 }
 
-/* I_PCM where the buffer has room for it, else P_Skip; an I picture has no alternative. */
+/* I_PCM where the buffer has room for it, else P_Skip; an I picture has no alternative, and a fault allows none. */
 static enum h264_coding h264_coding(const struct task *task, const struct coded_output *output, size_t macroblocks)
 {
     size_t room = output->capacity - output->count;
 
     if (settings()->cheap)
         return is_predictive(task) ? H264_SKIPPED : H264_FLAT;
-    return is_predictive(task) && macroblocks * H264_PCM_MACROBLOCK_ROOM > room ? H264_SKIPPED : H264_EXACT;
+    if (!is_predictive(task) || engine_limits_coded(task->file->device))
+        return H264_EXACT;
+    return macroblocks * H264_PCM_MACROBLOCK_ROOM > room ? H264_SKIPPED : H264_EXACT;
 }
 
 static void encode_h264(struct task *task, const struct picture *picture, struct coded_output *output)

@@ -69,7 +69,7 @@ static void write_text(struct virtual_file *file, const char *path)
         snprintf(text, size,
                  "DRIVER=%s\nPCI_CLASS=30000\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\nPCI_SLOT_NAME=%s\n",
                  model->driver == DRIVER_I915 ? "i915" : "amdgpu", model->vendor_id, model->device_id, model->vendor_id,
-                 model->device_id, model->slot);
+                 model->device_id, file->device->slot);
     else if (strcmp(path, "/device/revision") == 0)
         snprintf(text, size, "0x%02x\n", model->revision);
     else if (strstr(path, "vendor"))
@@ -251,6 +251,16 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct directory *directories;
 static atomic_size_t directory_count; /* mostly 0, and then nobody has to look */
 
+void virtual_files_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+void virtual_files_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
 DIR *virtual_opendir(const char *path)
 {
     enum virtual_kind kind = virtual_find(path).kind;
@@ -290,6 +300,18 @@ struct dirent *virtual_readdir(DIR *stream)
     struct directory *directory = (struct directory *)stream;
 
     return directory->position < directory->count ? &directory->entries[directory->position++] : NULL;
+}
+
+long virtual_telldir(DIR *stream)
+{
+    return (long)((struct directory *)stream)->position;
+}
+
+void virtual_seekdir(DIR *stream, long position)
+{
+    struct directory *directory = (struct directory *)stream;
+
+    directory->position = position < 0 ? directory->count : (size_t)position;
 }
 
 void virtual_closedir(DIR *stream)

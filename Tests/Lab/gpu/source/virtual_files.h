@@ -29,10 +29,16 @@ int virtual_open(const struct virtual_file *file, int flags);
 /* A folder's entries, sorted: how many. */
 size_t virtual_list(const char *path, struct dirent entries[VIRTUAL_ENTRY_LIMIT]);
 
+/* While the process forks. */
+void virtual_files_lock(void);
+void virtual_files_unlock(void);
+
 /* A DIR of such a folder. */
 DIR *virtual_opendir(const char *path);
 bool virtual_is_directory(DIR *directory);
 struct dirent *virtual_readdir(DIR *directory);
+long virtual_telldir(DIR *directory);
+void virtual_seekdir(DIR *directory, long position);
 void virtual_closedir(DIR *directory);
 
 #endif
