@@ -271,7 +271,7 @@ check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 : >same.h264 && ln same.h264 same.y4m
-refuses "play: two files in one" 73 'same\.y4m is same\.h264, too' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
+refuses "play: two files in one" 73 'same\.y4m is being written already' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
 refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
 refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
 refuses "play: a size that nobody has" 64 "scale <WxH>': it is as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
@@ -442,13 +442,13 @@ kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(
 
 # Standard input: a file is one; a pipe is live unless it is told its time
 piped() { # OPTIONS...
-    cat plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
+    cat plain.h264 plain.h264 plain.h264 plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
 }
-shows_most() { "$PYTHON" -c 'import json, sys; p = json.load(open(sys.argv[1])); assert p["pictures"]["shown"] > 30 and p["seconds"] > 0.9, p' "$1"; }
+takes_its_time() { "$PYTHON" -c 'import json, sys; t = json.load(open(sys.argv[1]))["seconds"]; assert t > 0.9, t' "$1"; }
 check "play: a file on standard input" timeout 20 "$CAMPLAY" --report stdin.json --overwrite --fps 60 - <plain.h264 &&
-    check "play: at its time" shows_most stdin.json
-check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" shows_most piped.json
-check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; assert json.load(open("piped.json"))["seconds"] < 1.5'
+    check "play: at its time" takes_its_time stdin.json
+check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" takes_its_time piped.json
+check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; t = json.load(open("piped.json"))["seconds"]; assert t < 7.5, t # of 8'
 
 # Whatever order its pictures are in, and whatever is missing
 for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
