@@ -46,7 +46,7 @@ def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
     form = ("-f", demuxer(path)) if demuxer(path) else ()
     result = subprocess.run(
-        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form,
+        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "1G", *form,
          "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
         input=b"" if data is None else data, capture_output=True, check=False)
     said = result.stderr.decode(errors="replace").strip()
