@@ -6,6 +6,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case exists
+        /// Somebody writes this file now.
+        case inUse
         case notCreated(errno: Int32)
         /// A named pipe that nobody reads.
         case noReader
@@ -65,7 +67,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse: true
+        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network,
+            .journalInUse:
+            true
         default: false
         }
     }
@@ -80,6 +84,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         switch kind {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
+        case .inUse:
+            "\(output) is being written already, perhaps by another camrec; give another name"
         case .tooLarge:
             "\(output): the file may not grow any more; raise 'ulimit -f', or use --duration for shorter files"
         case .usedTwice(let other):

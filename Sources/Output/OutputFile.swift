@@ -156,7 +156,10 @@ public final class OutputFile {
 
     private static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
         let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        if created >= 0 { return (created, true) }
+        if created >= 0 {
+            _ = isLockedElsewhere(created)
+            return (created, true)
+        }
         guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
         // Pipes and character devices exist before they are written to; files and disks have something to lose.
         var status = stat()
@@ -167,7 +170,19 @@ public final class OutputFile {
         guard opened >= 0 else {
             throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
         }
+        guard !isLockedElsewhere(opened) else {
+            Glibc.close(opened)
+            throw OutputError(.inUse, output: path)
+        }
         _ = fcntl(opened, F_SETFL, O_WRONLY)
         return (opened, false)
+    }
+
+    /// Takes a plain file's lock for as long as it is open: two who write one file would destroy each other's.
+    /// - Returns: true where another has it; not where the file system knows no locks.
+    private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 }

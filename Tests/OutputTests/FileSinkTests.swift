@@ -84,6 +84,17 @@ import Threading
         #expect(folder.content("out.h264") == nil)
     }
 
+    @Test("a file that somebody writes is left alone, and is free when its writer is done")
+    func inUse() throws {
+        do {
+            let sink = try sink("out.h264")
+            #expect(failure { _ = try self.sink("out.h264", overwrite: true) }?.kind == .inUse)
+            try sink.write(accessUnit())
+        }
+        #expect(folder.content("out.h264") == accessUnit().allBytes)
+        #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
+    }
+
     @Test("a folder that is missing, or is meant as a file, is told with the cause")
     func notCreated() throws {
         #expect(failure { _ = try sink("none/out.h264") }?.kind == .notCreated(errno: ENOENT))
@@ -235,7 +246,8 @@ import Threading
     @Test(
         "every message is one line that names the output",
         arguments: [
-            .exists, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe, .stalled(seconds: 5),
+            .exists, .inUse, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe,
+            .stalled(seconds: 5),
             .writeFailed(errno: EIO),
         ] as [OutputError.Kind])
     func messages(kind: OutputError.Kind) {

@@ -21,8 +21,7 @@ draw() { # MIN MAX: a random number, in $drawn; a subshell would not move the ge
 
 # What a fault cost, measured in the pictures that can be decoded; see verify/faults.py for the options.
 trial() { # FAULT OPTIONS... [FILE...]
-    "$PYTHON" "$LAB/verify/faults.py" trial --part "$part" --fault "$@" >>"$LAB_FAULTS" ||
-        fail "$1" "it cannot be measured"
+    "$PYTHON" "$LAB/verify/faults.py" trial --part "$part" --fault "$@" >>"$LAB_FAULTS" || fail "$1" "it cannot be measured"
 }
 
 settle() { # FAULT: passes where each of its trials was survived
@@ -30,3 +29,38 @@ settle() { # FAULT: passes where each of its trials was survived
 }
 
 monotonic() { "$PYTHON" -c 'import time; print(time.monotonic())'; }
+
+# A recording in the background, in a folder of its own, which is the working folder until the next one.
+start() { # ARGUMENTS...
+    cd "$work"
+    rm -rf run && mkdir run && cd run
+    "${launcher[@]}" "$CAMREC" --report report.json "$@" 2>stderr </dev/null &
+    recorder=$!
+}
+
+holds() { # BYTES PATTERN: the files that there are of this name have so many bytes
+    # shellcheck disable=SC2086 # a pattern
+    [ "$(cat $2 2>/dev/null | wc -c)" -ge "$1" ]
+}
+
+grows() { # PATTERN: more is written than there is now
+    local before
+    # shellcheck disable=SC2086 # a pattern
+    before=$(cat $1 2>/dev/null | wc -c)
+    await 30 holds $((before + 1)) "$1"
+}
+
+is_over() { ! kill -0 "$1" 2>/dev/null; }
+
+ended() { # [SIGNAL]: the recording's exit code in $status; one that does not end is killed
+    if [ -n "${1-}" ]; then kill "-$1" "$recorder" || true; fi
+    await "${limit:-60}" is_over "$recorder" || kill -KILL "$recorder"
+    status=0
+    wait "$recorder" || status=$?
+} 2>/dev/null # bash tells of processes that were killed
+
+built() { # NAME OPTIONS...: this folder's NAME.c as a program or a library, in $built
+    built=$LAB_CACHE/faults/$1
+    mkdir -p "$LAB_CACHE/faults"
+    [ "$built" -nt "$LAB/faults/$1.c" ] || gcc -std=gnu11 -O1 -Wall -Wextra -o "$built" "$LAB/faults/$1.c" "${@:2}"
+}

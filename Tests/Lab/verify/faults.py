@@ -45,20 +45,17 @@ def demuxer(path):
 def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
     form = ("-f", demuxer(path)) if demuxer(path) else ()
-    source = "-" if data is not None else str(path)
-    probe = subprocess.run(
-        ("ffprobe", "-v", "quiet", *form, "-show_entries", "stream=width,height", "-of", "csv=p=0", source),
-        input=data, stdin=None if data is not None else subprocess.DEVNULL, capture_output=True, check=False)
-    size = re.match(rb"(\d+),(\d+)", probe.stdout)
-    if not size:
-        raise Problem(f"{path.name}: nothing can be decoded")
-    width, height = map(int, size.groups())
     result = subprocess.run(
-        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form, "-i", source,
-         "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-f", "rawvideo", "-"),
-        input=data, stdin=None if data is not None else subprocess.DEVNULL, capture_output=True, check=False)
-    pictures = numpy.frombuffer(result.stdout, numpy.uint8)
-    return pictures[:len(pictures) // (width * height) * width * height].reshape(-1, height, width), result.stderr.decode(errors="replace").strip()
+        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form,
+         "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
+        input=b"" if data is None else data, capture_output=True, check=False)
+    said = result.stderr.decode(errors="replace").strip()
+    header = re.match(rb"P5\s(\d+) (\d+)\s255\s", result.stdout)
+    if not header:
+        return numpy.zeros((0, 1, 1), numpy.uint8), said or "nothing can be decoded"
+    width, height = map(int, header.groups())
+    images = numpy.frombuffer(result.stdout, numpy.uint8).reshape(-1, header.end() + width * height)
+    return images[:, header.end():].reshape(-1, height, width), said
 
 
 def row(pictures, y, block):
@@ -82,17 +79,20 @@ def joined(numbers):
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if options.killed is not None and said:
+    if options.killed is not None and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
-            pictures, said = decode(path, data[:data.rindex(b"\0\0\0\1")])
+            pictures, said = decode(path, data[:max(0, data.rfind(b"\0\0\0\1"))])
+        elif len(options.files) > 1 and not len(pictures):
+            said = ""  # a segment that has only begun
         else:
             said = "\n".join(line for line in said.splitlines() if not re.search("prematurely|truncat|corrupt|partial file", line))
     if said:
         raise Problem(f"{path.name}: {said.splitlines()[0]}")
-    if not options.block:
-        return len(pictures), None, None
+    if not options.block or not len(pictures):
+        empty = numpy.zeros(0, numpy.int64)
+        return len(pictures), empty, empty
     numbers = row(pictures, 0, options.block)
     if options.block < 16:
         return len(pictures), numbers, None
@@ -104,9 +104,9 @@ def decoded(options):
     """All pictures of the output: how many, their numbers, their seconds; in order and each only once."""
     parts = [read(path, options) for path in options.files]
     count = sum(part[0] for part in parts)
-    if any(part[0] == 0 for part in parts):
-        raise Problem("a file has no picture")
-    if not options.block or not parts:
+    if options.files and not count:
+        raise Problem("there is no picture")
+    if not options.block or not count:
         return count, None, None
     numbers = numpy.concatenate([part[1] for part in parts]).astype(numpy.int64)
     numbers = joined(numbers) if options.anew else unwrapped(numbers, 1 << 16)
