@@ -15,17 +15,19 @@ kept=faults # in $RESULTS
 mkdir -p "$work/$kept" "$RESULTS/$kept"
 cd "$work/$kept"
 
-files_of() { # FOLDER: the first output's files in their order, a line each
-    local number=0
-    echo "$1/out.h264"
-    while [ -e "$1/out-$((++number)).h264" ]; do echo "$1/out-$number.h264"; done
-}
 measured() { # FOLDER FAULT OPTIONS...: what is in the folder tells what the fault cost
-    local files
-    mapfile -t files < <(files_of "$1")
-    trial "$2" --block 0 --report "$1/report.json" --times "$1/times.txt" "${@:3}" "${files[@]}"
+    local number='' times=() files=()
+    while [ -e "$1/out$number.h264" ]; do
+        times+=(--times "$1/times$number.txt")
+        files+=("$1/out$number.h264")
+        number=$((number - 1)) # out.h264, out-1.h264 ...
+    done
+    trial "$2" --block 0 --report "$1/report.json" "${times[@]}" "${@:3}" "${files[@]}"
 }
-on_host eval "$(declare -f files_of measured)"
+on_host eval "$(declare -f measured)"
+
+now() { cut -d ' ' -f 1 /proc/uptime; } # seconds, of a clock that is never set
+since() { awk -v before="$1" '{print $1 - before}' /proc/uptime; }
 
 mkfifo never
 for_a_while() { # LEAST MOST: milliseconds
@@ -213,13 +215,13 @@ for number in 1 2 3; do
     recorder=$!
     await 30 grep -q '^waiting: .*in use by camrec' $folder/stderr || echo "nobody waits"
     for_a_while 0 1000
-    read -r before _ </proc/uptime
+    before=$(now)
     kill -KILL "$first"
     wait "$first" || true
     await 60 pictures_beyond 0 || echo "no second recording"
-    read -r after _ </proc/uptime
+    took=$(since "$before")
     ended
-    on_host measured "$kept/$folder" "$fault" --status $status --rate $rate --took "$("$PYTHON" -c "print($after - $before)")"
+    on_host measured "$kept/$folder" "$fault" --status $status --rate $rate --took "$took"
 done
 on_host settle "$fault"
 modprobe -r vivid
@@ -249,15 +251,22 @@ cable() { # out for up to a second after its node has gone
 raw=(--size 320x240 --format YUYV) jpeg=(--size 640x480 --format MJPG)
 recorded=("${raw[@]}")
 strikes cable "USB webcam: unplugged, and plugged in again within a second" 50 cable "${numbers[@]}" --so 'source.restarts >= 50'
-formats=A
-other_cable() {
-    formats=$(tr AB BA <<<$formats)
-    cam format $formats
+
+# With other formats the recording goes on in another file, whose times begin at 0.
+fault="USB webcam: unplugged, and plugged in again with other formats, in a new file"
+each=()
+recording other --size 640x480
+for ((number = 1; number <= 10; number++)); do
+    for_a_while 0 1000
+    if [ $((number % 2)) = 1 ]; then cam format B; else cam format A; fi
+    before=$(now)
     cable
-}
-recorded=(--size 640x480)
-strikes other "USB webcam: unplugged, and plugged in again with other formats, in a new file" 10 other_cable --so 'source.restarts >= 10'
-cam format A
+    await 90 test -s "other/out-$number.h264" || echo "no file $number"
+    each+=(--took "$(since "$before")")
+done
+ended
+on_host measured $kept/other "$fault" --status $status --rate $rate --made 10 "${each[@]}" --so 'source.restarts >= 10'
+on_host settle "$fault"
 cable
 udevadm settle
 

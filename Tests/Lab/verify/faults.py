@@ -16,7 +16,7 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
 --alien N               so many frames of the source at the end are no concern of this output
---took SECONDS          how long it took, where the pictures cannot tell
+--took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived
 """
 import argparse
@@ -160,7 +160,9 @@ def missing(report, moments, count, options):
 
 
 def of_each(options, result, gaps):
-    """The trial once for each of its longest gaps."""
+    """The trial once for each of its longest gaps, or for each time that it took."""
+    if options.took:
+        return [result | {"lost": int(took * options.rate), "took": took} for took in options.took]
     longest = numpy.sort(numpy.argsort(gaps)[-options.made:])
     if len(longest) < options.made:
         raise Problem(f"{len(gaps) + 1} pictures for {options.made} faults")
@@ -198,13 +200,13 @@ def measure(options, result):
         result["report"] = "a problem"
         report = json.loads(options.report.read_text(), object_hook=lambda pairs: SimpleNamespace(**pairs))
         adds_up(report, count, numbers, options)
-        if options.times and options.rate and len(moments) > 1:
+        if len(options.times) == 1 and options.rate and len(moments) > 1:
             result["lost"] = missing(report, moments, count, options)
         elif numbers is not None:
             result["lost"] = report.frames.droppedByDriver + report.frames.captured - report.frames.unused - count
         result["report"] = "adds up"
-    if options.took is not None:
-        result["took"] = options.took
+    if options.took:
+        result["took"] = max(options.took)
     return gaps
 
 
@@ -294,7 +296,7 @@ def main():
     trials.add_argument("--output", type=int, default=0)
     trials.add_argument("--so", action="append", default=[])
     trials.add_argument("--killed", type=float)
-    trials.add_argument("--took", type=float)
+    trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)
     trials.add_argument("--most-took", type=float)
     trials.add_argument("files", type=pathlib.Path, nargs="*")
