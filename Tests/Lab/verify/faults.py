@@ -15,6 +15,8 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
+--torn                  it was ended like that at some moment
+--sent N                the camera sent so many frames until then; what it would have sent while it --took is lost, too
 --alien N               so many frames of the source at the end are no concern of this output
 --took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived
@@ -79,7 +81,7 @@ def joined(numbers):
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if options.killed is not None and path == options.files[-1] and said:
+    if (options.torn or options.killed is not None) and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
@@ -207,6 +209,10 @@ def measure(options, result):
         result["report"] = "adds up"
     if options.took:
         result["took"] = max(options.took)
+    if options.sent is not None:
+        if count > options.sent:
+            raise Problem(f"{count} pictures are there of {options.sent}")
+        result["lost"] = options.sent - count + int(result["took"] * options.rate)
     return gaps
 
 
@@ -296,6 +302,8 @@ def main():
     trials.add_argument("--output", type=int, default=0)
     trials.add_argument("--so", action="append", default=[])
     trials.add_argument("--killed", type=float)
+    trials.add_argument("--torn", action="store_true")
+    trials.add_argument("--sent", type=int)
     trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)
     trials.add_argument("--most-took", type=float)
