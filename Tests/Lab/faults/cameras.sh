@@ -26,15 +26,6 @@ measured() { # FOLDER FAULT OPTIONS...: what is in the folder tells what the fau
 }
 on_host eval "$(declare -f measured)"
 
-now() { cut -d ' ' -f 1 /proc/uptime; } # seconds, of a clock that is never set
-since() { awk -v before="$1" '{print $1 - before}' /proc/uptime; }
-
-mkfifo never
-for_a_while() { # LEAST MOST: milliseconds
-    draw "$1" "$2"
-    read -rt "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))" <>never || true
-}
-
 # --- a recording, in the background
 launcher=() camera=() rate=
 recording() { # FOLDER OPTIONS...: returns when pictures come
@@ -53,14 +44,10 @@ goes_on() { # [PICTURES]: until more come than were on their way through the dri
     mapfile -t lines <"$folder/times.txt"
     await 90 pictures_beyond $((${#lines[@]} + ${1:-12})) || echo "$folder goes on no more: $(tail -n 2 "$folder/stderr")"
 }
-ended() { # asks for the end, and leaves the exit code in $status
-    status=0
-    kill -TERM $recorder
-    await 90 has_ended || { echo "$folder does not end"; kill -KILL $recorder; }
-    wait $recorder || status=$?
+finished() { # asks for the end, leaves the exit code in $status, and keeps what there is
+    ended TERM
     mv "$folder" "$RESULTS/$kept/"
 }
-has_ended() { ! kill -0 $recorder; }
 
 strikes() { # FOLDER FAULT TIMES COMMAND OPTIONS...: at random moments of one recording, each of which costs something
     local number
@@ -70,7 +57,7 @@ strikes() { # FOLDER FAULT TIMES COMMAND OPTIONS...: at random moments of one re
         $4
         goes_on
     done
-    ended
+    finished
     on_host measured "$kept/$1" "$2" --status $status --rate $rate --made "$3" "${@:5}"
     on_host settle "$2"
 }
@@ -79,7 +66,7 @@ recorded=() # options of the next recordings
 lasts() { # FOLDER FAULT PICTURES OPTIONS...: for all of a recording
     recording "$1" "${recorded[@]}"
     goes_on "$3"
-    ended
+    finished
     on_host measured "$kept/$1" "$2" --status $status --rate $rate "${@:4}"
     on_host settle "$2"
 }
@@ -185,7 +172,7 @@ for way in back back ahead ahead ahead back; do
     count=$((count + 3))
 done
 await 60 segments_beyond $count || echo "no segment $count"
-ended
+finished
 on_host eval "trial ${fault@Q} --status $status --block 0 --report $kept/$folder/report.json --so 'source.restarts == 0' --so 'outputs[0].segments.removed == 0' \
     --so 'outputs[0].segments.count > $count' --so 'frames.written == frames.encoded' $kept/$folder/*.h264"
 on_host settle "$fault"
@@ -201,7 +188,7 @@ for number in 1 2 3 4 5; do
 done
 second=$status
 goes_on
-ended
+finished
 on_host measured $kept/first "$fault" --status "$second" --wanted 75 --rate $rate --so 'source.restarts == 0'
 on_host settle "$fault"
 
@@ -220,7 +207,7 @@ for number in 1 2 3; do
     wait "$first" || true
     await 60 pictures_beyond 0 || echo "no second recording"
     took=$(since "$before")
-    ended
+    finished
     on_host measured "$kept/$folder" "$fault" --status $status --rate $rate --took "$took"
 done
 on_host settle "$fault"
@@ -264,7 +251,7 @@ for ((number = 1; number <= 10; number++)); do
     await 90 test -s "other/out-$number.h264" || echo "no file $number"
     each+=(--took "$(since "$before")")
 done
-ended
+finished
 on_host measured $kept/other "$fault" --status $status --rate $rate --made 10 "${each[@]}" --so 'source.restarts >= 10'
 on_host settle "$fault"
 cable

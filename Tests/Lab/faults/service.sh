@@ -16,14 +16,6 @@ kept=faults # in $RESULTS
 mkdir -p "$RESULTS/$kept"
 cd "$work"
 
-now() { cut -d ' ' -f 1 /proc/uptime; } # seconds
-since() { awk -v before="$1" '{print $1 - before}' /proc/uptime; }
-[ -p never ] || mkfifo never
-for_a_while() { # LEAST MOST: milliseconds
-    draw "$1" "$2"
-    read -rt "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))" <>never || true
-}
-
 name=Emulated_Emulated_Webcam_EMU0001
 link=/dev/camrec/$name
 service=camrec@$name.service
@@ -76,7 +68,10 @@ configure "encoder = software"
 restart
 crash() { systemctl kill --signal=SEGV $service; }
 strikes crash "the process crashes (SIGSEGV)" "$(times 5 1)" crash
-if [ -n "$short" ]; then exit 0; fi
+if [ -n "$short" ]; then
+    systemctl stop $service
+    exit 0
+fi
 end() { systemctl kill --signal=KILL $service; }
 strikes kill "the process is killed (SIGKILL)" 5 end
 halt() { systemctl kill --signal=STOP $service; }
