@@ -235,8 +235,7 @@ cable() { # out for up to a second after its node has gone
     cam plug
     await 30 test -e $link
 }
-raw=(--size 320x240 --format YUYV) jpeg=(--size 640x480 --format MJPG)
-recorded=("${raw[@]}")
+recorded=(--size 320x240 --format YUYV)
 strikes cable "USB webcam: unplugged, and plugged in again within a second" 50 cable "${numbers[@]}" --so 'source.restarts >= 50'
 
 # With other formats the recording goes on in another file, whose times begin at 0.
@@ -257,7 +256,6 @@ on_host settle "$fault"
 cable
 udevadm settle
 
-recorded=("${raw[@]}")
 freeze() {
     cam freeze
     for_a_while 3000 8000
@@ -270,6 +268,8 @@ bad() { cam "$bad"; }
 for bad in error short; do
     strikes $bad "USB webcam: a frame of YUYV comes with $bad, and uvcvideo drops it" 20 bad "${numbers[@]}" --so 'frames.droppedByDriver >= 20' --so 'source.restarts == 0'
 done
+strikes halt-usb "USB webcam: camrec is stopped for up to 4 s (SIGSTOP, SIGCONT)" 5 halt "${numbers[@]}" --so 'source.restarts == 0'
+
 echo 1 >/sys/module/uvcvideo/parameters/nodrop # is read when the camera is plugged in
 cable
 udevadm settle
@@ -277,12 +277,11 @@ for bad in error short; do
     strikes $bad-flagged "USB webcam: a frame of YUYV comes with $bad, and uvcvideo delivers it (nodrop)" 20 bad "${numbers[@]}" --so 'frames.corrupt >= 20' --so 'source.restarts == 0'
 done
 echo 0 >/sys/module/uvcvideo/parameters/nodrop
+cam format B
 cable
 udevadm settle
-recorded=("${jpeg[@]}")
+recorded=(--size 320x240 --format MJPG)
 for bad in short corrupt; do
     strikes $bad-jpeg "USB webcam: a frame of MJPEG is $bad" 20 bad --so 'source.restarts == 0'
 done
-recorded=("${raw[@]}")
-strikes halt-usb "USB webcam: camrec is stopped for up to 4 s (SIGSTOP, SIGCONT)" 5 halt "${numbers[@]}" --so 'source.restarts == 0'
 cam quit
