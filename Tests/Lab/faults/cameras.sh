@@ -219,9 +219,9 @@ link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
 cam() { "$usb/uvccam" "$@" >/dev/null; }
 camera=(--device "$link" --fps 15 --encoder software) rate=15
 # The hardware encoder where there is one: its recordings are lossless, so that the camera's numbers can be read.
-numbers=()
+numbers=(--late)
 if "$LAB/gpu/run" iHD true 2>/dev/null; then
-    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers=(--block 1 --anew)
+    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
 fi
 modprobe -a vhci-hcd uvcvideo
 "$usb/uvccam" -f "$usb/frames" >"$RESULTS/$kept/uvccam.log" 2>&1 &
@@ -282,6 +282,6 @@ cable
 udevadm settle
 recorded=(--size 320x240 --format MJPG)
 for bad in short corrupt; do
-    strikes $bad-jpeg "USB webcam: a frame of MJPEG is $bad" 20 bad --so 'source.restarts == 0'
+    strikes $bad-jpeg "USB webcam: a frame of MJPEG is $bad" 20 bad --late --so 'source.restarts == 0'
 done
 cam quit

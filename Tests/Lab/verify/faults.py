@@ -10,6 +10,7 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 (--block 1) a number. Where there are no numbers (--block 0) it is read from --times, the timestamp file, at --rate.
 
 --made N                it was made so many times, and each of the N longest gaps in --times is what one of them cost
+--late                  it may itself be late: by their times more may be missing than it sent
 --anew                  the numbers begin anew whenever the camera starts
 --status N --wanted N   the exit code, and the one that is documented
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
@@ -149,14 +150,13 @@ def missing(report, moments, count, options):
     """Frames of the camera that are not there: those that the report counts, and those of its outages.
 
     The times of the pictures must say the same, but for a frame at either end of an outage and what is numbered within.
-    A camera whose pictures have numbers may itself be late.
     """
     frames, source = report.frames, report.source
     counted = frames.droppedByDriver + frames.captured - frames.unused - count
     away = int(source.secondsLost * options.rate)
     span = round((moments[-1] - moments[0]) * options.rate) + 1 - count
     slack = 3 + 2 * source.restarts + count // 50
-    if span < away - slack or not options.block and span > away + counted + slack:
+    if span < away - slack or span > away + counted + slack and not options.late:
         raise Problem(f"{span} frames are missing by their times, {away} in outages and {counted} else by the report")
     return max(counted, min(span, counted + away))
 
@@ -294,6 +294,7 @@ def main():
     trials.add_argument("--block", type=int, choices=[0, 1, 16], default=16)
     trials.add_argument("--rate", type=float)
     trials.add_argument("--made", type=int, default=1)
+    trials.add_argument("--late", action="store_true")
     trials.add_argument("--anew", action="store_true")
     trials.add_argument("--times", type=pathlib.Path, action="append", default=[])
     trials.add_argument("--status", type=int, default=0)
