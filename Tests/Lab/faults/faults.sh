@@ -19,6 +19,14 @@ draw() { # MIN MAX: a random number, in $drawn; a subshell would not move the ge
     drawn=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1)))
 }
 
+for_a_while() { # LEAST MOST: some milliseconds, by chance
+    draw "$1" "$2"
+    read -rt "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))" <> <(:) || true # never says anything
+}
+
+now() { cut -d ' ' -f 1 /proc/uptime; } # seconds, of a clock that nobody sets
+since() { awk -v before="$1" '{print $1 - before}' /proc/uptime; }
+
 # What a fault cost, measured in the pictures that can be decoded; see verify/faults.py for the options.
 trial() { # FAULT OPTIONS... [FILE...]
     "$PYTHON" "$LAB/verify/faults.py" trial --part "$part" --fault "$@" >>"$LAB_FAULTS" || fail "$1" "it cannot be measured"

@@ -72,8 +72,8 @@ two() { # FAULT CODE FILES ARGUMENTS...: of both
     grows "$3" || fail "$1" "the first does not go on"
     ended TERM
     [ "$other" = "$2" ] || status="$status, the other's $other"
-    # shellcheck disable=SC2086 # a pattern
-    trial "$1" --rate 30 --status "$status" --report report.json $3
+    mapfile -t files < <(compgen -G "$3" | sort -V)
+    trial "$1" --rate 30 --status "$status" --report report.json "${files[@]}"
 }
 two "two recorders on one file" 73 a.h264 --overwrite a.h264
 two "two recorders on one pattern of segments" 73 'a*.h264' --overwrite --segment 20f --keep 50 a.h264

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a fault cost a recording, and makes the table of all faults.
 
-usage: faults.py trial --part PART --fault FAULT [OPTION...] [FILE...]   a line of JSON: one time that it was made
+usage: faults.py trial --part PART --fault FAULT [OPTION...] [FILE...]   a line of JSON for each time that it was made
        faults.py settle --part PART --fault FAULT LINES                  was it survived each time?
        faults.py names --part PART LINES                             which faults were made
        faults.py table --document FILE [--note TEXT] LINES               FILE's rows of these parts are made anew
@@ -10,13 +10,18 @@ FILEs are one output's, in their order. What is lost and how long nothing was re
 pictures: the test source (--block 16) draws a number and the time of CLOCK_MONOTONIC into each, the lab's webcam in YUYV
 (--block 1) a number. Where there are no numbers (--block 0) it is read from --times, the timestamp file, at --rate.
 
+--made N                it was made so many times, and each of the N longest gaps in --times is what one of them cost
+--late                  it may itself be late: by their times more may be missing than it sent
+--anew                  the numbers begin anew whenever the camera starts
 --status N --wanted N   the exit code, and the one that is documented
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
 --died-at N             the process ended at this picture, without a report; FILEs as with --killed
 --gone                  files were removed, so that there are less pictures than were written
---took SECONDS          how long it took, where the pictures cannot tell
+--torn                  it was ended like that at some moment
+--sent N                the camera sent so many frames until then; what it would have sent while it --took is lost, too
+--took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived
 """
 import argparse
@@ -46,7 +51,7 @@ def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
     form = ("-f", demuxer(path)) if demuxer(path) else ()
     result = subprocess.run(
-        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form,
+        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "1G", *form,
          "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
         input=b"" if data is None else data, capture_output=True, check=False)
     said = result.stderr.decode(errors="replace").strip()
@@ -70,10 +75,17 @@ def unwrapped(values, period):
     return values + period * numpy.concatenate(([0], numpy.cumsum(steps < -period // 2))) if len(values) else values
 
 
+def joined(numbers):
+    """Counters that begin again with each start of the stream, going on; what a start lost in front stays missing."""
+    begins = numpy.concatenate(([False], numpy.diff(numbers) < 1))
+    return numbers + numpy.cumsum(numpy.where(begins, numpy.roll(numbers, 1) + 1, 0))
+
+
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if (options.killed or options.died_at) is not None and path == options.files[-1] and said:
+    ended_anywhere = options.torn or options.killed is not None or options.died_at is not None
+    if ended_anywhere and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
@@ -102,7 +114,8 @@ def decoded(options):
         raise Problem("there is no picture")
     if not options.block or not count:
         return count, None, None
-    numbers = unwrapped(numpy.concatenate([part[1] for part in parts]).astype(numpy.int64), 1 << 16)
+    numbers = numpy.concatenate([part[1] for part in parts]).astype(numpy.int64)
+    numbers = joined(numbers) if options.anew else unwrapped(numbers, 1 << 16)
     if numpy.any(numpy.diff(numbers) < 1):
         raise Problem(f"pictures come twice or go back at number {numbers[numpy.argmax(numpy.diff(numbers) < 1)]}")
     if options.block < 16:
@@ -136,12 +149,43 @@ def adds_up(report, count, numbers, options):
             raise Problem(f"not so: {expression}; the report: {report}")
 
 
+def missing(report, moments, count, options):
+    """Frames of the camera that are not there: those that the report counts, and those of its outages.
+
+    The times of the pictures must say the same, but for a frame at either end of an outage and what is numbered within.
+    """
+    frames, source = report.frames, report.source
+    counted = frames.droppedByDriver + frames.captured - frames.unused - count
+    away = int(source.secondsLost * options.rate)
+    span = round((moments[-1] - moments[0]) * options.rate) + 1 - count
+    slack = 3 + 2 * source.restarts + count // 50
+    if span < away - slack or span > away + counted + slack and not options.late:
+        raise Problem(f"{span} frames are missing by their times, {away} in outages and {counted} else by the report")
+    return max(counted, min(span, counted + away))
+
+
+def of_each(options, result, gaps):
+    """The trial once for each of its longest gaps, or for each time that it took."""
+    if options.took:
+        return [result | {"lost": int(took * options.rate), "took": took} for took in options.took]
+    longest = numpy.sort(numpy.argsort(gaps)[-options.made:])
+    if len(longest) < options.made:
+        raise Problem(f"{len(gaps) + 1} pictures for {options.made} faults")
+    return [result | {"lost": max(0, int(numpy.rint(gap * options.rate)) - 1), "took": round(max(0.0, gap - 1 / options.rate), 3)}
+            for gap in gaps[longest]]
+
+
 def measure(options, result):
-    """Fills the trial in, as far as it comes before a problem."""
+    """Fills the trial in, as far as it comes before a problem.
+
+    Returns the seconds from picture to picture.
+    """
     result["exit"] = f"{options.status} in place of {options.wanted}" if options.status != options.wanted else "as documented"
-    result["files"] = "a problem"
+    if options.files:
+        result["files"] = "a problem"
     count, numbers, seconds = decoded(options)
-    result["files"] = "whole"
+    if options.files:
+        result["files"] = "whole"
     moments = written_times(options) if options.times else seconds
     if options.times and len(moments) != count:
         raise Problem(f"{count} pictures and {len(moments)} lines of times")
@@ -163,27 +207,38 @@ def measure(options, result):
         result["report"] = "a problem"
         report = json.loads(options.report.read_text(), object_hook=lambda pairs: SimpleNamespace(**pairs))
         adds_up(report, count, numbers, options)
-        if numbers is not None:
+        if len(options.times) == 1 and options.rate and len(moments) > 1:
+            result["lost"] = missing(report, moments, count, options)
+        elif numbers is not None:
             result["lost"] = report.frames.droppedByDriver + report.frames.captured - report.frames.unused - count
         result["report"] = "adds up"
-    if options.took is not None:
-        result["took"] = options.took
+    if options.took:
+        result["took"] = max(options.took)
+    if options.sent is not None:
+        if count > options.sent:
+            raise Problem(f"{count} pictures are there of {options.sent}")
+        result["lost"] = options.sent - count + int(result["took"] * options.rate)
+    return gaps
 
 
 def trial(options):
     result = {"part": options.part, "fault": options.fault, "lost": None, "took": None, "files": None, "report": None,
               "wanted": options.wanted, "problem": None}
+    results = [result]
     try:
-        measure(options, result)
+        gaps = measure(options, result)
         if options.status != options.wanted:
             raise Problem(f"exit code {result['exit']}")
         for name in ("lost", "took"):
             most = getattr(options, f"most_{name}")
             if most is not None and result[name] is not None and result[name] > most:
                 raise Problem(f"{name} {result[name]}, more than {most:g}")
+        if options.made > 1:
+            results = of_each(options, result, gaps)
     except (Problem, OSError, ValueError) as error:
         result["problem"] = str(error)[:400]
-    print(json.dumps(result))
+    for result in results:
+        print(json.dumps(result))
 
 
 def lines(path, part=None, fault=None):
@@ -247,6 +302,9 @@ def main():
     trials.set_defaults(action=trial)
     trials.add_argument("--block", type=int, choices=[0, 1, 16], default=16)
     trials.add_argument("--rate", type=float)
+    trials.add_argument("--made", type=int, default=1)
+    trials.add_argument("--late", action="store_true")
+    trials.add_argument("--anew", action="store_true")
     trials.add_argument("--times", type=pathlib.Path, action="append", default=[])
     trials.add_argument("--status", type=int, default=0)
     trials.add_argument("--wanted", type=int, default=0)
@@ -256,7 +314,9 @@ def main():
     trials.add_argument("--killed", type=float)
     trials.add_argument("--gone", action="store_true")
     trials.add_argument("--died-at", type=int)
-    trials.add_argument("--took", type=float)
+    trials.add_argument("--torn", action="store_true")
+    trials.add_argument("--sent", type=int)
+    trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)
     trials.add_argument("--most-took", type=float)
     trials.add_argument("files", type=pathlib.Path, nargs="*")
