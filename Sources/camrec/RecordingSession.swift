@@ -45,6 +45,7 @@ struct RecordingSession {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
         let stream = try openSource(&service)
+        service.begin(frameInterval: stream.format.frameRate.frameDuration)
         let choices = command.choices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
