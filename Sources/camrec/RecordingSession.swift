@@ -45,6 +45,7 @@ struct RecordingSession {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
         let stream = try openSource(&service)
+        service.begin(frameInterval: stream.format.frameRate.frameDuration)
         let choices = command.choices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
@@ -111,36 +112,56 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    /// A service is there before its camera is, and waits for it. One that is in use is waited for as long as it
-    /// is wanted: neither flock(2) nor V4L2 can be waited for with a limit.
+    /// What runs unattended is there before its camera is, and waits for it; what somebody has typed is told at
+    /// once. One that is in use is waited for as long as it is wanted: neither flock(2) nor V4L2 can be waited for
+    /// with a limit.
     private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
-        let deadline = MonotonicTime.now() + (command.source.wait?.nanoseconds ?? 0)
+        let start = MonotonicTime.now()
+        let limits = (
+            busy: (command.source.wait ?? .none).deadline(from: start),
+            absent: deviceTimeout(usually: .none).deadline(from: start)
+        )
         var isFirst = true
         while true {
             do throws(CaptureError) {
                 return try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } catch {
-                let isQueued = error.isBusy && MonotonicTime.now() < deadline
-                guard isQueued || (service.isWanted && error.isAbsence) else { throw .capture(error) }
+                guard error.isBusy || error.isAbsence,
+                    MonotonicTime.now() < (error.isBusy ? limits.busy : limits.absent) ?? .max
+                else { throw .capture(error) }
+                if isFirst { tellWait(error, service) }
                 service.wait("waiting for the camera: \(error)")
-                if isQueued, isFirst { console.inform("waiting: \(error)") }
                 isFirst = false
                 // A signal ends the process while nothing is recorded: there is nothing else to wait for.
-                poll(nil, 0, isQueued ? Self.busyInterval : Self.cameraInterval)
+                poll(nil, 0, error.isBusy ? Self.busyInterval : Self.cameraInterval)
             }
         }
+    }
+
+    /// A manager has the status; a name that is mistyped should not be waited for in silence.
+    private func tellWait(_ error: CaptureError, _ service: ServiceReport) {
+        if error.isBusy {
+            console.inform("waiting: \(error)")
+        } else if !service.isWanted {
+            console.warn("waiting for the camera: \(error)")
+        }
+    }
+
+    /// How long an absent camera is waited for.
+    /// - Parameter usually: where somebody looks after the recording.
+    private func deviceTimeout(usually usual: Patience) -> Patience {
+        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
-        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
-            timeout: (command.source.deviceTimeout ?? usual).nanoseconds,
+            timeout: deviceTimeout(usually: Patience(seconds: 30)).nanoseconds,
             report: { [console] event in console.warn("\(event)") })
     }
 

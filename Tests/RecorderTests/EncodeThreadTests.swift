@@ -201,8 +201,11 @@ import Threading
         let thread = bench.start(10)
         gate.wait()
         bench.stop.request()
+        bench.captureCounters.add(7, to: .captured)
+        bench.captureCounters.add(7, to: .droppedByUs)
         for _ in 0..<6 { thread.look() }
         thread.join()
+        #expect(bench.captureCounters[.droppedInRestart] == 7)
         #expect(bench.units().map(\.sequence) == [0, 1, 2])
         #expect(bench.tracks[0].error == EncoderError(.hung))
         #expect(bench.tracks[0].counters[.restarts] == 0)

@@ -132,10 +132,14 @@ struct Patience: ExpressibleByArgument {
     let nanoseconds: Int64?
 
     static let forever = Patience(nanoseconds: nil)
+    static let none = Patience(nanoseconds: 0)
 
     private init(nanoseconds: Int64?) { self.nanoseconds = nanoseconds }
 
     init(seconds: Int64) { nanoseconds = seconds * 1_000_000_000 }
+
+    /// In monotonic time, for a wait that begins now; nil for never.
+    func deadline(from time: Int64) -> Int64? { nanoseconds.map { time + $0 } }
 
     init?(argument: String) {
         switch argument {

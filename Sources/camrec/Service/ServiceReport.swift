@@ -14,7 +14,7 @@ struct ServiceReport {
     private var nextStatus: Int64 = 0
     private var nextSign: Int64 = 0
     private var progress = Progress(start: MonotonicTime.now())
-    private var liveness = Liveness()
+    private var liveness = Liveness(frameInterval: 0)
     private var lastCaptured = 0
     private var lastTries = 0
 
@@ -44,6 +44,10 @@ struct ServiceReport {
         manager?.notify("WATCHDOG=1")
     }
 
+    /// The camera is there.
+    /// - Parameter frameInterval: nanoseconds from a frame to the next.
+    mutating func begin(frameInterval: Int64) { liveness = Liveness(frameInterval: frameInterval) }
+
     /// Says how far the recording is, and whether it lives.
     mutating func update(_ recording: Recording) {
         guard isWanted else { return }
@@ -53,7 +57,7 @@ struct ServiceReport {
             nextStatus = now + Self.statusInterval
         }
         if let watchdogInterval, now >= nextSign {
-            if liveness.isAlive(recording) { manager?.notify("WATCHDOG=1") }
+            if liveness.isAlive(recording, at: now) { manager?.notify("WATCHDOG=1") }
             nextSign = now + watchdogInterval
         }
     }
