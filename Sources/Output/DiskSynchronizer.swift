@@ -9,12 +9,15 @@ import Threading
 /// A file's name is on the disk when its folder is, which is written after the file begins (fsync(2)).
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
+    /// Nanoseconds between two times; what is held back in memory is held no longer.
+    let interval: Int64
 
     /// Nil where the system allows no more threads.
     /// - Parameter bound: what a power cut can take at most, in nanoseconds, as long as the disk needs no more
     ///   than half of it to write what came in the other half.
     public init?(bound: Int64) {
-        loop = SynchronizationLoop(interval: max(1, bound / 2))
+        interval = max(1, bound / 2)
+        loop = SynchronizationLoop(interval: interval)
         guard loop.start() else { return nil }
     }
 

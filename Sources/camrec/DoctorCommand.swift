@@ -1,5 +1,5 @@
 import ArgumentParser
-import Capture
+import Bitstream
 import Diagnostics
 import Terminal
 
@@ -21,18 +21,13 @@ struct DoctorCommand: ParsableCommand {
     var encode = false
 
     func run() throws {
-        let diagnosis = Diagnosis.make(folder: ".") { path in
-            do throws(SettingsProblems) {
-                _ = try RecordCommand.arguments(ofSettings: path)
-                return []
-            } catch { return error.problems }
-        }
-        let trials = encode ? try encoderTrials() : nil
+        let diagnosis = Diagnosis.make(folder: ".", checkSettings: check)
         if json {
+            let trials = encode ? encoders.map(EncoderTrialCommand.trial) : nil
             try Printout.write(JSONText.of(Report(diagnosis: diagnosis, encoderTrials: trials)))
         } else {
-            let parts = [diagnosis.text, trials.map(text)].compactMap { $0 }
-            try Printout.write(lines: parts.joined(separator: "\n\n"))
+            try Printout.write(lines: diagnosis.text)
+            if encode { try printTrials() }
         }
         if let obstacle = diagnosis.obstacle { throw ExitStatus(obstacle) }
     }
@@ -45,16 +40,24 @@ struct DoctorCommand: ParsableCommand {
         let encoderTrials: [EncoderTrial]?
     }
 
-    private static let seconds = 5
-
-    private func encoderTrials() throws(ExitStatus) -> [EncoderTrial] {
-        guard let size = PictureSize(1280, 720), let rate = FrameRate(30) else { throw .usage }
-        return EncoderTrial.runAll(size: size, frameRate: rate, seconds: Self.seconds)
+    private func check(settings path: String) -> SettingsCheck {
+        do throws(SettingsProblems) {
+            let arguments = try RecordCommand.arguments(ofSettings: path)
+            return .sound(device: RecordCommand.device(arguments))
+        } catch { return .wrong(error.problems) }
     }
 
-    private func text(of trials: [EncoderTrial]) -> String {
-        "Encoders, each with \(Self.seconds) s of noisy 1280x720 at 30 frames/s (camrec \(Camrec.configuration.version))\n"
-            + trials.map(\.text).joined(separator: "\n")
+    private var encoders: [(node: String?, codec: Codec)] {
+        EncoderTrial.nodes.flatMap { node in Codec.allCases.map { (node, $0) } }
+    }
+
+    /// Each as soon as it is known.
+    private func printTrials() throws(ExitStatus) {
+        typealias Trial = EncoderTrialCommand
+        try Printout.write(
+            lines: "\nEncoders, each with \(Trial.seconds) s of noisy \(Trial.width)x\(Trial.height) at "
+                + "\(Trial.framesPerSecond) frames/s (camrec \(Camrec.configuration.version))")
+        for (node, codec) in encoders { try Printout.write(lines: Trial.trial(node, codec).text) }
     }
 }
 

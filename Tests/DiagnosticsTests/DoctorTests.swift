@@ -115,17 +115,20 @@ import Testing
         #expect(subject() == "/dev/dri/renderD128")
     }
 
-    @Test("services: not installed, without settings, with wrong ones, with sound ones")
+    @Test("services: not installed, without settings, with wrong ones, without the camera, with sound ones")
     func installation() {
-        func finding(_ problems: [SettingsProblem] = []) -> Finding? {
-            ServiceCheck(files: files, checkSettings: { _ in problems }).findings().first
+        func finding(_ check: SettingsCheck = .sound(device: "/dev/camrec/door")) -> Finding? {
+            ServiceCheck(files: files, checkSettings: { _ in check }).findings().first
         }
         #expect(finding()?.remedy == "sudo scripts/install")
         put("/etc/systemd/system/camrec@.service")
         #expect(finding()?.subject == "/etc/camrec")
         put("/etc/camrec/door.conf")
         let problem = SettingsProblem(path: "door.conf", line: 1, "unknown key 'x'")
-        #expect(finding([problem])?.verdict == .broken)
+        #expect(finding(.wrong([problem]))?.verdict == .broken)
+        #expect(finding()?.message == "its camera is not there: /dev/camrec/door")
+        #expect(finding(.sound(device: nil))?.remedy == "sudo systemctl start camrec@door.service")
+        put("/dev/camrec/door")
         #expect(finding()?.remedy == "sudo systemctl start camrec@door.service")
         put("/sys/fs/cgroup/system.slice/system-camrec.slice/camrec@door.service/cgroup.procs", "42\n")
         #expect(finding()?.verdict == .fine)

@@ -30,6 +30,16 @@ import Testing
         #expect(arguments("\n  # bitrate = 4M\n\t\n#size=1x1\nbitrate = 4M # enough") == ["--bitrate=4M"])
     }
 
+    @Test func aByteOrderMarkSaysNothing() {
+        #expect(arguments("\u{FEFF}bitrate = 4M") == ["--bitrate=4M"])
+    }
+
+    @Test func moreThanAnyoneWritesIsNoSettingsFile() {
+        let text = String(repeating: "output = a.h264\n", count: 300)
+        #expect(arguments(text).count == 256)
+        #expect(problems(text) == ["door.conf:257: more than 256 settings; not a file of settings"])
+    }
+
     @Test func quotesKeepWhatWouldBeAComment() {
         #expect(arguments("output = \"my #1.h264\" # the first") == ["--output=my #1.h264"])
     }

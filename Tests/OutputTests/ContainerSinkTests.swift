@@ -10,11 +10,12 @@ import Threading
     private let folder = TemporaryFolder()
 
     private func sink(
-        _ name: String, _ stream: CodedStream, overwrite: Bool = false
+        _ name: String, _ stream: CodedStream, overwrite: Bool = false,
+        synchronizer: DiskSynchronizer? = nil
     ) throws -> ContainerSink {
         try ContainerSink(
             path: folder.path(name), format: #require(ContainerFormat(path: name)), overwrite: overwrite,
-            stream: stream.description, interruption: #require(Interruption()))
+            stream: stream.description, interruption: #require(Interruption()), synchronizer: synchronizer)
     }
 
     private func record(_ stream: CodedStream, to name: String) throws -> ContainerContent {
@@ -188,6 +189,21 @@ import Threading
         #expect(content.packets.count >= 27)
         try sink.finish()
         #expect(try #require(ContainerContent(folder.path(name))).packets.count == 57)
+    }
+
+    @Test(
+        "within its first second, too, where the disk is to have it earlier",
+        arguments: ContainerFormat.allCases)
+    func killedEarly(format: ContainerFormat) throws {
+        let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 30)
+        let name = "out.\(format.rawValue)"
+        let sink = try sink(
+            name, stream, synchronizer: #require(DiskSynchronizer(bound: 200_000_000)))
+        for unit in stream.units.prefix(20) { try sink.write(unit) }
+        // Three pictures are a tenth of a second, and the last waits for its duration.
+        #expect(try #require(ContainerContent(folder.path(name))).packets.count >= 15)
+        try sink.finish()
+        #expect(try #require(ContainerContent(folder.path(name))).packets.count == 20)
     }
 
     @Test("an MP4 is made of fragments, one a keyframe")

@@ -13,9 +13,9 @@ public struct Diagnosis: Sendable, Encodable {
     /// Looks at this machine, as this process sees it.
     /// - Parameters:
     ///   - folder: where recordings are to go.
-    ///   - checkSettings: what is wrong with a settings file.
+    ///   - checkSettings: what a settings file comes to.
     public static func make(
-        folder: String, checkSettings: @escaping (String) -> [SettingsProblem]
+        folder: String, checkSettings: @escaping (String) -> SettingsCheck
     ) -> Diagnosis {
         let files = MachineFiles()
         let surroundings = Surroundings(files)

@@ -1,7 +1,15 @@
+/// What a settings file comes to.
+public enum SettingsCheck: Sendable {
+    /// Nil for the first camera.
+    case sound(device: String?)
+    /// In the order of its lines.
+    case wrong([SettingsProblem])
+}
+
 /// Looks at what `scripts/install` puts in place, and at each camera's settings.
 struct ServiceCheck {
     let files: MachineFiles
-    let checkSettings: (String) -> [SettingsProblem]
+    let checkSettings: (String) -> SettingsCheck
 
     private static let settingsFolder = "/etc/camrec"
 
@@ -23,7 +31,7 @@ struct ServiceCheck {
                     .services, .note, Self.settingsFolder,
                     "no camera has settings there: nothing records by itself",
                     remedy:
-                        "sudo cp examples/camera.conf \(Self.settingsFolder)/NAME.conf, with the name of a link in /dev/camrec"
+                        "sudo sh -c 'sed s/NAME/DOOR/ examples/camera.conf >\(Self.settingsFolder)/DOOR.conf', with the name of a link in /dev/camrec for DOOR"
                 )
             ]
         }
@@ -32,8 +40,15 @@ struct ServiceCheck {
 
     private func finding(_ file: String) -> Finding {
         let path = "\(Self.settingsFolder)/\(file)", service = "camrec@\(file.dropLast(5)).service"
-        if let problem = checkSettings(files.root + path).first {
-            return Finding(.services, .broken, path, problem.reason, remedy: "camrec check \(path)")
+        switch checkSettings(files.root + path) {
+        case .wrong(let problems):
+            return Finding(
+                .services, .broken, path, problems.first?.reason ?? "wrong", remedy: "camrec check \(path)")
+        case .sound(let device?) where device.hasPrefix("/dev/") && !files.exists(device):
+            return Finding(
+                .services, .note, service, "its camera is not there: \(device)",
+                remedy: "plug it in, or write its name into \(path) ('ls /dev/camrec' lists those that are there)")
+        case .sound: break
         }
         if isRunning(service) { return Finding(.services, .fine, service, "running") }
         return Finding(

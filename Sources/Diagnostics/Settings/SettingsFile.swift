@@ -22,6 +22,7 @@ public struct SettingsFile: Sendable {
 
     /// Larger files are something else.
     private static let mostBytes = 64 << 10
+    private static let mostEntries = 256
 
     /// Reads a file.
     public init(path: String) throws(SettingsProblem) {
@@ -32,10 +33,20 @@ public struct SettingsFile: Sendable {
     public init(path: String, text: String) {
         var entries: [Entry] = []
         var problems: [SettingsProblem] = []
+        // Some editors begin every file with a byte order mark.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             do throws(LineError) {
-                if let entry = try Self.entry(line, number: index + 1) { entries.append(entry) }
+                guard let entry = try Self.entry(line, number: index + 1) else { continue }
+                guard entries.count < Self.mostEntries else {
+                    problems.append(
+                        SettingsProblem(
+                            path: path, line: index + 1,
+                            "more than \(Self.mostEntries) settings; not a file of settings"))
+                    break
+                }
+                entries.append(entry)
             } catch {
                 problems.append(SettingsProblem(path: path, line: index + 1, error.reason))
             }

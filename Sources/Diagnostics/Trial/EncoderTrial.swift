@@ -4,7 +4,7 @@ import Capture
 import Encoder
 
 /// How an encoder did with pictures that it had not seen before.
-public struct EncoderTrial: Sendable, Encodable {
+public struct EncoderTrial: Sendable, Codable {
     /// `H.264` or `H.265`.
     public let codec: String
     /// The render node; nil for software.
@@ -17,7 +17,7 @@ public struct EncoderTrial: Sendable, Encodable {
     public let problem: String?
 
     /// What was measured.
-    public struct Result: Sendable, Encodable {
+    public struct Result: Sendable, Codable {
         public let pictures: Int
         /// Of them, those that a decoder made something of.
         public let decoded: Int
@@ -37,36 +37,48 @@ public struct EncoderTrial: Sendable, Encodable {
     /// What every encoder is asked for, in bits a second.
     private static let bitRate = 4_000_000
 
-    /// Tries every encoder of this machine, one after the other.
-    /// - Parameter seconds: of pictures, at least one.
-    public static func runAll(size: PictureSize, frameRate: FrameRate, seconds: Int) -> [EncoderTrial] {
-        let nodes: [String?] = RenderNode.all() + [nil]
-        return nodes.flatMap { node in
-            Codec.allCases.map {
-                run(node: node, codec: $0, size: size, frameRate: frameRate, seconds: seconds)
-            }
-        }
+    /// This machine's render nodes, and nil for software.
+    public static var nodes: [String?] { RenderNode.all() + [nil] }
+
+    /// One that came to nothing.
+    /// - Parameters:
+    ///   - node: nil for software.
+    ///   - problem: why.
+    public init(node: String?, codec: Codec, problem: String) {
+        self.init(
+            codec: "\(codec)", node: node, encoder: nil, driver: nil, result: nil, problem: problem)
     }
 
-    /// Tries one.
-    /// - Parameter node: nil for software.
+    private init(
+        codec: String, node: String?, encoder: String?, driver: String?, result: Result?, problem: String?
+    ) {
+        (self.codec, self.node, self.encoder, self.driver) = (codec, node, encoder, driver)
+        (self.result, self.problem) = (result, problem)
+    }
+
+    /// Tries one. A driver may hang in it, or end the process.
+    /// - Parameters:
+    ///   - node: nil for software.
+    ///   - seconds: of pictures, at least one.
+    ///   - progress: called for each picture that goes in or comes out.
     public static func run(
-        node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int
+        node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int,
+        progress: () -> Void = {}
     ) -> EncoderTrial {
         do {
             let pictures = try TrialPictures(size: size, frameRate: frameRate)
             let supply = supply(node, codec, pictures.format)
             let run = TrialRun(pictures: pictures, encoder: try supply.open(), codec: codec)
             let measured = try run.measure(
-                count: seconds * Int(frameRate.framesPerSecond), keyframeInterval: supply.keyframeInterval)
+                count: seconds * Int(frameRate.framesPerSecond), keyframeInterval: supply.keyframeInterval,
+                progress: progress)
             let details = supply.choice?.details
             return EncoderTrial(
                 codec: "\(codec)", node: node, encoder: supply.choice?.name, driver: details?.driver,
                 result: Result(
                     measured, seconds: seconds, wanted: details?.rateControl.bitRate), problem: nil)
         } catch {
-            return EncoderTrial(
-                codec: "\(codec)", node: node, encoder: nil, driver: nil, result: nil, problem: "\(error)")
+            return EncoderTrial(node: node, codec: codec, problem: "\(error)")
         }
     }
 

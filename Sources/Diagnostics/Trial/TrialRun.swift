@@ -46,7 +46,7 @@ final class TrialRun {
     }
 
     /// Encodes pictures one after the other, and compares each with what is decoded of it.
-    func measure(count: Int, keyframeInterval: Int) throws -> Measurement {
+    func measure(count: Int, keyframeInterval: Int, progress: () -> Void) throws -> Measurement {
         for number in 0..<count {
             let buffer = pictures.buffer(number)
             let start = MonotonicTime.now()
@@ -55,11 +55,11 @@ final class TrialRun {
                 buffer, as: number % keyframeInterval == 0 ? .idr : .automatic, frameNumber: number)
             encoder.releasePicture()
             _ = consume buffer
-            try takeUnits(since: start)
+            try takeUnits(since: start, progress)
         }
         let end = MonotonicTime.now()
         try encoder.drain()
-        try takeUnits(since: end)
+        try takeUnits(since: end, progress)
         try gatherer.finish(decode)
         decoder.drain()
         try takePictures()
@@ -67,9 +67,11 @@ final class TrialRun {
     }
 
     /// - Parameter start: when the encoder was called.
-    private func takeUnits(since start: Int64) throws {
+    private func takeUnits(since start: Int64, _ progress: () -> Void) throws {
         var start = start
+        progress()
         while let unit = try encoder.nextAccessUnit() {
+            progress()
             let now = MonotonicTime.now()
             measurement.duration += now - start
             measurement.pictureCount += 1

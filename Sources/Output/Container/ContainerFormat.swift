@@ -24,18 +24,23 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
     }
 
     /// libavformat's options for a file that plays as far as it was written.
-    var muxerOptions: [(name: String, value: String)] {
+    /// - Parameter pieceDuration: nanoseconds after which a cluster or fragment ends, which reaches the file whole.
+    func muxerOptions(pieceDuration: Int64) -> [(name: String, value: String)] {
+        let microseconds = max(1, pieceDuration / 1000)
         switch self {
         case .matroska:
-            // A cluster reaches the file whole, after so many milliseconds or earlier, at a keyframe.
-            [("cluster_time_limit", "1000")]
+            // Milliseconds; earlier at a keyframe.
+            return [("cluster_time_limit", "\((microseconds + 999) / 1000)")]
         case .mp4:
-            // A fragment likewise, at each keyframe and after so many microseconds. The movie header waits for
-            // the first one, because only then is it known by how much B pictures delay.
-            [("movflags", "frag_keyframe+delay_moov+default_base_moof"), ("frag_duration", "1000000")]
+            // A fragment likewise, in microseconds. The movie header waits for the first one, because only then is
+            // it known by how much B pictures delay.
+            return [
+                ("movflags", "frag_keyframe+delay_moov+default_base_moof"),
+                ("frag_duration", "\(microseconds)"),
+            ]
         case .transportStream:
             // Whoever comes in at a keyframe finds the tables there.
-            [("mpegts_flags", "pat_pmt_at_frames")]
+            return [("mpegts_flags", "pat_pmt_at_frames")]
         }
     }
 

@@ -22,17 +22,22 @@ public final class ContainerSink: PacketSink {
     private let stream: StreamDescription
     private let library: cformat_library
     private var muxer: Muxer?
+    /// Nanoseconds after which a cluster or fragment ends.
+    private let pieceDuration: Int64
     /// On CLOCK_MONOTONIC, in nanoseconds.
     private var lastSynchronization: Int64 = 0
 
     /// How often the disk is made to hold what was written, in nanoseconds.
     private static let synchronizationInterval: Int64 = 1_000_000_000
+    /// The longest that libavformat holds pictures back, in nanoseconds.
+    private static let longestPiece: Int64 = 1_000_000_000
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - stream: what will be written.
     ///   - interruption: ends a wait for a pipe's reader.
-    ///   - synchronizer: has what is written put on the disk itself, oftener than once a second.
+    ///   - synchronizer: has what is written put on the disk itself, oftener than once a second; then pictures are
+    ///     held back no longer than that.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
         interruption: Interruption, synchronizer: DiskSynchronizer? = nil
@@ -41,6 +46,7 @@ public final class ContainerSink: PacketSink {
         file = try OutputFile(
             path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         (self.format, self.stream) = (format, stream)
+        pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? .max)
     }
 
     public var name: String { file.name }
@@ -95,7 +101,8 @@ public final class ContainerSink: PacketSink {
         return try unit.withUnsafeBytes { (bytes) throws(OutputError) in
             try Muxer(
                 format, library: library, stream: stream,
-                parameterSets: UnsafeRawBufferPointer(rebasing: bytes[..<end]), to: file)
+                parameterSets: UnsafeRawBufferPointer(rebasing: bytes[..<end]),
+                pieceDuration: pieceDuration, to: file)
         }
     }
 

@@ -51,10 +51,12 @@ final class Muxer {
     }
 
     /// Begins a container and writes its header.
-    /// - Parameter parameterSets: those of the first IDR picture, as Annex B.
+    /// - Parameters:
+    ///   - parameterSets: those of the first IDR picture, as Annex B.
+    ///   - pieceDuration: nanoseconds after which a cluster or fragment ends.
     init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription,
-        parameterSets: UnsafeRawBufferPointer, to file: OutputFile
+        parameterSets: UnsafeRawBufferPointer, pieceDuration: Int64, to file: OutputFile
     ) throws(OutputError) {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -72,7 +74,8 @@ final class Muxer {
         headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
-        clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions), stream: stream)
+        clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions(pieceDuration: pieceDuration)),
+            stream: stream)
         headerCount = file.count
     }
 

@@ -18,7 +18,13 @@ extension RecordCommand {
         } catch { throw SettingsProblems([error]) }
         var (arguments, problems) = settingsKeys.arguments(of: file)
         problems += file.problems
+        var refusals = 0
         while let reason = refusal(of: arguments.compactMap(\.argument)) {
+            guard refusals < mostRefusals else {
+                problems.append(SettingsProblem(path: file.path, line: nil, "more is wrong; mend this first"))
+                break
+            }
+            refusals += 1
             let culprit = culprit(of: reason, in: arguments)
             problems.append(
                 SettingsProblem(path: file.path, line: culprit.map { arguments[$0].line }, reason))
@@ -34,15 +40,30 @@ extension RecordCommand {
         arguments.contains { $0.hasPrefix("--output=") || $0.hasPrefix("--listen=") }
     }
 
-    /// The last line without which the arguments are no longer refused for this reason.
+    /// The camera that a file's arguments name.
+    static func device(_ arguments: [String]) -> String? {
+        let option = "--device="
+        return arguments.last { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) }
+    }
+
+    /// Each is told with its line, and takes several passes to be found.
+    private static let mostRefusals = 20
+
+    /// The line that brings this reason into the arguments, by bisection: a long file would take too many passes
+    /// line by line. Nil where it is there without any.
     private static func culprit(
         of reason: String, in arguments: [(line: Int, argument: String?)]
     ) -> Int? {
-        arguments.indices.last { index in
-            var others = arguments
-            others.remove(at: index)
-            return refusal(of: others.compactMap(\.argument)) != reason
+        func isRefused(upTo end: Int) -> Bool {
+            refusal(of: arguments[..<end].compactMap(\.argument)) == reason
         }
+        guard !isRefused(upTo: 0) else { return nil }
+        var (sound, refused) = (0, arguments.count)
+        while refused - sound > 1 {
+            let middle = (sound + refused) / 2
+            if isRefused(upTo: middle) { refused = middle } else { sound = middle }
+        }
+        return refused - 1
     }
 
     /// Why a recording would not begin with these arguments; nil where it would.
@@ -61,7 +82,7 @@ struct SettingsProblems: Error {
     let problems: [SettingsProblem]
 
     init(_ problems: [SettingsProblem]) {
-        self.problems = problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+        self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
     }
 }
 

@@ -56,6 +56,17 @@ refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
 
+printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
+check "check: a byte order mark is none" "$CAMREC" check marked.conf
+for number in $(seq 100); do echo "control = $number"; done >wrong.conf
+status=0
+camrec check wrong.conf || status=$?
+check "check: many mistakes are told up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 21
+says "check: that there are more is told" 'wrong.conf: more is wrong'
+seq -f 'output = %g.h264' 2000 >long.conf
+camrec check long.conf || true
+says "check: far too many settings" 'long.conf:257: more than 256 settings'
+
 # There is no camera on this machine, or there is one.
 status=0
 camrec doctor --json --encode || status=$?
@@ -75,7 +86,14 @@ for driver in radeonsi iHD; do
     launcher=("$LAB/gpu/run" "$driver")
     camrec doctor --json || true
     cp stdout "$driver.json"
+    # Intel's driver hangs; Mesa's ends the process.
+    fault="hang 3"
+    [ $driver = iHD ] || fault="hang 3 300"
+    FAKEGPU_FAULTS=$fault camrec doctor --encode || true
+    cp stdout "$driver.text"
     launcher=()
+    check "doctor: $driver fails: it is told, and software is tried all the same" \
+        grep -Pzq 'H.264 on /dev/dri/renderD128: (no picture|the process was ended).*\nH.265 on /dev/dri/renderD128: .*\nH.264 on software: libx264' "$driver.text"
     check "doctor: $driver encodes" json "$driver.json" "any(f['verdict'] == 'fine' and 'renderD128' in f['subject'] and 'H.264' in f['message'] for f in r['diagnosis']['findings'])"
 done
 finish

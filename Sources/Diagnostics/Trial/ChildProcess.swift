@@ -1,0 +1,84 @@
+@preconcurrency import Glibc
+
+/// This program once more, in a process of its own: whatever a driver does to that one, this one goes on.
+public enum ChildProcess {
+    /// How it ended.
+    public enum Ending: Sendable, Equatable {
+        /// With what it wrote to standard output, of which 64 KiB are kept.
+        case done([UInt8])
+        /// By a failure of its own, a signal or an exit code.
+        case failed(String)
+        /// It wrote nothing for too long, and was killed.
+        case silent
+    }
+
+    private static let mostBytes = 64 << 10
+    /// Nanoseconds for a killed process to end; one that hangs in the kernel does not.
+    private static let lastPatience: Int64 = 1_000_000_000
+
+    /// Runs this program and waits for its end. Environment and standard error are this process's.
+    /// - Parameters:
+    ///   - program: its file; another one in tests.
+    ///   - patience: nanoseconds for which it may write nothing; nil for any time.
+    public static func run(
+        program: String = "/proc/self/exe", _ arguments: [String], patience: Int64?
+    ) -> Ending {
+        var ends: (Int32, Int32) = (-1, -1)
+        let result = withUnsafeMutablePointer(to: &ends) {
+            $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
+        }
+        guard result == 0 else { return .failed("no pipe: \(String(cString: strerror(errno)))") }
+        defer { close(ends.0) }
+        for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (child, code) = start(program, arguments, output: ends.1)
+        close(ends.1)
+        guard code == 0 else { return .failed("not started: \(String(cString: strerror(code)))") }
+        var output: [UInt8] = []
+        if read(ends.0, patience: patience, into: &output) { return ending(of: child, output) }
+        kill(child, SIGKILL)
+        // Its end closes the pipe.
+        if read(ends.0, patience: lastPatience, into: &output) { _ = ending(of: child, output) }
+        return .silent
+    }
+
+    private static func start(
+        _ program: String, _ arguments: [String], output: Int32
+    ) -> (child: pid_t, code: Int32) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let code = posix_spawn(&child, program, &actions, nil, &words, environ)
+        return (child, code)
+    }
+
+    /// Reads to the end.
+    /// - Returns: false where nothing came for too long.
+    private static func read(_ descriptor: Int32, patience: Int64?, into output: inout [UInt8]) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let ready = poll(&wait, 1, patience.map { Int32(clamping: $0 / 1_000_000) } ?? -1)
+            if ready == 0 { return false }
+            guard ready > 0 else { continue }
+            let count = Glibc.read(descriptor, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return true }
+            output += bytes[..<min(count, mostBytes - output.count)]
+        }
+    }
+
+    private static func ending(of child: pid_t, _ output: [UInt8]) -> Ending {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { return .failed(String(cString: strerror(errno))) }
+        }
+        // The macros of <sys/wait.h>, which Swift does not import.
+        let signal = status & 0x7f, exitCode = (status >> 8) & 0xff
+        if signal != 0 { return .failed("signal \(signal), \(String(cString: strsignal(signal)))") }
+        return exitCode == 0 ? .done(output) : .failed("exit code \(exitCode)")
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Bitstream
+import Capture
+import Diagnostics
+import FoundationEssentials
+import Glibc
+import Terminal
+
+/// `camrec encoder-trial`, which `camrec doctor --encode` runs for each encoder: a driver that hangs or ends the
+/// process takes nothing else along.
+struct EncoderTrialCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encoder-trial",
+        abstract: "Measures one encoder; a part of 'camrec doctor --encode'.",
+        shouldDisplay: false)
+
+    static let width = 1280, height = 720, framesPerSecond = 30, seconds = 5
+    /// Nanoseconds for which hardware may make no picture; software takes as long as it takes.
+    private static let patience: Int64 = 10_000_000_000
+
+    @Option(help: ArgumentHelp("The render node. Default: software.", valueName: "PATH"))
+    var node: String?
+
+    @Option(help: "What is encoded.")
+    var codec: Codec
+
+    /// Writes newlines as it goes on, and the result as JSON.
+    func run() throws {
+        guard let size = PictureSize(Self.width, Self.height),
+            let rate = FrameRate("\(Self.framesPerSecond)")
+        else { throw ExitStatus.usage }
+        let trial = EncoderTrial.run(
+            node: node, codec: codec, size: size, frameRate: rate, seconds: Self.seconds
+        ) {
+            try? Printout.write("\n")
+        }
+        try Printout.write(JSONText.line(of: trial))
+        // A driver's exit handlers may hang.
+        _exit(0)
+    }
+
+    /// Runs a trial in a process of its own.
+    static func trial(_ node: String?, _ codec: Codec) -> EncoderTrial {
+        func failure(_ problem: String) -> EncoderTrial {
+            EncoderTrial(node: node, codec: codec, problem: problem)
+        }
+        let arguments = ["encoder-trial", "--codec", codec.rawValue] + (node.map { ["--node", $0] } ?? [])
+        switch ChildProcess.run(arguments, patience: node == nil ? nil : patience) {
+        case .done(let output):
+            return (try? JSONDecoder().decode(EncoderTrial.self, from: Data(output)))
+                ?? failure("no result that can be read")
+        case .failed(let reason):
+            return failure("the process was ended (\(reason)); see what the driver said")
+        case .silent:
+            return failure(
+                "no picture for \(patience / 1_000_000_000) s: the driver hangs; see the kernel's log (sudo dmesg)")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Diagnostics
+import Testing
+
+/// What becomes of processes that hang or are ended.
+@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+    private func run(_ script: String, patience: Int64? = nil) -> ChildProcess.Ending {
+        ChildProcess.run(program: "/bin/sh", ["-c", script], patience: patience)
+    }
+
+    @Test("what it wrote is there, up to a limit")
+    func done() {
+        #expect(run("printf abc") == .done(Array("abc".utf8)))
+        #expect(run("head -c 100000 /dev/zero") == .done([UInt8](repeating: 0, count: 65536)))
+    }
+
+    @Test("a signal and an exit code are told")
+    func failed() {
+        #expect(run("echo abc; kill -ABRT $$") == .failed("signal 6, Aborted"))
+        #expect(run("exit 3") == .failed("exit code 3"))
+        guard case .failed = ChildProcess.run(program: "/nowhere", [], patience: 1_000_000_000) else {
+            Issue.record("a program that is not there was run")
+            return
+        }
+    }
+
+    @Test("one that says nothing is killed")
+    func silent() { #expect(run("exec sleep 1000", patience: 50_000_000) == .silent) }
+}
