@@ -171,16 +171,16 @@ static struct bits slice_header(const struct session *session, unsigned picture,
     return bits;
 }
 
-static VABufferID buffer(struct session *session, VABufferType type, size_t size, const void *data)
+static VABufferID buffer(struct session *session, VABufferType type, size_t size, void *data)
 {
     VABufferID id;
-    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, (void *)data, &id),
+    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, data, &id),
           "vaCreateBuffer");
     return id;
 }
 
 static unsigned add_packed(struct session *session, VABufferID *ids, VAEncPackedHeaderType type,
-                           const struct bits *bits)
+                           struct bits *bits)
 {
     VAEncPackedHeaderParameterBuffer header = {.type = type, .bit_length = bits->count, 
                                                .has_emulation_bytes = 1};
