@@ -182,6 +182,7 @@ static void read_line(char *line)
     const char *node = NULL;
     size_t count = 0;
 
+    line += strspn(line, " \t");
     snprintf(whole, sizeof whole, "%s", line);
     for (char *word = strtok_r(line, " \t", &rest); word && count < MOST; word = strtok_r(NULL, " \t", &rest))
         words[count++] = word;

@@ -150,7 +150,7 @@ def slow(folder, gpu, _):
 
 def unreadable(folder, gpu, _):
     """What cannot be read is said, and nothing comes of it: with `hang` the program would not end."""
-    faults = ("hang 3 abc", "lost 5 9", "coded", "fail AMDGPU_SC EIO", "renderD200: lost 3", "slow 99999999999999999999")
+    faults = ("hang 3 abc", "lost 5 9", "coded", "fail AMDGPU_SC EIO", "renderD200: lost 3", "slow 9999999999999999999")
     run = encode(folder, gpu, {"FAKEGPU_FAULTS": "; ".join(faults), "FAKEGPU_PICTURES": "chep"}).finish()
     expect(run.status == 0 and run.devices[0]["faults"] == 0, f"{run.said} {run.devices[0]}")
     for words in (*faults, "chep"):
