@@ -24,6 +24,9 @@ enum {
     LOG2_LARGEST_CODING_TREE_BLOCK = 6,
 };
 
+/* Regions begin at pages. */
+#define HUC_ADDRESS_MASK (GPU_ADDRESS_MASK & ~(uint64_t)(PAGE_SIZE - 1))
+
 /* What VDENC_SRC_SURFACE_STATE and MFX_SURFACE_STATE say. */
 struct surface {
     uint32_t width, height;
@@ -275,7 +278,7 @@ static void take_huc_regions(struct mfx_context *context, const uint32_t *words,
         size_t place = HUC_FIRST_REGION + i * HUC_REGION_DWORDS;
 
         if (place + 1 < count)
-            context->huc_regions[i] = ((uint64_t)words[place + 1] << 32 | words[place]) & GPU_ADDRESS_MASK;
+            context->huc_regions[i] = ((uint64_t)words[place + 1] << 32 | words[place]) & HUC_ADDRESS_MASK;
     }
 }
 
