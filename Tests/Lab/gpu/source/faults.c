@@ -128,8 +128,8 @@ static const struct kind {
     size_t least, most;
     bool (*read)(struct faults *faults, char *const words[WORD_LIMIT]);
 } kinds[] = {
-    {"fail", 3, 5, read_failure}, {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
-    {"lost", 2, 2, read_lost},    {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
+    {"fail", 3, 5, read_failure},  {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
+    {"lost", 2, 2, read_lost},     {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
     {"import", 2, 2, read_import},
 };
 

@@ -266,8 +266,7 @@ static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
     context->sao_chroma = get(words, HCP_SLICE_SAO_CHROMA);
     context->cabac_init = get(words, HCP_SLICE_CABAC_INIT);
     context->first_block = coding_tree_block(context, get(words, HCP_SLICE_COLUMN), get(words, HCP_SLICE_ROW));
-    context->next_block =
-        coding_tree_block(context, get(words, HCP_SLICE_NEXT_COLUMN), get(words, HCP_SLICE_NEXT_ROW));
+    context->next_block = coding_tree_block(context, get(words, HCP_SLICE_NEXT_COLUMN), get(words, HCP_SLICE_NEXT_ROW));
     context->last_slice = get(words, HCP_SLICE_IS_LAST);
 }
 

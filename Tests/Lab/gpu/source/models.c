@@ -11,8 +11,7 @@ enum { VENDOR_AMD = 0x1002, VENDOR_INTEL = 0x8086 };
 static const char intel_prefix[] = "i915:";
 
 /* As the kernel's amdgpu_vcn.c takes a version apart: the decoder's, the encoder's interface, the revision. */
-#define VCN_FIRMWARE(decoder, major, minor, revision)                                                                  \
-    ((decoder) << 24 | (major) << 20 | (minor) << 12 | (revision))
+#define VCN_FIRMWARE(decoder, major, minor, revision) ((decoder) << 24 | (major) << 20 | (minor) << 12 | (revision))
 
 /* external_revision: the kernel's soc15.c and nv.c for these PCI ids. address_configuration: what its gfx_v9_0.c writes
  * for GFX 9.3.0, and gfx_v10_0.c for 10.3.3 (golden_settings_gc_10_3_3). */

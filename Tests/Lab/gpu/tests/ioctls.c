@@ -176,6 +176,7 @@ static void unaligned(void)
 static void impossible(void)
 {
     enum { OUTPUT = BUFFER / 2 };
+    /* clang-format off */
     static const uint32_t packets[] = {
         5 * 4, 0x01, 0, 0, 1,                            /* session info: an address of its own */
         7 * 4, 0x03, 1, 184, 134217728, 1, 77,           /* session init: H.264, the size, its padding */
@@ -185,6 +186,7 @@ static void impossible(void)
         7 * 4, 0x15, 0, 0, GPU_ADDRESS + OUTPUT, 64, 0,     /* feedback buffer */
         2 * 4, 0x01000003,                                  /* encode */
     };
+    /* clang-format on */
 
     if (!amd)
         return;
@@ -290,9 +292,9 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"pointers", pointers}, {"unaligned", unaligned}, {"impossible", impossible}, {"limits", limits},
-    {"folders", folders},   {"vfork", children},      {"child", child},           {"closed", closed},
-    {"unknown", unknown},
+    {"pointers", pointers}, {"unaligned", unaligned}, {"impossible", impossible},
+    {"limits", limits},     {"folders", folders},     {"vfork", children},
+    {"child", child},       {"closed", closed},       {"unknown", unknown},
 };
 
 int main(int count, char **words)
