@@ -23,7 +23,11 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "CSDL2"),
         .target(name: "Threading"),
-        .target(name: "Terminal", dependencies: ["Threading"]),
+        .target(
+            name: "Terminal",
+            dependencies: [
+                "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .target(name: "CFiles"),
         .target(name: "Files", dependencies: ["CFiles"]),
         .target(name: "CNetwork"),
@@ -80,7 +84,8 @@ let package = Package(
             name: "LatencyBenchmark",
             dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"],
             path: "Tests/Benchmark/Latency"),
-        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "TestSupport"]),
         .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
@@ -88,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
-        .testTarget(name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream"]),
+        .testTarget(
+            name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream", "TestSupport"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
@@ -97,7 +103,11 @@ let package = Package(
             name: "OutputTests",
             dependencies: [
                 "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
+                "TestSupport",
             ]),
+        .testTarget(
+            name: "CamplayTests",
+            dependencies: ["camplay", "Decoder", "Bitstream", "Network", "Terminal", "Threading", "CFFmpeg"]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",

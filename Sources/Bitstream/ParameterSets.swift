@@ -52,6 +52,15 @@ public struct ParameterSets: Sendable {
             && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
+    /// The sets but for those that refer to one which is not here: no picture can use them. A damaged or foreign
+    /// unit may have been taken for one.
+    public var withoutOrphans: ParameterSets {
+        var sets = self
+        if codec == .hevc { sets.sequence.removeAll { !$0.refers(to: video) } }
+        sets.picture.removeAll { [sequence = sets.sequence] in !$0.refers(to: sequence) }
+        return sets
+    }
+
     /// The sets as one Annex B byte string, those referred to first, each behind a start code of 4 bytes.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
@@ -116,7 +125,14 @@ extension ParameterSets: Equatable {}
 extension [ParameterSets.Element] {
     /// Whether every set refers to one of `others`.
     fileprivate func refersOnly(to others: [ParameterSets.Element]) -> Bool {
-        allSatisfy { set in others.contains { $0.id == set.referredID } }
+        allSatisfy { $0.refers(to: others) }
+    }
+}
+
+extension ParameterSets.Element {
+    /// Whether the set that it refers to is one of `others`.
+    fileprivate func refers(to others: [ParameterSets.Element]) -> Bool {
+        others.contains { $0.id == referredID }
     }
 }
 

@@ -1,12 +1,10 @@
-#define _GNU_SOURCE // accept4, ppoll
+#define _GNU_SOURCE // accept4
 #include "CNetwork.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static int result_of(int result) { return result < 0 ? -errno : result; }
@@ -14,10 +12,6 @@ static int result_of(int result) { return result < 0 ? -errno : result; }
 int network_socket(int family) { return result_of(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 int network_datagram_socket(int family) { return result_of(socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
-
-int network_pair(int *descriptors) {
-    return result_of(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, descriptors));
-}
 
 int network_bind(int descriptor, const struct sockaddr *address, socklen_t length) {
     return result_of(bind(descriptor, address, length));
@@ -72,23 +66,6 @@ ssize_t network_receive(int descriptor, void *bytes, size_t count) {
         result = recv(descriptor, bytes, count, MSG_DONTWAIT);
     } while (result < 0 && errno == EINTR);
     return result < 0 ? -errno : result;
-}
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-int network_poll(struct pollfd *descriptors, unsigned long count, int64_t nanoseconds) {
-    int64_t deadline = nanoseconds < 0 ? 0 : now() + nanoseconds;
-    while (1) {
-        int64_t rest = nanoseconds < 0 ? 0 : deadline - now();
-        if (rest < 0) rest = 0;
-        struct timespec time = {.tv_sec = rest / 1000000000, .tv_nsec = rest % 1000000000};
-        int result = ppoll(descriptors, count, nanoseconds < 0 ? NULL : &time, NULL);
-        if (result >= 0 || errno != EINTR) return result_of(result);
-    }
 }
 
 int network_epoll(void) { return result_of(epoll_create1(EPOLL_CLOEXEC)); }

@@ -7,6 +7,8 @@ struct AccessUnitCollector: ~Copyable {
     private var detector: AccessUnitDetector
     private var gapDetector = FrameNumberGapDetector()
     private var parameterSets: ParameterSets
+    /// Those that a picture can use.
+    private var usableSets: ParameterSets
     /// What the sequence parameter set in force says.
     private var format: StreamFormat?
     private var current = PacketBuffer()
@@ -35,6 +37,7 @@ struct AccessUnitCollector: ~Copyable {
         self.byteLimit = byteLimit
         detector = AccessUnitDetector(codec: codec)
         parameterSets = ParameterSets(codec: codec)
+        usableSets = parameterSets
     }
 
     /// Takes what the parser found next.
@@ -133,6 +136,7 @@ struct AccessUnitCollector: ~Copyable {
         // One that can't be read leaves the set before it in force.
         if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
             format = detector.parameterSets.latestFormat
+            usableSets = parameterSets.withoutOrphans
         }
         guard header.isSlice else { return }
         if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
@@ -179,7 +183,7 @@ struct AccessUnitCollector: ~Copyable {
     ) -> ReceivedAccessUnit {
         ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
-            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: parameterSets,
+            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format,
             reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)

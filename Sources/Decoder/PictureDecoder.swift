@@ -11,6 +11,10 @@ import CFFmpeg
 /// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
 /// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
 ///
+/// What libavcodec does not notice is no loss here either. Of H.265 that is slice data which ends early, unless
+/// the slice has substreams (of wavefronts or tiles): the rest of such a picture, and whatever refers to it up to
+/// the next entry point, is something that nobody sent.
+///
 /// Where the stream says that it does not reorder pictures, each access unit's picture is there as soon as it
 /// was decoded. Belongs to one thread at a time; nothing of ours is allocated or copied for a picture but its
 /// reference.

@@ -15,7 +15,7 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let isBehindGap: Bool
     /// Whether NAL units of its own are missing.
     public let isIncomplete: Bool
-    /// The parameter sets in force behind it, byte for byte.
+    /// The parameter sets in force behind it, byte for byte, but for those that refer to one which never came.
     public let parameterSets: ParameterSets
     /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
     public let format: StreamFormat?

@@ -13,9 +13,9 @@ final class NameLookup: @unchecked Sendable {
     private init() throws(NetworkError) { wakeUp = try WakeUp() }
 
     /// The addresses of a host to connect to.
-    /// - Parameter interruption: a descriptor that ends the wait when it is readable.
+    /// - Parameter interruption: ends the wait.
     static func addresses(
-        of address: SocketAddress, interruption: Int32
+        of address: SocketAddress, interruption: Interruption
     ) throws(NetworkError) -> [ResolvedAddress] {
         if let numeric = try? ResolvedAddress.addresses(of: address, isListening: false, isNumeric: true) {
             return numeric
@@ -26,13 +26,7 @@ final class NameLookup: @unchecked Sendable {
         }
         // Where it is not waited for any more, it ends by itself.
         thread.detach()
-        var descriptors = (
-            pollfd(fd: lookup.wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption, events: Int16(POLLIN), revents: 0)
-        )
-        withUnsafeMutablePointer(to: &descriptors) {
-            _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { network_poll($0, 2, -1) }
-        }
+        _ = interruption.wait(for: lookup.wakeUp.descriptor)
         guard let found = lookup.monitor.withLock({ lookup.found }) else {
             throw NetworkError(.interrupted, address: "\(address)")
         }

@@ -1,5 +1,6 @@
 import CNetwork
 import Glibc
+import Threading
 
 /// Whoever started this process as a service and wants to hear how it goes: systemd, by the protocol of sd_notify(3).
 ///
@@ -31,8 +32,8 @@ public struct ServiceManager: Sendable {
         var message = assignments.joined(separator: "\n")
         message.withUTF8 { bytes in
             guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
-            var ready = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
-            _ = network_poll(&ready, 1, Self.patience)
+            let deadline = MonotonicTime.now() + Self.patience
+            _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: deadline)
             _ = socket.send(UnsafeRawBufferPointer(bytes))
         }
     }

@@ -104,23 +104,4 @@ public struct Socket: ~Copyable, Sendable {
     private func set(_ level: Int32, _ name: Int32, _ value: Int32) {
         _ = network_set_option(descriptor, level, name, value)
     }
-
-    /// Both ends of a connection within this process.
-    public static func pair() throws(NetworkError) -> SocketPair {
-        var descriptors: (Int32, Int32) = (-1, -1)
-        let result = withUnsafeMutablePointer(to: &descriptors) {
-            $0.withMemoryRebound(to: Int32.self, capacity: 2) { network_pair($0) }
-        }
-        guard result == 0 else { throw NetworkError(.noResources(errno: -result), address: "local") }
-        return SocketPair(
-            near: Socket(descriptor: descriptors.0), far: Socket(descriptor: descriptors.1))
-    }
-}
-
-/// Both ends of a connection within this process; frozen, so that one can end before the other.
-@frozen public struct SocketPair: ~Copyable, Sendable {
-    /// The one end.
-    public let near: Socket
-    /// The other end.
-    public let far: Socket
 }

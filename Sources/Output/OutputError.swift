@@ -6,6 +6,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case exists
+        /// Somebody writes this file now.
+        case inUse
         case notCreated(errno: Int32)
         /// A named pipe that nobody reads.
         case noReader
@@ -25,6 +27,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case containerFailed(detail: String)
         /// A recording in segments could not begin another file.
         case notContinued(errno: Int32)
+        /// The file was removed while it was written.
+        case removed
         /// The file system is no longer mounted.
         case volumeGone
         /// Another recorder keeps the segments of this pattern.
@@ -69,8 +73,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse, .neverFree,
-            .noJournal:
+        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network,
+            .journalInUse,
+            .neverFree, .noJournal:
             true
         default: false
         }
@@ -86,14 +91,18 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         switch kind {
         case .exists:
             "\(output) exists; give another name, or --overwrite to replace it"
+        case .inUse:
+            "\(output) is being written already, perhaps by another camrec; give another name"
         case .tooLarge:
-            "\(output): the file may not grow any more; raise 'ulimit -f', or use --duration for shorter files"
+            "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
         case .usedTwice(let other):
             "\(output) is \(other), too; give another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(ENAMETOOLONG):
             "cannot create \(output): the name is too long; take a shorter one"
+        case .notCreated(EBADF):
+            "\(output) is closed, or not for writing; redirect it, or give a file"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .noReader:
@@ -115,6 +124,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): libavformat failed: \(detail); record a raw stream instead"
         case .notContinued(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the disk"
+        case .removed:
+            "\(output) was removed while it was written, and what was in it is lost; leave it until it is whole"
         case .volumeGone:
             "\(output): the disk that was mounted here is gone; mount it again"
         case .journalInUse:

@@ -16,6 +16,8 @@ public final class OutputFile {
     /// Below zero once it was closed.
     private var descriptor: Int32
     private let kind: Kind
+    /// A plain file that had a name when it was opened.
+    private let hasName: Bool
     private var hasBegun = false
     /// Where in the file the recording begins: standard output may be a file with something in it.
     private var beginning: off_t = 0
@@ -51,6 +53,7 @@ public final class OutputFile {
         }
         var status = stat()
         kind = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? .file : .stream
+        hasName = kind == .file && status.st_nlink > 0
         if kind == .file { synchronized = synchronizer?.begin(descriptor, path: path) }
     }
 
@@ -70,6 +73,7 @@ public final class OutputFile {
     public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         try begin()
         if let code = synchronized?.failure { throw failure(code) }
+        if isRemoved { throw OutputError(.removed, output: name) }
         var rest = bytes
         while !rest.isEmpty {
             if kind == .stream { try waitForReader() }
@@ -115,10 +119,18 @@ public final class OutputFile {
     public func close() throws(OutputError) {
         synchronized?.end()
         guard path != nil, descriptor >= 0 else { return }
+        let isLost = keptCount > 0 && isRemoved
         let result = Glibc.close(descriptor)
         descriptor = -1
         // Network file systems tell of a full disk only now (close(2)).
         guard result == 0 || errno == EINTR else { throw failure(errno) }
+        if isLost { throw OutputError(.removed, output: name) }
+    }
+
+    /// Whether the file has lost its last name: nobody will ever read what is written to it.
+    private var isRemoved: Bool {
+        var status = stat()
+        return hasName && fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     /// The first bytes are there: only now is what stood in the file given up.
@@ -136,19 +148,10 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        var descriptors = (
-            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        while true {
-            let ready = withUnsafeMutablePointer(to: &descriptors) {
-                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, -1) }
-            }
-            if ready < 0, errno == EINTR { continue }
-            if descriptors.0.revents != 0 { return }
-            if descriptors.1.revents != 0 {
-                throw OutputError(.stalled(seconds: interruption.patience), output: name)
-            }
+        // A reader that takes something goes ahead of the interruption.
+        let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
+        guard wake == .ready else {
+            throw OutputError(.stalled(seconds: interruption.patience), output: name)
         }
     }
 
@@ -156,7 +159,10 @@ public final class OutputFile {
 
     private static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
         let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        if created >= 0 { return (created, true) }
+        if created >= 0 {
+            _ = isLockedElsewhere(created)
+            return (created, true)
+        }
         guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
         // Pipes and character devices exist before they are written to; files and disks have something to lose.
         var status = stat()
@@ -167,7 +173,19 @@ public final class OutputFile {
         guard opened >= 0 else {
             throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
         }
+        guard !isLockedElsewhere(opened) else {
+            Glibc.close(opened)
+            throw OutputError(.inUse, output: path)
+        }
         _ = fcntl(opened, F_SETFL, O_WRONLY)
         return (opened, false)
+    }
+
+    /// Takes a plain file's lock for as long as it is open: two who write one file would destroy each other's.
+    /// - Returns: true where another has it; not where the file system knows no locks.
+    private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 }

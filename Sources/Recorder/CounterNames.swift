@@ -8,6 +8,8 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case corrupt
     /// Of the captured: given up, the oldest first, because the encoders were late.
     case droppedByUs
+    /// Of those dropped by us: while an encoder hung or was opened anew.
+    case droppedInRestart
     /// Of the captured: given up during a pause.
     case paused
     /// Times that a source which had failed was to be started again or opened anew.

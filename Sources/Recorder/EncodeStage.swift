@@ -18,6 +18,9 @@ final class EncodeStage: @unchecked Sendable {
     /// The picture that is being encoded.
     private var pictureInHand: PixelBufferClaim?
     private var hangs = 0
+    /// How often an encoder had failed, and what had been dropped, after the last picture.
+    private var lastFailures = 0
+    private var lastDropped = 0
     private var isDraining = false
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
@@ -57,14 +60,17 @@ final class EncodeStage: @unchecked Sendable {
                 encode(buffer)
             }
             pictureInHand = nil
+            countDropsInRestarts()
         }
         isDraining = true
         for track in tracks { track.finish() }
     }
 
-    /// Goes on in place of a thread that hangs.
+    /// Goes on in place of a thread that hangs; with no other encoder where the recording is to end, for every
+    /// one of them might hang.
     func goOnAfterHang() {
-        replaceEncoders(isLast: isDraining)
+        replaceEncoders(isLast: isDraining || stop.isRequested)
+        countDropsInRestarts()
         run()
     }
 
@@ -84,6 +90,15 @@ final class EncodeStage: @unchecked Sendable {
         pictureInHand?.giveBack()
         pictureInHand = nil
         for track in tracks { track.replaceEncoder(isLast: isLast, isHardwareOver: hangs >= Self.mostHangs) }
+    }
+
+    /// What was given up since the last picture was not late, where an encoder has failed meanwhile.
+    private func countDropsInRestarts() {
+        var failures = hangs
+        for track in tracks { failures += track.counters[.restarts] }
+        let dropped = counters[.droppedByUs]
+        if failures != lastFailures { counters.add(dropped - lastDropped, to: .droppedInRestart) }
+        (lastFailures, lastDropped) = (failures, dropped)
     }
 
     private func isComplete(at timestamp: Int64) -> Bool {

@@ -290,7 +290,7 @@ extension EncodeTrack {
 
     /// Opens another encoder in place of the one that was left.
     /// - Parameters:
-    ///   - isLast: no picture will come any more.
+    ///   - isLast: no picture will come any more, or nobody waits for one.
     ///   - isHardwareOver: too many hang already.
     func replaceEncoder(isLast: Bool, isHardwareOver: Bool) {
         guard !isOver else { return }

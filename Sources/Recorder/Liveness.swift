@@ -3,7 +3,8 @@
 /// A thread that stands still while it has nothing to do is alive: one that has work and finishes none of it since
 /// the last look is not. One that looks for a camera which went away works.
 public struct Liveness {
-    private var last: Progress?
+    private let frameInterval: Int64
+    private var last: (progress: Progress, time: Int64, wasAlive: Bool)?
 
     /// What the threads have done so far.
     struct Progress {
@@ -20,14 +21,24 @@ public struct Liveness {
     }
 
     /// Nothing was looked at yet.
-    public init() {}
+    /// - Parameter frameInterval: nanoseconds from a frame of the source to the next.
+    public init(frameInterval: Int64) { self.frameInterval = frameInterval }
 
-    /// To be asked at intervals in which a camera delivers at least one frame. The first look finds life.
-    public mutating func isAlive(_ recording: Recording) -> Bool { isAlive(after: Progress(recording)) }
+    /// The first look finds life. One before a frame can be expected finds what the last one did.
+    /// - Parameter time: monotonic nanoseconds.
+    public mutating func isAlive(_ recording: Recording, at time: Int64) -> Bool {
+        isAlive(after: Progress(recording), at: time)
+    }
 
-    mutating func isAlive(after now: Progress) -> Bool {
-        defer { last = now }
-        guard let last else { return true }
+    mutating func isAlive(after now: Progress, at time: Int64) -> Bool {
+        if let last, time - last.time < 2 * frameInterval { return last.wasAlive }
+        let isAlive = hasMoved(to: now)
+        last = (now, time, isAlive)
+        return isAlive
+    }
+
+    private func hasMoved(to now: Progress) -> Bool {
+        guard let last = last?.progress else { return true }
         // Without pictures the other threads have nothing to do.
         if now.tries != last.tries { return true }
         return now.captured != last.captured && now.encoded != last.encoded

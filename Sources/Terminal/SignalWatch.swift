@@ -6,8 +6,9 @@ import Threading
 ///
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
 /// work begins a signal ends the process at once, for nothing is there to be lost; afterwards the first asks for
-/// a clean end and the second does not wait for it. A signal that whoever started us ignores (nohup, a shell's
-/// background job) stays ignored.
+/// a clean end and another, half a second later or more, does not wait for it: timeout(1) sends a process two at
+/// once, one of them to its group. A signal that whoever started us ignores (nohup, a shell's background job)
+/// stays ignored.
 public final class SignalWatch: Sendable {
     /// Raised by the first signal once work has begun.
     public let interruption: Interruption
@@ -18,6 +19,8 @@ public final class SignalWatch: Sendable {
 
     /// Nanoseconds for the last message.
     private static let lastPatience: Int64 = 200_000_000
+    /// Nanoseconds after the first signal in which others mean the same.
+    private static let sameWish: Int64 = 500_000_000
 
     private enum Phase {
         static let opening = 0
@@ -85,6 +88,7 @@ public final class SignalWatch: Sendable {
 
     private func watch() {
         var mask = mask()
+        var firstTime: Int64?
         while true {
             var number: Int32 = 0
             guard sigwait(&mask, &number) == 0 else { continue }
@@ -92,13 +96,15 @@ public final class SignalWatch: Sendable {
                 act()
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
-            } else if interruption.isRaised {
+            } else if let firstTime {
+                guard MonotonicTime.now() - firstTime >= Self.sameWish else { continue }
                 // Standard error may be what the first signal waits for.
                 let queue = MessageQueue()
                 queue.add("\(program): stopped at once; what was not written yet is lost\n")
                 queue.finish(patience: Self.lastPatience)
                 _exit(128 + number)
             } else {
+                firstTime = MonotonicTime.now()
                 interruption.raise()
             }
         }

@@ -33,18 +33,6 @@ public final class Interruption: Sendable {
         return poll(&descriptors, 1, 0) > 0
     }
 
-    /// What ends a wait.
-    public enum Wake: Sendable {
-        /// The descriptor is ready, or its other end is gone.
-        case ready
-        /// The other descriptor is.
-        case otherReady
-        /// The interruption was raised.
-        case interrupted
-        /// The time has come.
-        case due
-    }
-
     /// Waits until a descriptor is ready, this is raised, or the time has come.
     /// - Parameters:
     ///   - descriptor: below zero for none.
@@ -55,22 +43,7 @@ public final class Interruption: Sendable {
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
         until deadline: Int64? = nil
     ) -> Wake {
-        var descriptors = (
-            pollfd(fd: descriptor, events: Int16(events), revents: 0),
-            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        while true {
-            let rest = deadline.map { max(0, $0 - MonotonicTime.now()) }
-            let milliseconds = rest.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-            let count = withUnsafeMutablePointer(to: &descriptors) {
-                $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, milliseconds) }
-            }
-            if count < 0 { continue }
-            if descriptors.2.revents != 0 { return .interrupted }
-            if descriptors.0.revents != 0 { return .ready }
-            return descriptors.1.revents != 0 ? .otherReady : .due
-        }
+        Wake.wait(for: descriptor, events, or: other, unless: self, until: deadline)
     }
 
     /// Safe in any thread; raising it again changes nothing.

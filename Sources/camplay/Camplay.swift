@@ -33,7 +33,8 @@ struct Camplay: ParsableCommand {
         version: "0.1.0")
 
     @Argument(
-        help: ArgumentHelp("tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -.", valueName: "SOURCE"))
+        help: ArgumentHelp("tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -.", valueName: "SOURCE"),
+        transform: SourceChoice.read)
     var source: SourceChoice
 
     @OptionGroup(title: "How it is received and decoded") var reading: ReadingOptions

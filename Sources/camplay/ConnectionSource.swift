@@ -111,7 +111,7 @@ final class ConnectionSource: ByteSource {
 
 extension ConnectionSource {
     /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
-    private func wait(for connected: borrowing Socket) -> Interruption.Wake {
+    private func wait(for connected: borrowing Socket) -> Wake {
         if mayPause {
             return interruption.wait(
                 for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
@@ -157,7 +157,7 @@ extension ConnectionSource {
         switch origin {
         case .sender(let address):
             made = try Socket.connect(
-                to: address, timeout: Self.connectTimeout, interruption: interruption.descriptor)
+                to: address, timeout: Self.connectTimeout, interruption: interruption)
             console.inform("\(name): connected")
         case .listener(let listener): made = try accept(from: listener)
         }

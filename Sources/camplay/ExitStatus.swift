@@ -22,7 +22,7 @@ enum ExitStatus: Int32, Error {
             case .timestamps(let error): ExitStatus(error)
             case .output(let error): error.isCreation ? .cannotCreate : .inputOutput
             case .decoder(let error): ExitStatus(error)
-            case .noDisplay: .unavailable
+            case .noDisplay, .notShown: .unavailable
             case .network(let error): ExitStatus(error)
             case .readFailed, .noResources: .inputOutput
             }

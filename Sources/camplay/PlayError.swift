@@ -19,6 +19,8 @@ enum PlayError: Error, CustomStringConvertible {
     /// The timestamp file ended before the stream did.
     case tooFewTimestamps(String, count: Int)
     case noDisplay(reason: String)
+    /// The display takes no such picture.
+    case notShown(reason: String)
     case noResources
 
     var description: String {
@@ -27,6 +29,8 @@ enum PlayError: Error, CustomStringConvertible {
             "\(name): no such file; check its name"
         case .notOpened(let name, EISDIR): "\(name) is a folder; give a raw stream's name"
         case .notOpened(let name, let code): "cannot open \(name): \(Self.words(code)); check its permissions"
+        case .readFailed(let name, EBADF):
+            "\(name) is closed, or not for reading; redirect it, or give a file"
         case .readFailed(let name, let code): "\(name): reading failed: \(Self.words(code)); check the disk"
         case .notAStream(let name, let problem): "\(name): \(problem)"
         case .noPicture(let name, let reason):
@@ -39,6 +43,8 @@ enum PlayError: Error, CustomStringConvertible {
             "\(name) has only \(count) times for more pictures; give the file of the same recording"
         case .noDisplay(let reason):
             "no display (\(reason)); with --no-window and --output, --save or --snapshot none is needed"
+        case .notShown(let reason):
+            "the picture cannot be shown (\(reason)); with --no-window it need not be"
         case .noResources: "out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'"
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bitstream
 import Decoder
 import Output
+import Terminal
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {
@@ -15,7 +16,9 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "auto (a GPU that decodes, else software), software, or a render node.", valueName: "MODE"))
+            "auto (a GPU that decodes, else software; the default), software, or a render node.",
+            valueName: "MODE"),
+        transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto
 
     @Option(help: ArgumentHelp("End after so many pictures.", valueName: "N"))
@@ -39,7 +42,8 @@ struct ShowingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file's frames a second, whatever it says: 30, 29.97, 30000/1001.", valueName: "F"))
+            "A file's frames a second, whatever it says: 30, 29.97, 30000/1001.", valueName: "F"),
+        transform: FramesPerSecond.read)
     var fps: FramesPerSecond?
 
     @Option(help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"))
@@ -74,7 +78,9 @@ struct WritingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Of .yuv and -.", valueName: "FORMAT"))
     var pixelFormat: PictureLayout = .yuv420p
 
-    @Option(help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"),
+        transform: ScaledSize.read)
     var scale: ScaledSize?
 
     @Option(help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"))
@@ -115,7 +121,9 @@ extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 
 /// What may decode.
-enum DecoderChoice: ExpressibleByArgument {
+enum DecoderChoice: ExplainedArgument {
+    static let requirement = "it is auto, software, or a render node as in /dev/dri/renderD128"
+
     case auto, software
     /// That render node, else software.
     case renderNode(String)
@@ -136,12 +144,12 @@ enum DecoderChoice: ExpressibleByArgument {
         case .renderNode(let path): .renderNode(path)
         }
     }
-
-    var defaultValueDescription: String { "auto" }
 }
 
 /// `640x480`
-struct ScaledSize: ExpressibleByArgument {
+struct ScaledSize: ExplainedArgument {
+    static let requirement = "it is as in 640x480, to 16000x16000"
+
     let width: Int
     let height: Int
 
@@ -160,7 +168,9 @@ struct ScaledSize: ExpressibleByArgument {
 }
 
 /// `30`, `29.97`, `30000/1001`
-struct FramesPerSecond: ExpressibleByArgument {
+struct FramesPerSecond: ExplainedArgument {
+    static let requirement = "it is 0.01 to 1000 frames a second, as in 30, 29.97 or 30000/1001"
+
     let rate: NominalFrameRate
 
     init?(argument: String) {

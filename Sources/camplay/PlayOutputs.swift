@@ -15,11 +15,15 @@ final class PlayOutputs {
     private var last: DecodedPicture?
 
     /// Opens the files.
-    init(_ options: WritingOptions, interruption: Interruption) throws(OutputError) {
+    /// - Parameter warn: told what somebody should hear of.
+    init(
+        _ options: WritingOptions, interruption: Interruption, warn: @escaping (String) -> Void
+    ) throws(OutputError) {
         let overwrite = options.overwrite
         saver =
             if let path = options.save {
-                try StreamSaver(path: path, overwrite: overwrite, interruption: interruption)
+                try StreamSaver(
+                    path: path, overwrite: overwrite, interruption: interruption, warn: warn)
             } else { nil }
         pictures =
             if let path = options.output {

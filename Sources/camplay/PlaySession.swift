@@ -107,7 +107,8 @@ struct PlaySession {
         // A pipe whose reader takes nothing does not keep the program from ending.
         let interruption = signals.interruption
         do throws(OutputError) {
-            let outputs = try PlayOutputs(writing, interruption: interruption)
+            let outputs = try PlayOutputs(
+                writing, interruption: interruption, warn: { [console] in console.warn($0) })
             let report: OutputFile? =
                 if let path = writing.report {
                     try OutputFile(path: path, overwrite: writing.overwrite, interruption: interruption)

@@ -137,7 +137,7 @@ extension Player {
         switch kind {
         case .stream: "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes"
         case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
-        case .unknown, .empty: "not a raw H.264 or H.265 stream; --codec names it"
+        case .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
         }
     }
 

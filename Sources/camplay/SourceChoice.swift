@@ -2,9 +2,12 @@ import ArgumentParser
 import Glibc
 import Network
 import Output
+import Terminal
 
 /// Where the stream comes from.
-enum SourceChoice: ExpressibleByArgument {
+enum SourceChoice: ExplainedArgument {
+    static let requirement = "it is tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
+
     case file(String)
     case standardInput
     /// Connects to whoever sends there.

@@ -1,18 +1,29 @@
+import Bitstream
 import Decoder
 import Output
 import Threading
 
 /// The stream as it was received, byte for byte, from the first entry point of each connection on.
+///
+/// A file has one codec, that of its first connection.
 final class StreamSaver {
     let file: OutputFile
     private var hasBegun = false
+    private var codec: Codec?
+    private var hasToldOther = false
+    private let warn: (String) -> Void
 
-    init(path: String, overwrite: Bool, interruption: Interruption) throws(OutputError) {
+    init(
+        path: String, overwrite: Bool, interruption: Interruption, warn: @escaping (String) -> Void
+    ) throws(OutputError) {
         file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        self.warn = warn
     }
 
     func write(_ unit: borrowing ReceivedAccessUnit) throws(OutputError) {
-        if unit.isEntryPoint, unit.parameterSets.isComplete { hasBegun = true }
+        if unit.isEntryPoint, unit.parameterSets.isComplete {
+            hasBegun = belongs(unit.parameterSets.codec)
+        }
         guard hasBegun else { return }
         do throws(OutputError) {
             try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.write(bytes) }
@@ -28,4 +39,20 @@ final class StreamSaver {
 
     /// Ends the file.
     func finish() throws(OutputError) { try file.close() }
+
+    /// Whether a stream of this codec goes into the file.
+    private func belongs(_ other: Codec) -> Bool {
+        guard let codec else {
+            if let named = Codec(fileName: file.name), named != other {
+                warn("\(file.name) gets \(other), which its name does not say")
+            }
+            codec = other
+            return true
+        }
+        if codec != other, !hasToldOther {
+            warn("\(file.name): the stream is \(other) now, which is not saved: \(codec) is in the file")
+            hasToldOther = true
+        }
+        return codec == other
+    }
 }

@@ -65,7 +65,7 @@ extension ExitStatus {
             case .noCamera: .noDevice
             case .noPermission: .noPermission
             case .busy: .busy
-            case .noEncoder: .noEncoder
+            case .noEncoder: .unavailable
             case .noRoom: .cannotCreate
             }
     }

@@ -12,7 +12,7 @@ enum ExitStatus: Int32, Error {
     case usage = 64
     case badInput = 65
     case noDevice = 66
-    case noEncoder = 69
+    case unavailable = 69
     case cannotCreate = 73
     case inputOutput = 74
     case busy = 75
@@ -62,7 +62,7 @@ enum ExitStatus: Int32, Error {
             case .nodePermissionDenied: .noPermission
             case .contradiction: .usage
             case .damagedPicture, .beforeIDR: .inputOutput
-            default: .noEncoder
+            default: .unavailable
             }
     }
 }

@@ -53,7 +53,7 @@ struct OutputChoice {
             return
         }
         form = ContainerFormat(path: path).map(Form.container) ?? .annexB
-        let named = Self.codec(named: path)
+        let named = Codec(fileName: path)
         let chosen = codec ?? named ?? .h264
         self.codec = chosen
         isMisnamed = named.map { $0 != chosen } ?? false
@@ -96,15 +96,5 @@ struct OutputChoice {
             ".avi", ".mov", ".webm", ".m4v", ".flv", ".wmv", ".mpg", ".mpeg", ".m2ts", ".mts", ".ogv", ".3gp",
         ]
         .first { $0 == name }
-    }
-
-    /// What a file's name says; nil where it says nothing.
-    static func codec(named path: String) -> Codec? {
-        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
-        return switch path[dot...].dropFirst().lowercased() {
-        case "h264", "264", "avc": .h264
-        case "h265", "265", "hevc": .hevc
-        default: nil
-        }
     }
 }

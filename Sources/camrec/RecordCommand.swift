@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bitstream
 import Glibc
 import Network
 import Output
@@ -66,7 +67,7 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError("no OUTPUT is given, and no --listen")
         }
         if let host = live.listen?.host,
-            OutputChoice.codec(named: host) != nil || ContainerFormat(path: host) != nil
+            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         {
             throw ValidationError(
                 "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
@@ -115,7 +116,7 @@ struct RecordCommand: ParsableCommand {
     /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
     /// lie beside its segments. Receivers get what the first file is, so that one encoder does for both.
     var choices: [OutputChoice] {
-        let fileCodec = outputs.compactMap(OutputChoice.codec(named:)).first
+        let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
         var choices =
             outputs.map {
                 OutputChoice(path: $0, codec: stream.codec ?? (Self.isAddress($0) ? fileCodec : nil))

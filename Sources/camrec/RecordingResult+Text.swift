@@ -28,9 +28,14 @@ extension RecordingResult {
         if frames.droppedByDriver > 0 {
             warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
         }
-        if frames.droppedByUs > 0 {
+        if frames.droppedInRestart > 0 {
             warnings.append(
-                "\(count(frames.droppedByUs, "frame")) dropped because the machine was too busy to encode in time; "
+                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was opened anew")
+        }
+        let late = frames.droppedByUs - frames.droppedInRestart
+        if late > 0 {
+            warnings.append(
+                "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
                     + "if that goes on, use a smaller --size or a lower --fps"
             )
         }

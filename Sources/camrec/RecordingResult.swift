@@ -114,6 +114,8 @@ struct RecordingResult: Encodable {
         let droppedByDriver: Int
         let corrupt: Int
         let droppedByUs: Int
+        /// Of those dropped by us.
+        let droppedInRestart: Int
         let paused: Int
         let droppedByEncoder: Int
         let unused: Int
@@ -232,6 +234,7 @@ extension RecordingResult.Frames {
         droppedByDriver = counters[.droppedByDriver]
         corrupt = counters[.corrupt]
         droppedByUs = counters[.droppedByUs]
+        droppedInRestart = counters[.droppedInRestart]
         paused = counters[.paused]
         droppedByEncoder = encoder.droppedByEncoder
         unused = encoder.unused

@@ -18,7 +18,7 @@ struct RecordingSession {
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
-    private static let progressInterval: Int32 = 500
+    private static let progressInterval: Int64 = 500_000_000
     /// Milliseconds between two looks for a camera that is not there, or is in use.
     private static let cameraInterval: Int32 = 1000
     private static let busyInterval: Int32 = 200
@@ -45,6 +45,7 @@ struct RecordingSession {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
         let stream = try openSource(&service)
+        service.begin(frameInterval: stream.format.frameRate.frameDuration)
         let choices = command.choices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
@@ -111,36 +112,56 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    /// A service is there before its camera is, and waits for it. One that is in use is waited for as long as it
-    /// is wanted: neither flock(2) nor V4L2 can be waited for with a limit.
+    /// What runs unattended is there before its camera is, and waits for it; what somebody has typed is told at
+    /// once. One that is in use is waited for as long as it is wanted: neither flock(2) nor V4L2 can be waited for
+    /// with a limit.
     private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
-        let deadline = MonotonicTime.now() + (command.source.wait?.nanoseconds ?? 0)
+        let start = MonotonicTime.now()
+        let limits = (
+            busy: (command.source.wait ?? .none).deadline(from: start),
+            absent: deviceTimeout(usually: .none).deadline(from: start)
+        )
         var isFirst = true
         while true {
             do throws(CaptureError) {
                 return try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } catch {
-                let isQueued = error.isBusy && MonotonicTime.now() < deadline
-                guard isQueued || (service.isWanted && error.isAbsence) else { throw .capture(error) }
+                guard error.isBusy || error.isAbsence,
+                    MonotonicTime.now() < (error.isBusy ? limits.busy : limits.absent) ?? .max
+                else { throw .capture(error) }
+                if isFirst { tellWait(error, service) }
                 service.wait("waiting for the camera: \(error)")
-                if isQueued, isFirst { console.inform("waiting: \(error)") }
                 isFirst = false
                 // A signal ends the process while nothing is recorded: there is nothing else to wait for.
-                poll(nil, 0, isQueued ? Self.busyInterval : Self.cameraInterval)
+                poll(nil, 0, error.isBusy ? Self.busyInterval : Self.cameraInterval)
             }
         }
+    }
+
+    /// A manager has the status; a name that is mistyped should not be waited for in silence.
+    private func tellWait(_ error: CaptureError, _ service: ServiceReport) {
+        if error.isBusy {
+            console.inform("waiting: \(error)")
+        } else if !service.isWanted {
+            console.warn("waiting for the camera: \(error)")
+        }
+    }
+
+    /// How long an absent camera is waited for.
+    /// - Parameter usually: where somebody looks after the recording.
+    private func deviceTimeout(usually usual: Patience) -> Patience {
+        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
     /// A camera that goes away is waited for.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
-        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
-        let usual = isUnattended ? Patience.forever : Patience(seconds: 30)
         return RecordingSource(
             stream,
             reopen: finder?.open,
-            timeout: (command.source.deviceTimeout ?? usual).nanoseconds,
+            timeout: deviceTimeout(usually: Patience(seconds: 30)).nanoseconds,
             report: { [console] event in console.warn("\(event)") })
     }
 
@@ -248,18 +269,13 @@ struct RecordingSession {
         var isStopping = false
         var stall = Stall(patience: Int64(Self.patience) * 1_000_000_000)
         while !recording.ended.isRaised {
-            var descriptors = (
-                pollfd(fd: recording.ended.descriptor, events: Int16(POLLIN), revents: 0),
-                // poll ignores a negative descriptor: a signal is seen once.
-                pollfd(
-                    fd: isStopping ? -1 : signals.interruption.descriptor, events: Int16(POLLIN), revents: 0)
-            )
             service.update(recording)
-            let timeout = console.hasProgress || isStopping ? Self.progressInterval : service.interval ?? -1
-            withUnsafeMutablePointer(to: &descriptors) {
-                _ = $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
-            }
-            if descriptors.1.revents != 0 {
+            let interval = console.hasProgress || isStopping ? Self.progressInterval : service.interval
+            // A signal is seen once.
+            let wake = Wake.wait(
+                for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
+                until: interval.map { MonotonicTime.now() + $0 })
+            if wake == .interrupted {
                 isStopping = true
                 service.stop()
                 recording.stop()

@@ -46,6 +46,15 @@ import Testing
         #expect(!sets.isComplete)
     }
 
+    @Test func setsThatReferToNoneAreLeftOut() throws {
+        var sets = try ParameterSets(annexB: annexB([Sample.sps, Sample.pps]))
+        let whole = sets
+        #expect(sets.withoutOrphans == whole)
+        try sets.insert(pps(5, sequence: 3))
+        #expect(!sets.isComplete)
+        #expect(sets.withoutOrphans == whole)
+    }
+
     @Test func unreadableAndOversizedSetsAreRefused() {
         var sets = ParameterSets(codec: .h264)
         #expect(throws: SyntaxError.self) { try sets.insert([0x67, 66]) }

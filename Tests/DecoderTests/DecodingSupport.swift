@@ -40,6 +40,16 @@ struct CodedFilm {
     }
 }
 
+extension [UInt8] {
+    /// Bytes of the last NAL unit, without its start code.
+    var lastUnitLength: Int {
+        get throws {
+            let start = indices.dropLast(2).last { self[$0...].starts(with: [0, 0, 1]) }
+            return count - (try #require(start) + 3)
+        }
+    }
+}
+
 /// A decoded picture's samples.
 struct Samples: Equatable {
     let number: Int

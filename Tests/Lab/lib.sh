@@ -102,6 +102,16 @@ error_names() { # FILE PATTERN: besides warnings one line was said, and it has P
     [ "$(grep -c . <<<"$said")" = 1 ] && grep -qE -- "$2" <<<"$said" || { echo "said: $said"; return 1; }
 }
 
+await() { # SECONDS COMMAND...: until it succeeds
+    local tries=$(($1 * 10))
+    shift
+    while [ $((tries--)) -gt 0 ]; do
+        if "$@" >/dev/null 2>&1; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}
+
 demuxer() { # FILE: ffmpeg's name for the raw stream in it
     case $1 in
         *.h265 | *.265 | *.hevc) echo hevc ;;

@@ -88,7 +88,7 @@ import Threading
 
     @Test("a full peer takes nothing, and a gone one is an error without a signal")
     func fullAndGone() throws {
-        let pair = try Socket.pair()
+        let pair = try SocketPair()
         let bytes = [UInt8](repeating: 7, count: 1 << 20)
         var sent = 0
         while case .sent(let count) = pair.near.sends(bytes) { sent += count }
@@ -150,7 +150,7 @@ import Threading
     @Test("a poller tells once of what became ready")
     func polling() throws {
         let poller = try Poller()
-        let pair = try Socket.pair()
+        let pair = try SocketPair()
         let isWatched = poller.watch(pair.near.descriptor, for: [.readable, .writable], token: 7)
         #expect(isWatched)
         var seen: [Poller.Readiness] = []

@@ -185,6 +185,19 @@ import Testing
         return taken
     }
 
+    @Test("a unit that waits still counts as late")
+    func lagSoFar() throws {
+        let bench = try LiveBench()
+        let peer = try bench.connect()
+        while bench.receivers[0].units == bench.frameNumber { bench.frame(length: 20_000) }
+        let stuckAt = bench.now
+        #expect(bench.receivers[0].longestLag < LiveBench.frameDuration)
+        for _ in 0..<30 { bench.frame(length: 20_000) }
+        #expect(bench.receivers[0].longestLag == bench.now - stuckAt)
+        #expect(bench.receivers[0].dropped == 0)
+        withExtendedLifetime(peer) {}
+    }
+
     @Test("one that takes nothing for the time-out is closed, and no earlier")
     func silent() throws {
         let bench = try LiveBench()

@@ -84,6 +84,27 @@ import Threading
         #expect(folder.content("out.h264") == nil)
     }
 
+    @Test("a file that somebody writes is left alone, and is free when its writer is done")
+    func inUse() throws {
+        do {
+            let sink = try sink("out.h264")
+            #expect(failure { _ = try self.sink("out.h264", overwrite: true) }?.kind == .inUse)
+            try sink.write(accessUnit())
+        }
+        #expect(folder.content("out.h264") == accessUnit().allBytes)
+        #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
+    }
+
+    @Test("a file that is removed meanwhile is told, with the next access unit or at the end")
+    func removedMeanwhile() throws {
+        let (written, ended) = (try sink("written.h264"), try sink("ended.h264"))
+        for sink in [written, ended] { try sink.write(accessUnit()) }
+        unlink(folder.path("written.h264"))
+        unlink(folder.path("ended.h264"))
+        #expect(failure { try written.write(accessUnit()) }?.kind == .removed)
+        #expect(failure { try ended.finish() }?.kind == .removed)
+    }
+
     @Test("a folder that is missing, or is meant as a file, is told with the cause")
     func notCreated() throws {
         #expect(failure { _ = try sink("none/out.h264") }?.kind == .notCreated(errno: ENOENT))
@@ -197,6 +218,20 @@ import Threading
         #expect(sink.bytesWritten == 0)
     }
 
+    @Test("a reader that takes what is written gets it, interrupted or not")
+    func interruptedPipe() throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let interruption = try interruption()
+        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
+        interruption.raise()
+        let unit = accessUnit(length: 20_000)
+        try sink.write(unit)
+        let isWhole = readAll(reader, count: .max) == unit.allBytes
+        #expect(isWhole)
+    }
+
     @Test("a device takes access units without --overwrite, and stays")
     func device() throws {
         let sink = try FileSink(path: "/dev/null", overwrite: false, interruption: interruption())
@@ -235,7 +270,8 @@ import Threading
     @Test(
         "every message is one line that names the output",
         arguments: [
-            .exists, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe, .stalled(seconds: 5),
+            .exists, .inUse, .removed, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe,
+            .stalled(seconds: 5),
             .writeFailed(errno: EIO),
         ] as [OutputError.Kind])
     func messages(kind: OutputError.Kind) {

@@ -304,7 +304,7 @@ import Threading
         #expect(second?.isCreation == false)
     }
 
-    @Test("a folder that is removed is made again")
+    @Test("a folder that is removed is made again, and what was in it is told as lost")
     func folderRemoved() throws {
         let bench = Bench()
         let sink = try bench.sink("sub/a.h264", .frames(10))
@@ -312,7 +312,9 @@ import Threading
         unlink(bench.folder.path("sub/a.h264"))
         rmdir(bench.folder.path("sub"))
         for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
-        try sink.finish()
+        let lost = OutputError(.removed, output: bench.folder.path("sub/a.h264"))
+        #expect(throws: lost) { try sink.finish() }
+        #expect(bench.events.contains(.interrupted(lost)))
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 

@@ -1,4 +1,5 @@
 import Bitstream
+import TestSupport
 import Testing
 import Threading
 

@@ -17,6 +17,7 @@ import Threading
         let control = RecordingControl()
         let pauses = ScriptedPauses()
         let watch = CallWatch()
+        let stop = RecordingStop()
         /// Never opened: what waits for it hangs.
         let never = Gate()
         private(set) var tracks: [EncodeTrack] = []
@@ -68,7 +69,7 @@ import Threading
             let thread = EncodeThread(
                 EncodeStage(
                     tracks: tracks, watch: watch, limits: RecordingLimits(), frames: frames,
-                    counters: captureCounters, stop: RecordingStop(), control: control), isWatched: false)
+                    counters: captureCounters, stop: stop, control: control), isWatched: false)
             #expect(thread.start())
             return thread
         }
@@ -188,6 +189,25 @@ import Threading
         #expect(bench.units().count == 4)
         #expect(bench.tracks[0].error == EncoderError(.hung))
         #expect(bench.tracks[0].counters[.droppedByEncoder] == 2)
+        #expect(bench.tracks[0].counters[.restarts] == 0)
+        #expect(bench.addsUp())
+    }
+
+    @Test("one that hangs once the recording is to end is the last, whatever still waits")
+    func hangsWhenStopped() throws {
+        let bench = try Bench()
+        let (encoder, gate) = bench.hanging(at: 3)
+        bench.add([encoder, ScriptedEncoder()])
+        let thread = bench.start(10)
+        gate.wait()
+        bench.stop.request()
+        bench.captureCounters.add(7, to: .captured)
+        bench.captureCounters.add(7, to: .droppedByUs)
+        for _ in 0..<6 { thread.look() }
+        thread.join()
+        #expect(bench.captureCounters[.droppedInRestart] == 7)
+        #expect(bench.units().map(\.sequence) == [0, 1, 2])
+        #expect(bench.tracks[0].error == EncoderError(.hung))
         #expect(bench.tracks[0].counters[.restarts] == 0)
         #expect(bench.addsUp())
     }

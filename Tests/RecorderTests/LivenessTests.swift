@@ -8,18 +8,25 @@ import Testing
 
     /// Whether a recording that had come to `before` is alive after the change.
     private func isAlive(_ change: (inout Liveness.Progress) -> Void) -> Bool {
-        var liveness = Liveness()
-        _ = liveness.isAlive(after: before)
+        var liveness = Liveness(frameInterval: 10)
+        _ = liveness.isAlive(after: before, at: 0)
         var now = before
         change(&now)
-        return liveness.isAlive(after: now)
+        return liveness.isAlive(after: now, at: 20)
     }
 
     @Test("the first look finds life")
     func first() {
-        var liveness = Liveness()
-        let isAlive = liveness.isAlive(after: before)
+        var liveness = Liveness(frameInterval: 10)
+        let isAlive = liveness.isAlive(after: before, at: 0)
         #expect(isAlive)
+    }
+
+    @Test("looks within two frame intervals are one, as with a frame in ten seconds")
+    func slow() {
+        var liveness = Liveness(frameInterval: 10)
+        let looks = stride(from: Int64(0), through: 50, by: 5).map { liveness.isAlive(after: before, at: $0) }
+        #expect(looks == [true, true, true, true] + Array(repeating: false, count: 7))
     }
 
     @Test("frames that come through all threads are life")

@@ -3,7 +3,6 @@
 #ifndef CNETWORK_H
 #define CNETWORK_H
 
-#include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -13,8 +12,6 @@
 int network_socket(int family);
 // A datagram socket that is not inherited and does not block.
 int network_datagram_socket(int family);
-// Both ends of a connected pair of UNIX stream sockets, not inherited and not blocking.
-int network_pair(int *descriptors);
 
 int network_bind(int descriptor, const struct sockaddr *address, socklen_t length);
 int network_listen(int descriptor, int backlog);
@@ -34,9 +31,6 @@ int network_shut_down_writing(int descriptor);
 ssize_t network_send(int descriptor, const void *bytes, size_t count);
 // Bytes read, 0 at the stream's end, or -errno. Never blocks.
 ssize_t network_receive(int descriptor, void *bytes, size_t count);
-
-// As poll(2), with a time-out in nanoseconds, below zero for none, that signals do not cut short.
-int network_poll(struct pollfd *descriptors, unsigned long count, int64_t nanoseconds);
 
 int network_epoll(void);
 // `events` of 0 takes the descriptor out.

@@ -69,7 +69,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         while waitUntilWanted() {
             do throws(NetworkError) {
                 let socket = try Socket.connect(
-                    to: address, timeout: Self.attemptTimeout, interruption: interruption.descriptor)
+                    to: address, timeout: Self.attemptTimeout, interruption: interruption)
                 let start = MonotonicTime.now()
                 guard deliver(socket) else { return }
                 guard waitUntilWanted() else { return }

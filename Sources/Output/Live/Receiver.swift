@@ -77,6 +77,8 @@ final class Receiver {
     /// Sends what there is until the system takes no more.
     /// - Returns: errno where the connection is broken.
     func send(from buffer: BroadcastBuffer, at now: Int64) -> Int32? {
+        // Of what waits since a former call: it is late whether it is taken now or not.
+        noteLag(at: now)
         skip(in: buffer)
         while isWritable, let entry = current ?? next(in: buffer) {
             let sending = entry.unit.withUnsafeBytes {

@@ -18,8 +18,9 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var unconfirmedBytes = 0
     /// Access units left out because it was too slow.
     public internal(set) var dropped = 0
-    /// From when a unit was handed over to when the system had taken the last of it, or it was given up, at
-    /// worst; nanoseconds.
+    /// From when a unit was handed over to when the system had taken the last of it, or it was given up, or to
+    /// now while it waits, at worst; nanoseconds. Time in the system's own buffers and on the way comes on top,
+    /// and so does what it took to serve the other receivers in the same round.
     public internal(set) var longestLag: Int64 = 0
     /// Why it is gone; nil while it is there.
     public internal(set) var departure: Departure?

@@ -189,6 +189,7 @@ public final class SegmentedSink: PacketSink {
         do throws(OutputError) { try endSegment() } catch {
             guard recovers else { throw error }
             sideFailure = sideFailure ?? error
+            if messages.admit(at: clock.monotonic()) != nil { report(.interrupted(error)) }
         }
     }
 

@@ -60,7 +60,7 @@ final class PictureTexture {
         texture = sdl.call.CreateTexture(
             renderer, form.layout.sdlFormat, Int32(SDL_TEXTUREACCESS_STREAMING.rawValue), Int32(form.width),
             Int32(form.height))
-        guard texture != nil else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
+        guard texture != nil else { throw .notShown(reason: "SDL: \(sdl.lastError)") }
         self.form = form
     }
 

@@ -36,7 +36,8 @@ final class SDL: @unchecked Sendable {
     /// What it says of the last failure.
     var lastError: String { call.GetError().map { String(cString: $0) } ?? "unknown" }
 
-    /// Makes `WaitEvent` return, in the main thread. Safe in any thread.
+    /// Makes `WaitEvent` return, in the main thread. Safe in any thread. Where SDL's queue is full, the thread has
+    /// events to return for.
     func wake() {
         var event = SDL_Event()
         event.type = SDL_USEREVENT.rawValue

@@ -16,9 +16,12 @@ struct StatisticsMeter {
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.
-    /// - Parameter arrival: when its first byte came; nil where that is not known.
-    mutating func add(arrival: Int64?, _ statistics: Presentation.Statistics) {
-        let now = MonotonicTime.now()
+    /// - Parameters:
+    ///   - arrival: when its first byte came; nil where that is not known.
+    ///   - now: likewise in monotonic nanoseconds.
+    mutating func add(
+        arrival: Int64?, _ statistics: Presentation.Statistics, at now: Int64 = MonotonicTime.now()
+    ) {
         let begun = start ?? now
         start = begun
         pictureCount += 1

@@ -9,10 +9,11 @@ final class StreamInput {
     private let descriptor: Int32
     private let isPipe: Bool
     private let interruption: Interruption
-    private var deadline: timespec?
+    /// Monotonic nanoseconds; nil before the interruption.
+    private var deadline: Int64?
 
-    /// Seconds that the writer of a pipe has, after Ctrl-C, which it got too, to say the rest.
-    private static let patience = 2
+    /// Nanoseconds that the writer of a pipe has, after Ctrl-C, which it got too, to say the rest.
+    private static let patience: Int64 = 2_000_000_000
 
     /// Why a file cannot be read.
     struct Failure: Error {
@@ -63,36 +64,11 @@ final class StreamInput {
     /// - Returns: false where nothing more is to be read.
     private func waitForBytes() -> Bool {
         guard isPipe else { return !interruption.isRaised }
-        var descriptors = (
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-        )
-        while true {
-            let remaining = remainingMilliseconds()
-            if remaining == 0 { return false }
-            let watched: nfds_t = deadline == nil ? 2 : 1
-            let ready = withUnsafeMutablePointer(to: &descriptors) {
-                $0.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, watched, remaining) }
-            }
-            if ready < 0, errno == EINTR { continue }
-            if ready < 0 || descriptors.0.revents != 0 { return true }
-            if deadline == nil, descriptors.1.revents != 0 { deadline = Self.now(plus: Self.patience) }
+        if deadline == nil {
+            guard interruption.wait(for: descriptor) == .interrupted else { return true }
+            deadline = MonotonicTime.now() + Self.patience
         }
-    }
-
-    /// For poll(2): -1 without a deadline.
-    private func remainingMilliseconds() -> Int32 {
-        guard let deadline else { return -1 }
-        let now = Self.now(plus: 0)
-        let left = (deadline.tv_sec - now.tv_sec) * 1000 + (deadline.tv_nsec - now.tv_nsec) / 1_000_000
-        return Int32(max(0, left))
-    }
-
-    private static func now(plus seconds: Int) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        time.tv_sec += seconds
-        return time
+        return Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }
 
     private static func openFailure(_ path: String, _ code: Int32) -> Failure {

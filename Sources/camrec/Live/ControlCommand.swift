@@ -29,9 +29,11 @@ enum ControlCommand: Equatable {
         case ("stop", 1): self = .stop
         case ("bitrate", 2):
             guard let rate = BitsPerSecond(argument: String(words[1])) else {
-                throw Offence(description: "'\(words[1])' is no bit rate; it is \(BitsPerSecond.limits)")
+                throw Offence(description: "'\(words[1])' is no bit rate; \(BitsPerSecond.requirement)")
             }
             self = .bitRate(rate.value)
+        case ("bitrate", 1):
+            throw Offence(description: "'bitrate' needs a rate; \(BitsPerSecond.requirement)")
         default: throw Offence(description: "'\(line)' is no command; there are \(Self.all)")
         }
     }

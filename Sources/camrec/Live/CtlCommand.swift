@@ -48,17 +48,17 @@ struct CtlCommand: ParsableCommand {
         let console = Console(isQuiet: false, isVerbose: false)
         guard let answer = try ask(console) else {
             console.fail("\(path): no answer; the recording may be ending")
-            throw ExitStatus.noEncoder
+            throw ExitStatus.unavailable
         }
         _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
         let outcome = try? JSONDecoder().decode(Outcome.self, from: Data(answer.utf8))
-        guard outcome?.ok == true else { throw ExitStatus.noEncoder }
+        guard outcome?.ok == true else { throw ExitStatus.unavailable }
     }
 
     private func connect(_ console: Console) throws(ExitStatus) -> Socket {
         do throws(NetworkError) { return try Socket.connect(path: path) } catch {
             console.fail(explain(error))
-            throw .noEncoder
+            throw .unavailable
         }
     }
 

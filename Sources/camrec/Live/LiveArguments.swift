@@ -1,23 +1,27 @@
 import ArgumentParser
 import Network
 import Output
+import Terminal
 
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
     @Option(
-        defaultAsFlag: SocketAddress(), parsing: .next,
+        name: .customLong("listen"), defaultAsFlag: ListeningPlace(SocketAddress()), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Alone it goes last.",
+            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Without a value it goes last.",
             valueName: "[HOST:]PORT"))
-    var listen: SocketAddress? = nil
+    var place: ListeningPlace? = nil
+
+    /// Where receivers connect to; nil where they cannot.
+    var listen: SocketAddress? { place?.address }
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
     var maxClients = 16
 
     @Option(
         help: ArgumentHelp(
-            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded.",
-            valueName: "TIME|BYTES"))
+            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded. Default: 2s.",
+            valueName: "TIME|BYTES"), transform: ClientBuffer.read)
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
     @Option(
@@ -28,6 +32,9 @@ struct LiveArguments: ParsableArguments {
     var controlSocket: String?
 
     func validate() throws {
+        if let place, place.address == nil {
+            throw ValidationError("--listen cannot be '\(place)': \(SocketAddress.requirement)")
+        }
         guard (1...1000).contains(maxClients) else {
             throw ValidationError("--max-clients must be 1 to 1000")
         }
@@ -47,16 +54,20 @@ struct LiveArguments: ParsableArguments {
     }
 }
 
-extension SocketAddress: ExpressibleByArgument {
+extension SocketAddress: ExplainedArgument {
+    public static let requirement = "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982"
+
     /// `9982`, `0.0.0.0:9982`, `[::]:9982`
     public init?(argument: String) { self.init(argument) }
 }
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
-struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
+struct ClientBuffer: ExplainedArgument {
+    static let requirement = "it is a time of 100ms to 60s, or 4kB to 64MB"
+
     let value: LiveOptions.Buffer
 
-    private static let bytes = 4096.0...67_108_864.0
+    private static let bytes = 4000.0...67_108_864.0
 
     init(value: LiveOptions.Buffer) { self.value = value }
 
@@ -81,11 +92,15 @@ struct ClientBuffer: ExpressibleByArgument, CustomStringConvertible {
             value = .seconds(time.seconds)
         }
     }
+}
 
-    var description: String {
-        switch value {
-        case .seconds(let seconds): "\(TimeSpan(seconds: seconds))"
-        case .bytes(let count): "\(count)B"
-        }
-    }
+/// The value of `--listen`. What is none is kept as it is, because a value that cannot be read would be taken for
+/// an output behind a `--listen` alone.
+struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
+    let address: SocketAddress?
+    let description: String
+
+    init(_ address: SocketAddress) { (self.address, description) = (address, address.description) }
+
+    init?(argument: String) { (address, description) = (SocketAddress(argument: argument), argument) }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bitstream
 import Capture
 import Encoder
+import Terminal
 
 extension PictureSize: ExpressibleByArgument {
     /// `640x480`
@@ -76,11 +77,10 @@ struct MatrixName: ExpressibleByArgument {
 }
 
 /// Bits a second: `4M`, `800k`, `4000000`.
-struct BitsPerSecond: ExpressibleByArgument {
-    let value: Int
+struct BitsPerSecond: ExplainedArgument {
+    static let requirement = "it is 1k to 2000M bits a second, as in 800k or 4M"
 
-    /// In words.
-    static let limits = "1k to 2000M bits a second, as in 800k or 4M"
+    let value: Int
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
@@ -132,10 +132,14 @@ struct Patience: ExpressibleByArgument {
     let nanoseconds: Int64?
 
     static let forever = Patience(nanoseconds: nil)
+    static let none = Patience(nanoseconds: 0)
 
     private init(nanoseconds: Int64?) { self.nanoseconds = nanoseconds }
 
     init(seconds: Int64) { nanoseconds = seconds * 1_000_000_000 }
+
+    /// In monotonic time, for a wait that begins now; nil for never.
+    func deadline(from time: Int64) -> Int64? { nanoseconds.map { time + $0 } }
 
     init?(argument: String) {
         switch argument {

@@ -1,16 +1,19 @@
 import ArgumentParser
 import Encoder
+import Terminal
 
 /// How many bits.
 struct RateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Average bit rate: 4M, 800k. Default: 0.1 bit a pixel, 0.06 of H.265.", valueName: "RATE"))
+            "Average bit rate: 4M, 800k. Default: 0.1 bit a pixel, 0.06 of H.265.", valueName: "RATE"),
+        transform: BitsPerSecond.read)
     var bitrate: BitsPerSecond?
 
     @Option(
         help: ArgumentHelp(
-            "Highest bit rate over the window. Default: half as much again.", valueName: "RATE"))
+            "Highest bit rate over the window. Default: half as much again.", valueName: "RATE"),
+        transform: BitsPerSecond.read)
     var maxBitrate: BitsPerSecond?
 
     @Option(help: ArgumentHelp("The window of the highest rate. Default: 1s.", valueName: "TIME"))

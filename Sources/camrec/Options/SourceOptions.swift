@@ -28,12 +28,14 @@ struct SourceOptions: ParsableArguments {
         help: "Take test pictures and files in real time. Default: test yes, files no.")
     var pace: Bool?
 
-    @Option(help: ArgumentHelp("Wait for a camera that is in use.", valueName: "TIME"))
-    var wait: TimeSpan?
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a camera that is in use: 30s, 0 for not at all, or forever. Default: 0.", valueName: "TIME"))
+    var wait: Patience?
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that went away: 30s, 0 for not at all, or forever. Default: 30s; forever as a service or with segments.",
+            "Wait for a camera that went away or is not there yet: 30s, 0 for not at all, or forever. Default: forever as a service or with segments; else 30s, and 0 at the start.",
             valueName: "TIME"))
     var deviceTimeout: Patience?
 

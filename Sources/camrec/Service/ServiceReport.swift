@@ -14,7 +14,7 @@ struct ServiceReport {
     private var nextStatus: Int64 = 0
     private var nextSign: Int64 = 0
     private var progress = Progress(start: MonotonicTime.now())
-    private var liveness = Liveness()
+    private var liveness = Liveness(frameInterval: 0)
     private var lastCaptured = 0
     private var lastTries = 0
 
@@ -33,11 +33,9 @@ struct ServiceReport {
     /// Whether somebody listens.
     var isWanted: Bool { manager != nil }
 
-    /// Milliseconds after which `update` wants to be called again; nil for never.
-    var interval: Int32? {
-        guard isWanted else { return nil }
-        return Int32(
-            clamping: max(1, min(Self.statusInterval, watchdogInterval ?? Self.statusInterval) / 1_000_000))
+    /// Nanoseconds after which `update` wants to be called again; nil for never.
+    var interval: Int64? {
+        isWanted ? max(1_000_000, min(Self.statusInterval, watchdogInterval ?? Self.statusInterval)) : nil
     }
 
     /// The recorder works, though it may still wait for its camera.
@@ -45,6 +43,10 @@ struct ServiceReport {
         tell(status)
         manager?.notify("WATCHDOG=1")
     }
+
+    /// The camera is there.
+    /// - Parameter frameInterval: nanoseconds from a frame to the next.
+    mutating func begin(frameInterval: Int64) { liveness = Liveness(frameInterval: frameInterval) }
 
     /// Says how far the recording is, and whether it lives.
     mutating func update(_ recording: Recording) {
@@ -55,7 +57,7 @@ struct ServiceReport {
             nextStatus = now + Self.statusInterval
         }
         if let watchdogInterval, now >= nextSign {
-            if liveness.isAlive(recording) { manager?.notify("WATCHDOG=1") }
+            if liveness.isAlive(recording, at: now) { manager?.notify("WATCHDOG=1") }
             nextSign = now + watchdogInterval
         }
     }

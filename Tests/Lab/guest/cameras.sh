@@ -282,3 +282,5 @@ if recording signal dv_timings=5; then
 else
     fail "another signal" "camrec did not end well: $(cat rec/stderr)"
 fi
+
+bash "$LAB/faults/cameras.sh" --short

@@ -11,16 +11,6 @@ on_host() { # COMMAND...: run after the guest, in $RESULTS, where decoders are n
     printf '\n' >>"$RESULTS/on-host"
 }
 
-await() { # SECONDS COMMAND...: until it succeeds
-    local tries=$(($1 * 10))
-    shift
-    while [ $((tries--)) -gt 0 ]; do
-        if "$@" >/dev/null 2>&1; then return 0; fi
-        sleep 0.1
-    done
-    return 1
-}
-
 # The node of a vivid device, by its name on the card.
 vivid_node() { # [KIND]: vid-cap, meta-cap
     local node

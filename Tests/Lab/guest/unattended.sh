@@ -88,6 +88,7 @@ check "stop: clean, by a signal" systemctl stop $service
 check "stop: the result" has_property $service Result '^success$'
 cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
+bash "$LAB/faults/service.sh" --short
 # The doctor, for whoever may not, in units of other rights, and of a camera that somebody else has.
 check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' systemd-run --quiet --scope setpriv --reuid=65534 --regid=65534 --clear-groups
 in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)

@@ -44,6 +44,15 @@ rm -f out.h264
 # 66: no such device
 refuses "no device: a path that is not there" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 refuses "no device: not a capture device" 66 '/dev/null' --device /dev/null "${quick[@]}" out.h264
+refuses "no device: --wait is for one that is in use" 66 '/dev/video250' --device /dev/video250 --wait 0 "${quick[@]}" out.h264
+waits_for_device() { # ARGUMENTS...: how long is asked for, or is until it is ended; what is waited for is told
+    local status=0
+    limit=3 camrec "$@" --device /dev/video250 "${quick[@]}" out.h264 || status=$?
+    grep -q 'waiting for the camera: /dev/video250' stderr && [ $status = "$expected" ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+}
+expected=66 check "no device: waited for as long as --device-timeout says" waits_for_device --device-timeout 1s
+expected=124 check "no device: waited for with segments" waits_for_device --segment 1s
+refuses "no device: not waited for with segments and --device-timeout 0" 66 '/dev/video250' --device /dev/video250 --segment 1s --device-timeout 0 "${quick[@]}" out.h264
 if compgen -G '/dev/video*' >/dev/null; then
     skip "no device: no camera at all" "this machine has a camera"
 else
@@ -122,22 +131,23 @@ records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5
     says "codec: the other name is told" 'named.h264 gets H.265'
 
 # A clean stop: exit 0, everything that was captured is in the file.
-stops_cleanly() { # SIGNAL
-    local status=0 pid
+stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the signal
+    local status=0 pid signal=$1
+    shift
     rm -rf stop stop.json && mkdir stop
     # bash lets a background job ignore SIGINT; env takes that back.
-    env --default-signal=INT,TERM "$CAMREC" --device test --size 320x240 --fps 50 --encoder software --report stop.json stop/out.h264 2>stderr &
+    env --default-signal=INT,TERM "$@" "$CAMREC" --device test --size 320x240 --fps 50 --encoder software --report stop.json stop/out.h264 2>stderr &
     pid=$!
     for _ in $(seq 100); do
         [ -z "$(find stop -size +8k)" ] || break
         sleep 0.1
     done
-    kill "-$1" $pid || { echo "it ended by itself: $(cat stderr)"; return 1; }
+    kill "-$signal" $pid || { echo "it ended by itself: $(cat stderr)"; return 1; }
     for _ in $(seq 100); do
         kill -0 $pid 2>/dev/null || break
         sleep 0.1
     done
-    kill -KILL $pid 2>/dev/null && { echo "still there 10 s after SIG$1"; return 1; }
+    kill -KILL $pid 2>/dev/null && { echo "still there 10 s after SIG$signal"; return 1; }
     wait $pid || status=$?
     [ $status = 0 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
     is_sound stop/out.h264 --keyframe-interval 50 &&
@@ -146,6 +156,9 @@ stops_cleanly() { # SIGNAL
 }
 check "SIGINT stops cleanly" stops_cleanly INT
 check "SIGTERM stops cleanly" stops_cleanly TERM
+# It hands a signal on to its child and to its group: two within microseconds, which are not always seen as one.
+stopped_by_timeout() { for _ in 1 2 3 4 5; do stops_cleanly TERM timeout 60 || return 1; done; }
+check "timeout stops cleanly" stopped_by_timeout
 
 # On a terminal there is a progress line, the encoder and a summary; --quiet silences it.
 on_terminal() { script -qec "'$CAMREC' --device test --size 320x240 --fps 25 --frames 50 --encoder software --overwrite $* '$work/tty.h264'" /dev/null </dev/null; }

@@ -162,6 +162,7 @@ refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this po
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
 refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bitrate 1
+refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; it is 1k to 2000M" ctl ctl bitrate
 above() {
     local answer
     ! answer=$("$CAMREC" ctl ctl bitrate 9M) && grep -q 'more than --max-bitrate' <<<"$answer"
@@ -217,6 +218,9 @@ check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.
 check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not taken' log
 check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
 
+# Nothing is left for whoever gives orders
+check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
+
 # A terminal that was stopped by Ctrl-S
 check "terminal: one that takes nothing holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
 check "terminal: the file is sound" is_sound stopped.h264
@@ -249,7 +253,14 @@ records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report 
 
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
-refuses "address: no port" 64 'listen' "${source[@]}" --frames 1 --listen 1:2:3
+for address in 1:2:3 :9982 9982: '*:9982' ::1 99999; do
+    refuses "address: $address" 64 "--listen cannot be '.*': it is a port, with a host ahead of it" "${source[@]}" --frames 1 --listen "$address"
+done
+for buffer in 61s 50ms 0 1B 100GB 5x; do
+    refuses "buffer: $buffer" 64 "'--client-buffer .*': it is a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
+done
+records "buffer: the least" "${source[@]}" --frames 1 --listen 0 --client-buffer 4kB || true
+refuses "time-out: of seconds" 64 'in whole seconds' "${source[@]}" --frames 1 --listen 0 --client-timeout 1.5s
 refuses "address: no address" 64 'tcp://HOST:PORT' "${source[@]}" --frames 1 tcp://
 refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1
 records "address: loopback is not warned of" "${source[@]}" --frames 3 --listen 0 && check "address: not a word" test ! -s stderr

@@ -158,6 +158,20 @@ records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77
 records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&
     check "play: BGRA's size" test "$(stat -c %s bgra.yuv)" = $((322 * 242 * 4 * 2))
 
+# A file of one codec, that its name says
+records "play: saved under the other codec's name" --no-window plain.h265 --save misnamed.h264 &&
+    says "play: with a warning" 'misnamed\.h264 gets H\.265, which its name does not say'
+changes() { # what comes of a sender of one codec, and one of the other, after it
+    local at sender
+    at=$(port)
+    "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h264 1 &
+    sender=$!
+    timeout 20 "$CAMPLAY" --no-window --frames 120 --save changed.h264 "tcp://127.0.0.1:$at" 2>changed.err &
+    wait $sender && "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h265 1 && wait $! &&
+        cmp changed.h264 plain.h264 && grep -q 'changed.h264: the stream is H.265 now' changed.err || { cat changed.err; return 1; }
+}
+check "play: a sender that comes back with another codec" changes
+
 # From a keyframe on
 is_tail() { # FILE WHOLE: the end of it, from a keyframe on
     cmp "$1" <(tail -c "$(stat -c %s "$1")" "$2") &&
@@ -215,11 +229,12 @@ check "play: what camrec sends, as it is recorded" follows
 listens() {
     local at
     at=$(port)
-    timeout 20 "$CAMPLAY" --no-window --once --report listen.json --save listened.h265 "listen://$at" &
+    timeout 20 "$CAMPLAY" --no-window --once --report listen.json --save listened.h265 "listen://0.0.0.0:$at" 2>listen.err &
     until "$PYTHON" "$LAB/verify/sender.py" --to "$at" plain.h265 2>/dev/null; do kill -0 $! || return; done
     wait $! && cmp listened.h265 plain.h265
 }
 check "play: waits for a sender" listens
+check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: whoever can reach this port can send' listen.err
 
 # On a GPU, and without one. The emulated one takes everything and decodes nothing: what is in its pictures is not
 # looked at, but that they come, of the right size, through the drivers that users have.
@@ -256,10 +271,23 @@ check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 : >same.h264 && ln same.h264 same.y4m
-refuses "play: two files in one" 73 'same\.y4m is same\.h264, too' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
+refuses "play: two files in one" 73 'same\.y4m is being written already' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
 refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
 refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
-refuses "play: a size that nobody has" 64 'scale' --no-window plain.h264 --output out.y4m --scale 16384x16384
+refuses "play: a size that nobody has" 64 "scale <WxH>': it is as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
+refuses "play: a rate of none" 64 "fps <F>': it is 0.01 to 1000" --fps 0 plain.h264
+refuses "play: a decoder that nobody has" 64 "decoder <MODE>': it is auto, software, or a render node" --decoder fast plain.h264
+for address in tcp:// tcp://host:0 listen://:9982; do
+    refuses "play: $address" 64 "SOURCE>': it is tcp://HOST:PORT, listen://" --no-window $address
+done
+closed() { # DESCRIPTOR ARGUMENTS...: without it, an error says so
+    local number=$1 status=0
+    shift
+    (eval "exec $number>&-" && exec timeout 20 "$CAMPLAY" --no-window "$@") 2>closed.err || status=$?
+    [ $status -gt 64 ] && grep -q 'standard .*put is closed' closed.err || { echo "$status: $(cat closed.err)"; return 1; }
+}
+check "play: standard input is closed" closed 0 -
+check "play: standard output is closed" closed 1 --output - plain.h264
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
 # A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
@@ -299,6 +327,7 @@ cat >openbox.xml <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
 <theme><keepBorder>no</keepBorder></theme>
+<keyboard><keybind key="A-F4"><action name="Close"/></keybind></keyboard>
 <applications><application name="*"><decor>no</decor><focus>yes</focus></application></applications>
 </openbox_config>
 END
@@ -362,8 +391,16 @@ check "play: paused, it stands still" within 3 stands
 check "play: and stays so" stands
 xdotool key space
 check "play: and goes on" within 3 moves
-xdotool key q
-if wait $player; then pass "play: its end"; else fail "play: its end" "$(cat window.err)"; fi
+xdotool search --name "^camplay " windowmove 0 0 windowsize 640 300
+fills() { # what is not black is as large as the window has room for
+    local width height
+    look sized.png
+    read -r width height < <(ffmpeg -nostdin -i sized.png -vf bbox=min_val=24 -f null - 2>&1 | sed -nE 's/.* w:([0-9]+) h:([0-9]+) .*/\1 \2/p' | tail -n 1)
+    [ "$height" -ge 296 ] && [ "$height" -le 300 ] && [ $((width * 144)) -ge $((176 * 296)) ] && [ $((width * 144)) -le $((176 * 302)) ] || { echo "$width x $height"; return 1; }
+}
+check "play: in a window of another size it has that size, at its aspect ratio" within 5 fills
+xdotool key alt+F4
+if wait $player; then pass "play: closing the window ends it"; else fail "play: closing the window ends it" "$(cat window.err)"; fi
 
 # The statistics of a small window; and the display that goes away
 timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
@@ -405,19 +442,26 @@ kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(
 
 # Standard input: a file is one; a pipe is live unless it is told its time
 piped() { # OPTIONS...
-    cat plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
+    cat plain.h264 plain.h264 plain.h264 plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
 }
-shows_most() { "$PYTHON" -c 'import json, sys; p = json.load(open(sys.argv[1])); assert p["pictures"]["shown"] > 30 and p["seconds"] > 0.9, p' "$1"; }
+takes_its_time() { "$PYTHON" -c 'import json, sys; t = json.load(open(sys.argv[1]))["seconds"]; assert t > 0.9, t' "$1"; }
 check "play: a file on standard input" timeout 20 "$CAMPLAY" --report stdin.json --overwrite --fps 60 - <plain.h264 &&
-    check "play: at its time" shows_most stdin.json
-check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" shows_most piped.json
-check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; assert json.load(open("piped.json"))["seconds"] < 1.5'
+    check "play: at its time" takes_its_time stdin.json
+check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" takes_its_time piped.json
+check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; t = json.load(open("piped.json"))["seconds"]; assert t < 7.5, t # of 8'
 
 # Whatever order its pictures are in, and whatever is missing
 for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
     records "play: $file in the window" --speed 10 $file --report window.json --overwrite &&
         check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 30, p'
 done
+
+# A file is played at the times that a file says, as far as they go.
+{ echo "# timestamp format v2" && seq 500 30 1670; } >times.txt # 40 of them, in 1.2 s
+records "play: at times from a file" --timestamps times.txt own.h264 --report timed.json &&
+    check "play: which take as long as they say" "$PYTHON" -c 'import json; t = json.load(open("timed.json"))["seconds"]; assert 1.17 <= t, t'
+head -n 11 times.txt >few.txt
+refuses "play: too few times" 65 'few\.txt has only 10 times' --timestamps few.txt own.h264
 
 # A file is played at its rate, and to its end.
 start=$(date +%s%N)

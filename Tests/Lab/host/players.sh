@@ -11,7 +11,7 @@ if ! command -v Xvfb >/dev/null; then
 fi
 unset WAYLAND_DISPLAY
 export SDL_AUDIODRIVER=dummy
-trap 'kill $(jobs -p) 2>/dev/null; clean' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; clean' EXIT
 
 # Two pictures by turns, so that it shows whether a player goes on.
 source="smptehdbars=s=320x240:r=30,format=yuv420p"

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// A value on the command line that says what it has to be where it is something else.
+public protocol ExplainedArgument: ExpressibleByArgument {
+    /// In words, with the limits.
+    static var requirement: String { get }
+}
+
+extension ExplainedArgument {
+    /// Reads it; an option's or argument's `transform`.
+    public static func read(_ argument: String) throws -> Self {
+        guard let value = Self(argument: argument) else { throw ValidationError(requirement) }
+        return value
+    }
+}

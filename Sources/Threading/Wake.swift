@@ -1,0 +1,43 @@
+import Glibc
+
+/// What ends a wait for a descriptor.
+public enum Wake: Sendable {
+    /// The descriptor is ready, or its other end is gone.
+    case ready
+    /// The other descriptor is.
+    case otherReady
+    /// The interruption was raised.
+    case interrupted
+    /// The time has come.
+    case due
+
+    /// Waits until a descriptor is ready, an interruption is raised, or the time has come. Signals do not end it.
+    /// - Parameters:
+    ///   - descriptor: below zero for none.
+    ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
+    ///   - other: another one, which is to be readable; comes after the first where both are ready.
+    ///   - deadline: monotonic nanoseconds; nil waits for ever.
+    public static func wait(
+        for descriptor: Int32, _ events: Int32 = POLLIN, or other: Int32 = -1,
+        unless interruption: Interruption?,
+        until deadline: Int64? = nil
+    ) -> Wake {
+        var descriptors = (
+            pollfd(fd: descriptor, events: Int16(events), revents: 0),
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            // poll ignores a negative descriptor.
+            pollfd(fd: interruption?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+        )
+        while true {
+            let rest = deadline.map { max(0, $0 - MonotonicTime.now()) }
+            let milliseconds = rest.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+            let count = withUnsafeMutablePointer(to: &descriptors) {
+                $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, milliseconds) }
+            }
+            if count < 0 { continue }
+            if descriptors.2.revents != 0 { return .interrupted }
+            if descriptors.0.revents != 0 { return .ready }
+            return descriptors.1.revents != 0 ? .otherReady : .due
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Bitstream
+import Glibc
+import Testing
+
+@testable import camplay
+
+/// When a file's pictures are due.
+@Suite struct PictureClockTests {
+    private func clock(_ options: String...) throws -> PictureClock {
+        try PictureClock(ShowingOptions.parse(options))
+    }
+
+    /// In milliseconds.
+    private func dues(_ clock: PictureClock, _ count: Int, rate: NominalFrameRate? = nil) throws -> [Int64] {
+        try (0..<count).map { _ in try clock.next(rate: rate) / 1_000_000 }
+    }
+
+    @Test("a stream that says no rate has 25 pictures a second")
+    func silentStream() throws {
+        let clock = try clock()
+        #expect(try dues(clock, 3) == [0, 40, 80])
+        #expect(clock.end == 120_000_000)
+    }
+
+    @Test("one that says a rate has that, also where it changes")
+    func streamRate() throws {
+        let clock = try clock()
+        #expect(try dues(clock, 2, rate: NominalFrameRate(50, in: 1)) == [0, 20])
+        #expect(try dues(clock, 2, rate: NominalFrameRate(10, in: 1)) == [120, 220])
+    }
+
+    @Test("--speed divides the time")
+    func speed() throws {
+        let clock = try clock("--speed", "0.5")
+        #expect(try dues(clock, 3, rate: NominalFrameRate(50, in: 1)) == [0, 40, 80])
+        #expect(clock.end == 120_000_000)
+    }
+
+    @Test("--fps is handed on as the rate of all pictures")
+    func frameRate() throws {
+        #expect(try clock("--fps", "30000/1001").frameRate == NominalFrameRate(30000, in: 1001))
+        #expect(try clock("--fps", "12.5").frameRate == NominalFrameRate(25, in: 2))
+    }
+
+    @Test("a timestamp file tells each picture's time, counted from the first, and has to tell all of them")
+    func timestamps() throws {
+        let path = "/tmp/camplay-test-\(getpid()).txt"
+        defer { unlink(path) }
+        let text = "# timestamp format v2\n1000\n1040\n1300\n"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        _ = write(descriptor, text, text.utf8.count)
+        close(descriptor)
+        let clock = try clock("--timestamps", path, "--speed", "2")
+        #expect(try dues(clock, 3) == [0, 20, 150])
+        #expect(throws: PlayError.self) { try clock.next(rate: nil) }
+    }
+}

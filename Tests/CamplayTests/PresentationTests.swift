@@ -1,0 +1,86 @@
+import CFFmpeg
+import Synchronization
+import Testing
+import Threading
+
+@testable import Decoder
+@testable import camplay
+
+/// How pictures reach the thread that shows them.
+@Suite(.timeLimit(.minutes(1))) struct PresentationTests {
+    private let interruption: Interruption
+    private let presentation: Presentation
+
+    init() throws {
+        interruption = try #require(Interruption())
+        presentation = try Presentation(interruption: interruption)
+    }
+
+    /// Hands on a picture that is nothing but its number.
+    private func show(_ number: Int64, at due: Int64? = nil) throws {
+        let frame = try #require(av_frame_alloc())
+        frame.pointee.pts = number
+        presentation.show(
+            DecodedPicture(taking: frame), at: due, byteCount: 0, lossCount: 0, frozenCount: 0)
+    }
+
+    private func take() -> Int? {
+        let picture = presentation.take()
+        return picture?.number
+    }
+
+    @Test("the latest picture of a live stream wins, and those before it were too late")
+    func latest() throws {
+        for number in 1...3 { try show(Int64(number)) }
+        #expect(take() == 3)
+        #expect(take() == nil)
+        #expect(presentation.statistics.shownCount == 1)
+        #expect(presentation.statistics.lateCount == 2)
+    }
+
+    @Test(
+        "whoever shows them is told of a picture that waits once, however many take its place, and of the end"
+    )
+    func news() throws {
+        let count = Mutex(0)
+        presentation.whenChanged { count.withLock { $0 += 1 } }
+        for number in 1...3 { try show(Int64(number)) }
+        #expect(count.withLock { $0 } == 1)
+        _ = take()
+        try show(4)
+        #expect(count.withLock { $0 } == 2)
+        presentation.finish()
+        #expect(count.withLock { $0 } == 3)
+        #expect(presentation.hasEnded)
+    }
+
+    @Test("while it is paused the picture stays, and live ones go by uncounted")
+    func pause() throws {
+        presentation.togglePause()
+        try show(1)
+        #expect(take() == nil)
+        presentation.togglePause()
+        try show(2)
+        #expect(take() == 2)
+        #expect(presentation.statistics.lateCount == 0)
+    }
+
+    @Test("a file's picture is not handed on before it is due")
+    func time() throws {
+        let start = MonotonicTime.now()
+        try show(1, at: 0)
+        try show(2, at: 50_000_000)
+        #expect(MonotonicTime.now() - start >= 50_000_000)
+        #expect(take() == 2)
+    }
+
+    @Test("the end of the viewing ends every wait, and what waited is not shown")
+    func end() throws {
+        try show(1, at: 0)
+        _ = take()
+        presentation.end()
+        try show(2, at: 3_000_000_000_000_000_000)
+        presentation.hold(until: 3_000_000_000_000_000_000)
+        #expect(take() == nil)
+    }
+}

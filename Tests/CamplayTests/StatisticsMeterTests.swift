@@ -1,0 +1,56 @@
+import Testing
+
+@testable import camplay
+
+/// The line of statistics.
+@Suite struct StatisticsMeterTests {
+    private static let millisecond: Int64 = 1_000_000
+
+    /// What it says after a second of 21 pictures, of which all but the last came so many milliseconds ago.
+    private func items(isLive: Bool, delay: Int64?) -> [String] {
+        var meter = StatisticsMeter(isLive: isLive)
+        var statistics = Presentation.Statistics()
+        for number in 0..<20 {
+            statistics.byteCount += 12_500
+            let now = Int64(1 + number * 50) * Self.millisecond
+            meter.add(arrival: delay.map { now - $0 * Self.millisecond }, statistics, at: now)
+        }
+        statistics.byteCount += 12_500
+        (statistics.lateCount, statistics.lossCount, statistics.frozenCount) = (1, 2, 3)
+        meter.add(arrival: nil, statistics, at: 1001 * Self.millisecond)
+        return meter.items
+    }
+
+    @Test("rate, bit rate, the longest delay and what was not shown, of the last second")
+    func second() {
+        #expect(
+            items(isLive: true, delay: 40) == [
+                "21.0 fps", "2.1 Mbit/s", "40.0 ms", "late 1", "lost 2", "frozen 3",
+            ])
+    }
+
+    @Test("of a file the delay means nothing")
+    func file() { #expect(!items(isLive: false, delay: 40).contains { $0.hasSuffix("ms") }) }
+
+    @Test("pictures of which nobody knows when they came have no delay, and no time is too strange")
+    func strangeTimes() {
+        #expect(items(isLive: true, delay: nil).contains("0.0 ms"))
+        var meter = StatisticsMeter(isLive: true)
+        for arrival in [Int64.min, .max] {
+            meter.add(arrival: arrival, Presentation.Statistics(), at: 1)
+            meter.add(arrival: arrival, Presentation.Statistics(), at: 3_000_000_000)
+        }
+        #expect(meter.items.count == 6)
+    }
+
+    @Test("a line that is too long is broken between its pieces")
+    func lines() {
+        var meter = StatisticsMeter(isLive: false)
+        #expect(meter.lines(of: 100) == ["..."])
+        meter.add(arrival: nil, Presentation.Statistics(), at: 0)
+        meter.add(arrival: nil, Presentation.Statistics(), at: 1_000_000_000)
+        #expect(meter.lines(of: 100) == ["2.0 fps  0.0 Mbit/s  late 0  lost 0  frozen 0"])
+        #expect(meter.lines(of: 20) == ["2.0 fps  0.0 Mbit/s", "late 0  lost 0", "frozen 0"])
+        #expect(meter.lines(of: 1).count == 5)
+    }
+}

@@ -1,0 +1,287 @@
+#!/bin/bash
+# In the guest: what goes wrong with cameras, clocks and recorders, and what that costs.
+# usage: ../guest/run --limit 3000 cameras.sh [--short]
+# The short form is what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do not check by themselves.
+set -euo pipefail
+# shellcheck source=../guest/guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"
+# shellcheck source=faults.sh
+. "$LAB/faults/faults.sh"
+part="Cameras, clocks and recorders"
+echo "seed of the random moments: $LAB_SEED"
+on_host . "$LAB/faults/faults.sh"
+on_host eval "part=${part@Q}"
+kept=faults # in $RESULTS
+mkdir -p "$work/$kept" "$RESULTS/$kept"
+cd "$work/$kept"
+
+measured() { # FOLDER FAULT OPTIONS...: what is in the folder tells what the fault cost
+    local number='' times=() files=()
+    while [ -e "$1/out$number.h264" ]; do
+        times+=(--times "$1/times$number.txt")
+        files+=("$1/out$number.h264")
+        number=$((number - 1)) # out.h264, out-1.h264 ...
+    done
+    trial "$2" --block 0 --report "$1/report.json" "${times[@]}" "${@:3}" "${files[@]}"
+}
+on_host eval "$(declare -f measured)"
+
+# --- a recording, in the background
+launcher=() camera=() rate=
+recording() { # FOLDER OPTIONS...: returns when pictures come
+    folder=$1
+    mkdir "$folder"
+    "${launcher[@]}" "$CAMREC" "${camera[@]}" --report "$folder/report.json" --timestamps "$folder/times.txt" "${@:2}" "$folder/out.h264" 2>"$folder/stderr" &
+    recorder=$!
+    await 60 pictures_beyond 5 || echo "no pictures in $folder: $(tail -n 2 "$folder/stderr")"
+}
+pictures_beyond() { # COUNT
+    local lines
+    { mapfile -t lines <"$folder/times.txt"; } 2>/dev/null && [ ${#lines[@]} -gt $(($1 + 1)) ]
+}
+goes_on() { # [PICTURES]: until more come than were on their way through the driver's buffers and the encoder
+    local lines
+    mapfile -t lines <"$folder/times.txt"
+    await 90 pictures_beyond $((${#lines[@]} + ${1:-12})) || echo "$folder goes on no more: $(tail -n 2 "$folder/stderr")"
+}
+finished() { # asks for the end, leaves the exit code in $status, and keeps what there is
+    ended TERM
+    mv "$folder" "$RESULTS/$kept/"
+}
+
+strikes() { # FOLDER FAULT TIMES COMMAND OPTIONS...: at random moments of one recording, each of which costs something
+    local number
+    recording "$1" "${recorded[@]}"
+    for ((number = 0; number < $3; number++)); do
+        for_a_while 0 1000
+        $4
+        goes_on
+    done
+    finished
+    on_host measured "$kept/$1" "$2" --status $status --rate $rate --made "$3" "${@:5}"
+    on_host settle "$2"
+}
+recorded=() # options of the next recordings
+
+lasts() { # FOLDER FAULT PICTURES OPTIONS...: for all of a recording
+    recording "$1" "${recorded[@]}"
+    goes_on "$3"
+    finished
+    on_host measured "$kept/$1" "$2" --status $status --rate $rate "${@:4}"
+    on_host settle "$2"
+}
+
+# --- vivid
+link=/dev/v4l/by-path/platform-vivid.0-video-index0
+find_vivid() {
+    udevadm settle
+    node=$(vivid_node)
+    camera=(--device "$node" --size 320x180 --format YUYV --fps 10 --encoder software --qp 20) rate=10
+    still_picture "$node" # which costs an emulated processor less
+}
+control() { v4l2-ctl -d "$node" -c "$1"; }
+modprobe -r vivid 2>/dev/null || true
+modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
+find_vivid
+
+fail_buffer() { control inject_vidioc_qbuf_error=1; }
+strikes qbuf "vivid: a buffer cannot be queued (inject_vidioc_qbuf_error)" "$(times 10 1)" fail_buffer --so "source.restarts >= $(times 10 1)"
+fail_queue() { control inject_fatal_streaming_error=1; }
+strikes fatal "vivid: the stream fails for good (inject_fatal_streaming_error)" "$(times 10 1)" fail_queue --so "source.restarts >= $(times 10 1)"
+
+# The camera goes in earnest, and its node may come back with another number.
+bind() { echo vivid.0 >"/sys/bus/platform/drivers/vivid/$1"; }
+rebind() {
+    bind unbind
+    await 15 sh -c "! [ -e $link ]"
+    for_a_while 0 1000
+    bind bind
+    await 15 test -e $link
+}
+strikes rebind "vivid: the driver is unbound while it streams, and bound within a second" "$(times 10 1)" rebind --so "source.restarts >= $(times 10 1)"
+find_vivid
+
+back() { date -s '-1 hour' >/dev/null; }
+ahead() { date -s '+1 hour' >/dev/null; }
+for way in back ahead; do
+    strikes clock-$way "the clock is set $way an hour" "$(times 5 1)" $way --so 'source.restarts == 0'
+done
+halt() {
+    kill -STOP $recorder
+    for_a_while 500 4000
+    kill -CONT $recorder
+}
+strikes halt "camrec is stopped for up to 4 s (SIGSTOP, SIGCONT)" "$(times 5 1)" halt --so 'source.restarts == 0'
+[ -z "$short" ] || exit 0
+
+disconnect() { control disconnect=1; }
+strikes disconnect "vivid: the camera disconnects (disconnect)" 10 disconnect --so 'source.restarts >= 10'
+flag() { control inject_v4l2_buf_flag_error=1; }
+strikes flag "vivid: a buffer comes with an error (inject_v4l2_buf_flag_error)" 20 flag --so 'frames.corrupt >= 20' --so 'source.restarts == 0'
+# Those calls are made when a camera is opened: the first time, and again.
+for call in reqbufs streamon; do
+    control inject_vidioc_${call}_error=1
+    fault="vivid: opened with an error (inject_vidioc_${call}_error)"
+    status=0
+    camrec "${camera[@]}" --frames 1 refused.h264 || status=$?
+    says "$fault: one line names it" "^camrec: $node: VIDIOC_${call^^} failed"
+    on_host trial "$fault" --status $status --wanted 74
+    on_host settle "$fault"
+    reopen_with_error() { v4l2-ctl -d "$node" -c inject_vidioc_${call}_error=1 -c disconnect=1; }
+    strikes $call "vivid: the camera disconnects, and is opened again with an error (inject_vidioc_${call}_error)" 5 reopen_with_error --so 'source.restarts >= 5'
+done
+ask() { control inject_req_validate_error=1; }
+strikes request "vivid: a request is refused (inject_req_validate_error), which camrec never makes" 5 ask --so 'source.restarts == 0'
+half() {
+    control fill_percentage_of_frame=50
+    for_a_while 500 3000
+    control fill_percentage_of_frame=100
+}
+strikes half "vivid: pictures are filled by half for up to 3 s (fill_percentage_of_frame)" 5 half --so 'source.restarts == 0'
+freeze() {
+    control percentage_of_dropped_buffers=100
+    for_a_while 3000 8000
+    control percentage_of_dropped_buffers=0
+}
+strikes frozen "vivid: freezes for 3 to 8 s (percentage_of_dropped_buffers=100)" 5 freeze --so 'source.restarts >= 5'
+control percentage_of_dropped_buffers=30
+lasts dropped "vivid: a third of the buffers is dropped (percentage_of_dropped_buffers=30)" 60 --so 'frames.droppedByDriver >= 10'
+control percentage_of_dropped_buffers=0
+# Both wrap 16 s, or 128 pictures, after the stream began.
+for bits in 1 2; do
+    control wrap_timestamp=$bits
+    lasts timestamp-$bits "vivid: times of capture wrap (wrap_timestamp=$bits)" 200 --so 'source.restarts == 0'
+done
+control wrap_timestamp=0
+control wrap_sequence_number=1
+lasts sequence "vivid: sequence numbers wrap (wrap_sequence_number)" 160 --so 'frames.droppedByDriver < 50'
+control wrap_sequence_number=0
+
+# Segments whose names the clock makes.
+fault="the clock is set back and ahead an hour, with segments that are named by it"
+segments_beyond() { [ "$(find segments -name '*.h264' | wc -l)" -gt "$1" ]; }
+folder=segments
+mkdir $folder
+"$CAMREC" "${camera[@]}" --segment 1s --keep 7d --report $folder/report.json $folder/%H%M%S.h264 2>$folder/stderr &
+recorder=$!
+count=1
+for way in back back ahead ahead ahead back; do
+    await 60 segments_beyond $count || echo "no segment $count"
+    for_a_while 0 1000
+    $way
+    count=$((count + 3))
+done
+await 60 segments_beyond $count || echo "no segment $count"
+finished
+on_host eval "trial ${fault@Q} --status $status --block 0 --report $kept/$folder/report.json --so 'source.restarts == 0' --so 'outputs[0].segments.removed == 0' \
+    --so 'outputs[0].segments.count > $count' --so 'frames.written == frames.encoded' $kept/$folder/*.h264"
+on_host settle "$fault"
+
+# One camera, two recorders.
+fault="two recorders on one camera: the second is turned away, and harms nothing"
+recording first
+for number in 1 2 3 4 5; do
+    for_a_while 0 1000
+    status=0
+    camrec "${camera[@]}" --frames 1 second.h264 || status=$?
+    check "$fault: $number. time" test $status = 75
+done
+second=$status
+goes_on
+finished
+on_host measured $kept/first "$fault" --status "$second" --wanted 75 --rate $rate --so 'source.restarts == 0'
+on_host settle "$fault"
+
+fault="two recorders on one camera: the second waits (--wait) until the first is killed"
+for number in 1 2 3; do
+    recording killed-$number
+    first=$recorder
+    folder=waiting-$number
+    mkdir $folder
+    "$CAMREC" "${camera[@]}" --wait 60s --verbose --report $folder/report.json --timestamps $folder/times.txt $folder/out.h264 2>$folder/stderr &
+    recorder=$!
+    await 30 grep -q '^waiting: .*in use by camrec' $folder/stderr || echo "nobody waits"
+    for_a_while 0 1000
+    before=$(now)
+    kill -KILL "$first"
+    wait "$first" || true
+    await 60 pictures_beyond 0 || echo "no second recording"
+    took=$(since "$before")
+    finished
+    on_host measured "$kept/$folder" "$fault" --status $status --rate $rate --took "$took"
+done
+on_host settle "$fault"
+modprobe -r vivid
+
+# --- the USB webcam
+usb=$LAB_CACHE/webcam
+link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
+cam() { "$usb/uvccam" "$@" >/dev/null; }
+camera=(--device "$link" --fps 15 --encoder software) rate=15
+# The hardware encoder where there is one: its recordings are lossless, so that the camera's numbers can be read.
+numbers=(--late)
+if "$LAB/gpu/run" iHD true 2>/dev/null; then
+    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
+fi
+modprobe -a vhci-hcd uvcvideo
+"$usb/uvccam" -f "$usb/frames" >"$RESULTS/$kept/uvccam.log" 2>&1 &
+await 30 test -e $link
+udevadm settle
+
+cable() { # out for up to a second after its node has gone
+    cam unplug
+    await 15 sh -c "! [ -e $link ]"
+    for_a_while 0 1000
+    cam plug
+    await 30 test -e $link
+}
+recorded=(--size 320x240 --format YUYV)
+strikes cable "USB webcam: unplugged, and plugged in again within a second" 50 cable "${numbers[@]}" --so 'source.restarts >= 50'
+
+# With other formats the recording goes on in another file, whose times begin at 0.
+fault="USB webcam: unplugged, and plugged in again with other formats, in a new file"
+each=()
+recording other --size 640x480
+for ((number = 1; number <= 10; number++)); do
+    for_a_while 0 1000
+    if [ $((number % 2)) = 1 ]; then cam format B; else cam format A; fi
+    before=$(now)
+    cable
+    await 90 test -s "other/out-$number.h264" || echo "no file $number"
+    each+=(--took "$(since "$before")")
+done
+finished
+on_host measured $kept/other "$fault" --status $status --rate $rate --made 10 "${each[@]}" --so 'source.restarts >= 10'
+on_host settle "$fault"
+cable
+udevadm settle
+
+freeze() {
+    cam freeze
+    for_a_while 3000 8000
+    cam thaw
+}
+strikes freeze "USB webcam: freezes for 3 to 8 s" 10 freeze "${numbers[@]}" --so 'source.restarts >= 10'
+stall() { cam stall; }
+strikes stall "USB webcam: its endpoint stalls" 10 stall "${numbers[@]}" --so 'source.restarts >= 10'
+bad() { cam "$bad"; }
+for bad in error short; do
+    strikes $bad "USB webcam: a frame of YUYV comes with $bad, and uvcvideo drops it" 20 bad "${numbers[@]}" --so 'frames.droppedByDriver >= 20' --so 'source.restarts == 0'
+done
+strikes halt-usb "USB webcam: camrec is stopped for up to 4 s (SIGSTOP, SIGCONT)" 5 halt "${numbers[@]}" --so 'source.restarts == 0'
+
+echo 1 >/sys/module/uvcvideo/parameters/nodrop # is read when the camera is plugged in
+cable
+udevadm settle
+for bad in error short; do
+    strikes $bad-flagged "USB webcam: a frame of YUYV comes with $bad, and uvcvideo delivers it (nodrop)" 20 bad "${numbers[@]}" --so 'frames.corrupt >= 20' --so 'source.restarts == 0'
+done
+echo 0 >/sys/module/uvcvideo/parameters/nodrop
+cam format B
+cable
+udevadm settle
+recorded=(--size 320x240 --format MJPG)
+for bad in short corrupt; do
+    strikes $bad-jpeg "USB webcam: a frame of MJPEG is $bad" 20 bad --late --so 'source.restarts == 0'
+done
+cam quit

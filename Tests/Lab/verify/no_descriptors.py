@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""A recording that has no descriptors left: who wants to give an order waits, and is answered when there are some.
+
+usage: no_descriptors.py CAMREC
+"""
+import json
+import os
+import re
+import resource
+import socket
+import subprocess
+import sys
+
+SPARE = 12  # descriptors for receivers, beside those that the recording has
+
+
+def main(camrec):
+    recorder = subprocess.Popen(
+        [camrec, "--device", "test", "--encoder", "software", "--size", "320x240", "--duration", "60s", "--listen", "0",
+         "--max-clients", "64", "--control-socket", "full", "--verbose"], stderr=subprocess.PIPE)
+    try:
+        said = b""
+        while not (found := re.search(rb"listening on .*:(\d+)", said)):
+            said += os.read(recorder.stderr.fileno(), 4096)
+        port = int(found[1])
+        socket.create_connection(("127.0.0.1", port), timeout=5).recv(1)  # everything is open by now
+        used = len(os.listdir(f"/proc/{recorder.pid}/fd"))
+        resource.prlimit(recorder.pid, resource.RLIMIT_NOFILE, (used + SPARE, used + SPARE))
+        receivers = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(2 * SPARE)]
+        while b"a receiver has to wait" not in said:
+            said += os.read(recorder.stderr.fileno(), 4096)
+        with socket.socket(socket.AF_UNIX) as order:
+            order.connect("full")
+            order.sendall(b"stats\n")
+            order.settimeout(1)
+            try:
+                sys.exit(f"answered without a descriptor: {order.recv(100)}")
+            except TimeoutError:
+                pass
+            for receiver in receivers:
+                receiver.close()
+            order.settimeout(10)
+            answer = b""
+            while not answer.endswith(b"\n"):
+                answer += order.recv(65536)
+            if not json.loads(answer)["ok"]:
+                sys.exit(f"{answer}")
+        recorder.terminate()
+        if status := recorder.wait(timeout=10):
+            sys.exit(f"status {status}")
+    finally:
+        recorder.kill()
+
+
+main(*sys.argv[1:])
