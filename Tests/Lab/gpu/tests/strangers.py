@@ -91,9 +91,9 @@ def launched(folder, gpu):
     expect(done.returncode == 69 and "space" in done.stderr, f"a space in the path: {done.stderr}")
 
 
-def all_tests(folder):
+def all_tests(folder, short):
     """Each a name and a function that raises what is wrong."""
-    for gpu in DEVICES:
+    for gpu in DEVICES[::2] if short else DEVICES:
         for mode in IOCTLS:
             path = folder / f"{gpu}-ioctls-{mode}"
             yield f"{gpu}: ioctls, {mode}", lambda gpu=gpu, mode=mode, path=path: ioctls(
