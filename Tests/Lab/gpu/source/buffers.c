@@ -18,7 +18,7 @@ enum {
     HANDLE_LIMIT = 1 << 16,
     INITIAL_HANDLES = 256,
     INITIAL_MAPPINGS = 256,
-    FIRST_KEPT = 3, /* not one of the standard streams, where the program has closed them */
+    FIRST_KEPT = 3,             /* not one of the standard streams, where the program has closed them */
     DMA_BUF_MAGIC = 0x444d4142, /* the file system's type, linux/magic.h */
     LINK_SIZE = 64,
 };

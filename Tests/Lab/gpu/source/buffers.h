@@ -28,8 +28,8 @@ struct identity {
 
 struct buffer {
     struct device *device;
-    unsigned references; /* handles, of any file, and writes that are to come */
-    int memory;          /* memfd or an imported DMA-BUF; -1 for the program's own memory */
+    unsigned references;      /* handles, of any file, and writes that are to come */
+    int memory;               /* memfd or an imported DMA-BUF; -1 for the program's own memory */
     struct identity identity; /* of `memory`: the same DMA-BUF imported again is the same buffer */
     bool imported;
     uint8_t *bytes;

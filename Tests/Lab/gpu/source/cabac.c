@@ -7,6 +7,7 @@ enum {
     LOW_ONE = 1024,
     STATE_COUNT = 64,
     STATE_LAST_ADAPTIVE = 62, /* state 63 is for decisions before termination */
+    LARGEST_QP = 51,
     PRE_STATE_MINIMUM = 1,
     PRE_STATE_MAXIMUM = 126,
     PRE_STATE_MIDDLE = 63,
@@ -47,9 +48,15 @@ static struct cabac_context from_pre_state(int pre_state)
     return (struct cabac_context){.state = (uint8_t)(pre_state - PRE_STATE_MIDDLE - 1), .mps = 1};
 }
 
+/* Clip3(0, 51, SliceQPY): H.264 9.3.1.1, H.265 9.3.2.2 */
+static int clipped(int slice_qp)
+{
+    return slice_qp < 0 ? 0 : slice_qp > LARGEST_QP ? LARGEST_QP : slice_qp;
+}
+
 struct cabac_context cabac_context_h264(int m, int n, int slice_qp)
 {
-    return from_pre_state(((m * slice_qp) >> 4) + n);
+    return from_pre_state(((m * clipped(slice_qp)) >> 4) + n);
 }
 
 struct cabac_context cabac_context_h265(unsigned init_value, int slice_qp)
@@ -57,7 +64,7 @@ struct cabac_context cabac_context_h265(unsigned init_value, int slice_qp)
     int m = (int)(init_value >> 4) * 5 - 45;
     int n = (int)((init_value & 15) << 3) - 16;
 
-    return from_pre_state(((m * slice_qp) >> 4) + n);
+    return from_pre_state(((m * clipped(slice_qp)) >> 4) + n);
 }
 
 void cabac_start(struct cabac_encoder *encoder, struct bit_writer *output)

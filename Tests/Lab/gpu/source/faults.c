@@ -128,8 +128,8 @@ static const struct kind {
     size_t least, most;
     bool (*read)(struct faults *faults, char *const words[WORD_LIMIT]);
 } kinds[] = {
-    {"fail", 3, 5, read_failure}, {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
-    {"lost", 2, 2, read_lost},    {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
+    {"fail", 3, 5, read_failure},  {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
+    {"lost", 2, 2, read_lost},     {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
     {"import", 2, 2, read_import},
 };
 
@@ -182,6 +182,7 @@ static void read_line(char *line)
     const char *node = NULL;
     size_t count = 0;
 
+    line += strspn(line, " \t");
     snprintf(whole, sizeof whole, "%s", line);
     for (char *word = strtok_r(line, " \t", &rest); word && count < MOST; word = strtok_r(NULL, " \t", &rest))
         words[count++] = word;

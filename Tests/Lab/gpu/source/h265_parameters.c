@@ -11,6 +11,9 @@ enum {
     SPS_PREFIX_SIZE = 512, /* longer than what is read of either */
     PPS_FLAG_BITS = 7,     /* dependent_slice_segments_enabled_flag … cabac_init_present_flag */
     INIT_QP = 26,
+    LARGEST_QP = 51,
+    LARGEST_QP_OFFSET = 12, /* of chroma; as much is QpBdOffset at 10 bits */
+    LARGEST_QP_DELTA_DEPTH = 3,
     LARGEST_LOG2_BLOCK = 6,
     LARGEST_PICTURE = 16384,
 };
@@ -77,22 +80,38 @@ static void read_sps(struct h265_parameters *parameters, struct bit_reader *read
         *parameters = sps;
 }
 
+static bool is_within(int value, int least, int most)
+{
+    return value >= least && value <= most;
+}
+
+/* Of a PPS that is beyond the standard's bounds (7.4.3.3.1) nothing is taken. */
 static void read_pps(struct h265_parameters *parameters, struct bit_reader *reader)
 {
+    struct h265_parameters pps = *parameters;
+    int init_qp_minus26;
+
     bits_skip(reader, UNIT_HEADER_BITS);
     bits_read_ue(reader); /* pps_pic_parameter_set_id */
     bits_read_ue(reader); /* pps_seq_parameter_set_id */
     bits_skip(reader, PPS_FLAG_BITS);
     bits_read_ue(reader); /* num_ref_idx_l0_default_active_minus1 */
     bits_read_ue(reader);
-    parameters->init_qp = INIT_QP + bits_read_se(reader);
+    init_qp_minus26 = bits_read_se(reader);
     bits_skip(reader, 1); /* constrained_intra_pred_flag */
-    parameters->transform_skip_enabled = bits_read(reader, 1);
-    parameters->cu_qp_delta_enabled = bits_read(reader, 1);
-    parameters->diff_cu_qp_delta_depth = parameters->cu_qp_delta_enabled ? bits_read_ue(reader) : 0;
-    parameters->cb_qp_offset = bits_read_se(reader);
-    parameters->cr_qp_offset = bits_read_se(reader);
-    parameters->has_pps = true;
+    pps.transform_skip_enabled = bits_read(reader, 1);
+    pps.cu_qp_delta_enabled = bits_read(reader, 1);
+    pps.diff_cu_qp_delta_depth = pps.cu_qp_delta_enabled ? bits_read_ue(reader) : 0;
+    pps.cb_qp_offset = bits_read_se(reader);
+    pps.cr_qp_offset = bits_read_se(reader);
+    if (!is_within(init_qp_minus26, -(INIT_QP + LARGEST_QP_OFFSET), LARGEST_QP - INIT_QP) ||
+        !is_within(pps.cb_qp_offset, -LARGEST_QP_OFFSET, LARGEST_QP_OFFSET) ||
+        !is_within(pps.cr_qp_offset, -LARGEST_QP_OFFSET, LARGEST_QP_OFFSET) ||
+        pps.diff_cu_qp_delta_depth > LARGEST_QP_DELTA_DEPTH)
+        return;
+    pps.init_qp = INIT_QP + init_qp_minus26;
+    pps.has_pps = true;
+    *parameters = pps;
 }
 
 void h265_read_unit(struct h265_parameters *parameters, const uint8_t *unit, size_t size)

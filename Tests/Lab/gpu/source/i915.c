@@ -26,6 +26,9 @@
 
 enum {
     LAST_CONTEXT_PARAMETER = I915_CONTEXT_PARAM_PROTECTED_CONTENT, /* of this header */
+    /* drm_i915_gem_busy.busy: a bit for each class of engines that reads, and which class writes, and one: render. */
+    BUSY_READER = 1 << 16,
+    BUSY_WRITER = I915_ENGINE_CLASS_RENDER + 1,
     EXTENSION_LIMIT = 512, /* in a list, as in the kernel's i915_user_extensions.c */
 };
 
@@ -156,7 +159,7 @@ static int gem_busy(struct file *file, struct drm_i915_gem_busy *busy)
 
     if (!buffer)
         return -ENOENT;
-    busy->busy = clock_wait(buffer->idle, 0) ? 0 : 1U << 16 | 1; /* read and written by one engine */
+    busy->busy = clock_wait(buffer->idle, 0) ? 0 : BUSY_READER | BUSY_WRITER;
     return 0;
 }
 
@@ -218,7 +221,11 @@ static int address_space_create(struct file *file, uint32_t *id)
 static int context_parameter(struct file *file, struct drm_i915_gem_context_param *parameter)
 {
     struct drm_i915_gem_context_param_sseu units = {
-        .slice_mask = 1, .subslice_mask = 0x3f, .min_eus_per_subslice = 16, .max_eus_per_subslice = 16};
+        .slice_mask = SLICE_MASK,
+        .subslice_mask = SUBSLICE_MASK,
+        .min_eus_per_subslice = UNITS_PER_SUBSLICE,
+        .max_eus_per_subslice = UNITS_PER_SUBSLICE,
+    };
     uint32_t id = 0;
     int status;
 

@@ -9,6 +9,9 @@ struct file;
 struct drm_i915_getparam;
 struct drm_i915_query;
 
+/* What the GPU has: one slice of six subslices with sixteen execution units each. */
+enum { SLICE_MASK = 1, SUBSLICE_MASK = 0x3f, UNITS_PER_SUBSLICE = 16 };
+
 /* The ioctl DRM_COMMAND_BASE + `number`, with the lock held. At least 0, or a negative errno. */
 int i915_ioctl(struct file *file, unsigned number, void *argument);
 

@@ -11,12 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One slice of six subslices with sixteen execution units each. */
 enum {
-    SLICE_MASK = 1,
     SUBSLICE_COUNT = 6,
-    SUBSLICE_MASK = 0x3f,
-    UNITS_PER_SUBSLICE = 16,
     FULL_PPGTT = 3,
     FENCE_COUNT = 32,
     COMMAND_PARSER_VERSION = 10,

@@ -5,6 +5,8 @@
 #ifndef INTEL_COMMANDS_H
 #define INTEL_COMMANDS_H
 
+#include <stdint.h>
+
 /* Bits 31:29 of the first dword */
 enum command_type { COMMAND_MI = 0, COMMAND_2D = 2, COMMAND_RENDER_OR_MEDIA = 3 };
 
@@ -139,11 +141,80 @@ enum pipe_mode {
     HCP_STANDARD_HEVC = 0,
 };
 
+/* Bits of a command: which dword they are in, the lowest one, and how many. */
+struct command_field {
+    unsigned char dword, bit, width;
+};
+
+#define FIELD(dword, high, low) ((struct command_field){(dword), (low), (high) - (low) + 1})
+
+/* MFX_SURFACE_STATE and VDENC_SRC_SURFACE_STATE, which are alike; sizes and the pitch less one. */
+#define MFX_SURFACE_ID FIELD(1, 3, 0)
+#define SURFACE_WIDTH FIELD(2, 17, 4)
+#define SURFACE_HEIGHT FIELD(2, 31, 18)
+#define SURFACE_PITCH FIELD(3, 19, 3)
+#define SURFACE_TILED_Y FIELD(3, 1, 1)
+#define SURFACE_CHROMA_ROW FIELD(4, 14, 0)
+
+#define MFX_AVC_IMG_ENTROPY_CODING FIELD(4, 7, 7)
+
+/* MFX_AVC_SLICE_STATE: positions in macroblocks, of this slice and of the next. */
+#define MFX_AVC_SLICE_TYPE FIELD(1, 3, 0)
+#define MFX_AVC_SLICE_QP FIELD(3, 21, 16)
+#define MFX_AVC_SLICE_CABAC_INIT_IDC FIELD(3, 25, 24)
+#define MFX_AVC_SLICE_COLUMN FIELD(4, 23, 16)
+#define MFX_AVC_SLICE_ROW FIELD(4, 31, 24)
+#define MFX_AVC_SLICE_NEXT_COLUMN FIELD(5, 7, 0)
+#define MFX_AVC_SLICE_NEXT_ROW FIELD(5, 26, 16)
+#define MFX_AVC_SLICE_IS_LAST FIELD(6, 19, 19)
+
+/* VDENC_AVC_IMG_STATE: in macroblocks, less one. */
+#define VDENC_AVC_FRAME_HEIGHT FIELD(5, 15, 0)
+#define VDENC_AVC_SLICE_HEIGHT FIELD(6, 15, 0)
+
+/* HCP_PIC_STATE: in coding blocks of the least size, less one; that size by its logarithm, less 3. */
+#define HCP_PIC_WIDTH FIELD(1, 10, 0)
+#define HCP_PIC_HEIGHT FIELD(1, 26, 16)
+#define HCP_PIC_MIN_CODING_BLOCK FIELD(2, 1, 0)
+
+/* HCP_SLICE_STATE: positions in coding tree blocks, of this slice and of the next. */
+#define HCP_SLICE_COLUMN FIELD(1, 9, 0)
+#define HCP_SLICE_ROW FIELD(1, 25, 16)
+#define HCP_SLICE_NEXT_COLUMN FIELD(2, 9, 0)
+#define HCP_SLICE_NEXT_ROW FIELD(2, 25, 16)
+#define HCP_SLICE_TYPE FIELD(3, 1, 0)
+#define HCP_SLICE_IS_LAST FIELD(3, 2, 2)
+#define HCP_SLICE_QP FIELD(3, 11, 6)
+#define HCP_SLICE_SAO_CHROMA FIELD(4, 10, 10)
+#define HCP_SLICE_SAO_LUMA FIELD(4, 11, 11)
+#define HCP_SLICE_CABAC_INIT FIELD(4, 21, 21)
+
+/* MFX_PAK_INSERT_OBJECT and HCP_PAK_INSERT_OBJECT, which are alike. */
+#define INSERT_PLAIN_BYTES FIELD(1, 7, 4)
+#define INSERT_BITS_IN_LAST_DWORD FIELD(1, 13, 8)
+
+/* Where commands have addresses, each of two dwords and in most one of attributes; and what lengths tell the forms of
+ * Ivy Bridge, whose addresses are one dword, from the later ones. */
+enum media_addresses {
+    MFX_PIPE_BUF_ORIGINAL = 7, /* the third: the input picture */
+    MFX_PIPE_BUF_ORIGINAL_SHORT = 3,
+    MFX_PIPE_BUF_SHORT_FORM = 30,
+    VDENC_PIPE_BUF_ORIGINAL = 10,
+    MFX_IND_OBJ_PAK_BSE = 21, /* the coded buffer */
+    MFX_IND_OBJ_PAK_BSE_END = 24,
+    MFX_IND_OBJ_PAK_BSE_SHORT = 9,
+    MFX_IND_OBJ_PAK_BSE_END_SHORT = 10,
+    HCP_IND_OBJ_PAK_BSE = 9,
+    HCP_IND_OBJ_PAK_BSE_END = 12,
+    HUC_FIRST_REGION = 1,
+    HUC_REGION_DWORDS = 3,
+    INSERT_FIRST_DATA = 2,
+};
+
 enum media_fields {
     MEDIA_PIPELINE = 2,                   /* bits 28:27: MFX, VDENC, HCP and HuC */
     MEDIA_FIRST_BYTE = 0x70 >> 3,         /* bits 31:27 of each such command */
-    SURFACE_OF_SOURCE = 4,                /* bits 3:0 of MFX_SURFACE_STATE's DW1 */
-    SURFACE_TILED = 1 << 1,               /* in DW3 of both surface states */
+    SURFACE_OF_SOURCE = 4,                /* MFX_SURFACE_ID */
     INSERT_EMULATION_PREVENTION = 1 << 3, /* in DW1 of PAK_INSERT_OBJECT */
     INSERT_SLICE_HEADER = 1 << 14,        /* the same: SliceHeaderIndicator */
     SKYLAKE_WALKER_DWORDS = 2,            /* VDENC_WALKER_STATE there; later ones say where the slice ends */

@@ -21,7 +21,11 @@ enum {
     H264_PPS = 8,   /* nal_unit_type, Table 7-1 */
     UNIT_START = 3, /* the bytes 00 00 01 */
     SLICE_HEADER_SIZE = 256,
+    LOG2_LARGEST_CODING_TREE_BLOCK = 6,
 };
+
+/* Regions begin at pages. */
+#define HUC_ADDRESS_MASK (GPU_ADDRESS_MASK & ~(uint64_t)(PAGE_SIZE - 1))
 
 /* What VDENC_SRC_SURFACE_STATE and MFX_SURFACE_STATE say. */
 struct surface {
@@ -172,27 +176,32 @@ static void begin_picture(struct mfx_context *context, bool hevc)
     clear_headers(context);
 }
 
+static uint32_t get(const uint32_t *words, struct command_field field)
+{
+    return words[field.dword] >> field.bit & (uint32_t)((1ULL << field.width) - 1);
+}
+
 static void take_surface(struct mfx_context *context, const uint32_t *words)
 {
     context->surface = (struct surface){
-        .width = (words[2] >> 4 & 0x3fff) + 1,
-        .height = (words[2] >> 18) + 1,
-        .pitch = (words[3] >> 3 & 0x1ffff) + 1,
-        .tiled = words[3] & SURFACE_TILED,
-        .chroma_row = words[4] & 0x7fff,
+        .width = get(words, SURFACE_WIDTH) + 1,
+        .height = get(words, SURFACE_HEIGHT) + 1,
+        .pitch = get(words, SURFACE_PITCH) + 1,
+        .tiled = get(words, SURFACE_TILED_Y),
+        .chroma_row = get(words, SURFACE_CHROMA_ROW),
     };
 }
 
-/* MFX_PIPE_BUF_ADDR_STATE: the original picture is the third of its addresses. */
 static void take_source(const struct batch *batch, const uint32_t *words, size_t count)
 {
-    enum { SHORT_FORM = 30 }; /* dwords: Ivy Bridge has one for an address, what came later three */
     uint64_t address = 0;
 
-    if (batch->wide_addresses && count > 12)
-        address = batch_address(batch, words + 7);
-    else if (!batch->wide_addresses && count > 5)
-        address = words[count > SHORT_FORM ? 7 : 3];
+    if (batch->wide_addresses && count > MFX_PIPE_BUF_ORIGINAL + 1)
+        address = batch_address(batch, words + MFX_PIPE_BUF_ORIGINAL);
+    else if (!batch->wide_addresses && count > MFX_PIPE_BUF_SHORT_FORM)
+        address = words[MFX_PIPE_BUF_ORIGINAL];
+    else if (!batch->wide_addresses && count > MFX_PIPE_BUF_ORIGINAL_SHORT)
+        address = words[MFX_PIPE_BUF_ORIGINAL_SHORT];
     if (address)
         batch->mfx->source = address;
 }
@@ -205,11 +214,11 @@ static void take_output(const struct batch *batch, const uint32_t *first, const 
 
 static void take_h264_output(const struct batch *batch, const uint32_t *words, size_t count)
 {
-    if (count >= 26) {
-        take_output(batch, words + 21, words + 24);
-    } else if (count >= 11) { /* Ivy Bridge */
-        batch->mfx->output = words[9];
-        batch->mfx->output_end = words[10];
+    if (count > MFX_IND_OBJ_PAK_BSE_END + 1) {
+        take_output(batch, words + MFX_IND_OBJ_PAK_BSE, words + MFX_IND_OBJ_PAK_BSE_END);
+    } else if (count > MFX_IND_OBJ_PAK_BSE_END_SHORT) {
+        batch->mfx->output = words[MFX_IND_OBJ_PAK_BSE_SHORT];
+        batch->mfx->output_end = words[MFX_IND_OBJ_PAK_BSE_END_SHORT];
     }
 }
 
@@ -217,56 +226,59 @@ static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
 {
     uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
 
-    context->slice_type = words[1] & 0xf;
-    context->qp = (int)(words[3] >> 16 & 0x3f);
-    context->cabac_init = words[3] >> 24 & 3;
-    context->first = (words[4] >> 16 & 0xff) + (words[4] >> 24) * width;
-    context->next_first = (words[5] & 0xff) + (words[5] >> 16 & 0x7ff) * width;
-    context->last_slice = words[6] >> 19 & 1;
+    context->slice_type = get(words, MFX_AVC_SLICE_TYPE);
+    context->qp = (int)get(words, MFX_AVC_SLICE_QP);
+    context->cabac_init = get(words, MFX_AVC_SLICE_CABAC_INIT_IDC);
+    context->first = get(words, MFX_AVC_SLICE_COLUMN) + get(words, MFX_AVC_SLICE_ROW) * width;
+    context->next_first = get(words, MFX_AVC_SLICE_NEXT_COLUMN) + get(words, MFX_AVC_SLICE_NEXT_ROW) * width;
+    context->last_slice = get(words, MFX_AVC_SLICE_IS_LAST);
 }
 
 static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
 {
-    context->rows = (words[5] & 0xffff) + 1;       /* FrameHeightInMbsMinusOne */
-    context->slice_rows = (words[6] & 0xffff) + 1; /* SliceMacroblockHeightMinusOne */
+    context->rows = get(words, VDENC_AVC_FRAME_HEIGHT) + 1;
+    context->slice_rows = get(words, VDENC_AVC_SLICE_HEIGHT) + 1;
 }
 
 static void take_hevc_picture(struct mfx_context *context, const uint32_t *words)
 {
-    unsigned log2_min_coding_block = 3 + (words[2] & 3);
+    unsigned log2_min_coding_block = 3 + get(words, HCP_PIC_MIN_CODING_BLOCK);
 
-    context->width = ((words[1] & 0x7ff) + 1) << log2_min_coding_block;
-    context->height = ((words[1] >> 16 & 0x7ff) + 1) << log2_min_coding_block;
+    context->width = (get(words, HCP_PIC_WIDTH) + 1) << log2_min_coding_block;
+    context->height = (get(words, HCP_PIC_HEIGHT) + 1) << log2_min_coding_block;
 }
 
 /* The address of a block by its column and row. */
-static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t place)
+static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t column, uint32_t row)
 {
-    unsigned log2 = context->parameters.has_sps ? context->parameters.log2_coding_tree_block : 6;
+    const struct h265_parameters *parameters = &context->parameters;
+    unsigned log2 = parameters->has_sps ? parameters->log2_coding_tree_block : LOG2_LARGEST_CODING_TREE_BLOCK;
     uint32_t columns = (context->width + (1U << log2) - 1) >> log2;
 
-    return (place & 0x3ff) + (place >> 16 & 0x3ff) * columns;
+    return column + row * columns;
 }
 
 static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
 {
-    context->slice_type = words[3] & 3;
-    context->qp = (int)(words[3] >> 6 & 0x3f);
-    context->sao_luma = words[4] >> 11 & 1;
-    context->sao_chroma = words[4] >> 10 & 1;
-    context->cabac_init = words[4] >> 21 & 1;
-    context->first_block = coding_tree_block(context, words[1]);
-    context->next_block = coding_tree_block(context, words[2]);
-    context->last_slice = words[3] >> 2 & 1;
+    context->slice_type = get(words, HCP_SLICE_TYPE);
+    context->qp = (int)get(words, HCP_SLICE_QP);
+    context->sao_luma = get(words, HCP_SLICE_SAO_LUMA);
+    context->sao_chroma = get(words, HCP_SLICE_SAO_CHROMA);
+    context->cabac_init = get(words, HCP_SLICE_CABAC_INIT);
+    context->first_block = coding_tree_block(context, get(words, HCP_SLICE_COLUMN), get(words, HCP_SLICE_ROW));
+    context->next_block = coding_tree_block(context, get(words, HCP_SLICE_NEXT_COLUMN), get(words, HCP_SLICE_NEXT_ROW));
+    context->last_slice = get(words, HCP_SLICE_IS_LAST);
 }
 
+/* HuC came with Broadwell's successors: addresses are always 48 bits. */
 static void take_huc_regions(struct mfx_context *context, const uint32_t *words, size_t count)
 {
-    enum { REGION_DWORDS = 3 };
+    for (size_t i = 0; i < HUC_REGION_COUNT; i++) {
+        size_t place = HUC_FIRST_REGION + i * HUC_REGION_DWORDS;
 
-    for (size_t i = 0; i < HUC_REGION_COUNT && REGION_DWORDS * i + 2 < count; i++)
-        context->huc_regions[i] =
-            (uint64_t)(words[REGION_DWORDS * i + 2] & 0xffff) << 32 | words[REGION_DWORDS * i + 1];
+        if (place + 1 < count)
+            context->huc_regions[i] = ((uint64_t)words[place + 1] << 32 | words[place]) & HUC_ADDRESS_MASK;
+    }
 }
 
 /* ---- Inserted headers */
@@ -339,14 +351,14 @@ static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit
 static void insert(struct mfx_context *context, const uint32_t *words, size_t count)
 {
     struct slice_header *header = &context->slice_header;
-    uint32_t last_bits = words[1] >> 8 & 0x3f, plain_count = words[1] >> 4 & 0xf;
+    uint32_t last_bits = get(words, INSERT_BITS_IN_LAST_DWORD), plain_count = get(words, INSERT_PLAIN_BYTES);
     bool escaped = words[1] & INSERT_EMULATION_PREVENTION;
-    const uint8_t *bytes = (const uint8_t *)(words + 2);
+    const uint8_t *bytes = (const uint8_t *)(words + INSERT_FIRST_DATA);
     size_t bit_count;
 
-    if (count < 3 || last_bits > 32)
+    if (count <= INSERT_FIRST_DATA || last_bits > 32)
         return;
-    bit_count = (count - 3) * 32 + (last_bits ? last_bits : 32);
+    bit_count = (count - INSERT_FIRST_DATA - 1) * 32 + (last_bits ? last_bits : 32);
     if (context->hevc || !(words[1] & INSERT_SLICE_HEADER) || bit_count > 8 * sizeof header->bytes) {
         append(context, bytes, bit_count, escaped, plain_count, bit_count);
         return;
@@ -505,7 +517,7 @@ static void record(const struct batch *batch, const struct coded_output *output,
     record->h264 = !context->hevc;
     record->number = context->pictures;
     record->type = context->slice_type == SLICE_TYPE_I ? 'I' : context->slice_type == predictive ? 'P' : 'B';
-    record->tiling = context->surface.tiled ? SURFACE_TILED : 0;
+    record->tiling = context->surface.tiled;
     record->cabac = context->cabac;
     record->qp = context->qp;
     record->buffer_size = output->capacity;
@@ -606,13 +618,13 @@ static size_t needed(uint32_t command)
     case VDENC_AVC_IMG_STATE:
         return 7;
     case VDENC_PIPE_BUF_ADDR_STATE:
-        return 12;
+        return VDENC_PIPE_BUF_ORIGINAL + 2;
     case HCP_IND_OBJ_BASE_ADDR_STATE:
-        return 14;
+        return HCP_IND_OBJ_PAK_BSE_END + 2;
     case HCP_PIC_STATE:
     case MFX_PAK_INSERT_OBJECT:
     case HCP_PAK_INSERT_OBJECT:
-        return 3;
+        return INSERT_FIRST_DATA + 1;
     default:
         return 2;
     }
@@ -637,7 +649,7 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         begin_picture(context, true);
         break;
     case MFX_SURFACE_STATE:
-        if ((words[1] & 0xf) == SURFACE_OF_SOURCE || !context->surface.pitch)
+        if (get(words, MFX_SURFACE_ID) == SURFACE_OF_SOURCE || !context->surface.pitch)
             take_surface(context, words);
         break;
     case VDENC_SRC_SURFACE_STATE:
@@ -647,17 +659,17 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         take_source(batch, words, count);
         break;
     case VDENC_PIPE_BUF_ADDR_STATE:
-        if (batch_address(batch, words + 10))
-            context->source = batch_address(batch, words + 10);
+        if (batch_address(batch, words + VDENC_PIPE_BUF_ORIGINAL))
+            context->source = batch_address(batch, words + VDENC_PIPE_BUF_ORIGINAL);
         break;
     case MFX_IND_OBJ_BASE_ADDR_STATE:
         take_h264_output(batch, words, count);
         break;
     case HCP_IND_OBJ_BASE_ADDR_STATE:
-        take_output(batch, words + 9, words + 12);
+        take_output(batch, words + HCP_IND_OBJ_PAK_BSE, words + HCP_IND_OBJ_PAK_BSE_END);
         break;
     case MFX_AVC_IMG_STATE:
-        context->cabac = words[4] >> 7 & 1;
+        context->cabac = get(words, MFX_AVC_IMG_ENTROPY_CODING);
         break;
     case MFX_AVC_SLICE_STATE:
         take_h264_slice(context, words);

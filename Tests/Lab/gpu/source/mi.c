@@ -415,8 +415,12 @@ static void start_huc_batch(struct batch *batch, uint64_t address)
 
 static void start_batch(struct batch *batch, uint64_t address)
 {
-    const uint32_t *words = memory_dword(batch, address);
-    size_t count = batch_available(batch, address & ~(uint64_t)DWORD_ADDRESS_MASK) / sizeof *words;
+    const uint32_t *words;
+    size_t count;
+
+    address &= ~(uint64_t)DWORD_ADDRESS_MASK;
+    words = memory_dword(batch, address);
+    count = batch_available(batch, address) / sizeof *words;
 
     if (batch->depth == DEEPEST_BATCH)
         report_undone(batch->file->device, "a batch that is started by as many others");

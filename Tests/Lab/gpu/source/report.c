@@ -293,6 +293,8 @@ static void write_device(FILE *file, const struct device *device)
 
 void report_forked(void)
 {
+    if (!process)
+        return; /* no node was opened: there is nothing yet */
     process = 0;
     for (size_t i = 0; i < device_count(); i++)
         device_at(i)->statistics = (struct statistics){0};

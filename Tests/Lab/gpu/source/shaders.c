@@ -192,8 +192,7 @@ static uint32_t unorm(float value, uint32_t largest)
 
 static bool clear(const struct file *file, const uint32_t *registers, const struct image *image)
 {
-    const struct clear *constants =
-        mapping_bytes(&file->handles, address_in(registers[CONSTANTS]), sizeof *constants);
+    const struct clear *constants = mapping_bytes(&file->handles, address_in(registers[CONSTANTS]), sizeof *constants);
     uint32_t width = image->width, height = image->height, values[2];
     uint8_t *target;
 
@@ -204,8 +203,8 @@ static bool clear(const struct file *file, const uint32_t *registers, const stru
         values[i] = unorm(constants->colour[i], image->format.component_size == 1 ? UINT8_MAX : UINT16_MAX);
     for (size_t y = 0; target && y < height; y++)
         for (size_t i = 0; i < (size_t)width * image->format.components; i++)
-            memcpy(target + y * image->pitch + i * image->format.component_size,
-                   &values[i % image->format.components], image->format.component_size); /* little-endian */
+            memcpy(target + y * image->pitch + i * image->format.component_size, &values[i % image->format.components],
+                   image->format.component_size); /* little-endian */
     return target != NULL;
 }
 

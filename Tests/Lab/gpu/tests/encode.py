@@ -11,6 +11,7 @@ from judge import Stream, Wrong, run
 GPU = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "camrec-lab"
 CACHE = Path(os.environ.get("CAMREC_LAB_CACHE") or CACHE) / "gpu"
+DRM = CACHE / "root/usr/include/libdrm"
 NODE = "/dev/dri/renderD128"
 SESSION_PICTURES = 6
 
@@ -71,13 +72,10 @@ COMPILING = threading.Lock()
 
 
 def compiled(folder, name):
-    """One of the C programs of this folder, compiled once, against the libva that ffmpeg has."""
-    program, source = folder / name, GPU / f"tests/{name}.c"
-    libraries = ("-l:libva.so.2", "-l:libva-drm.so.2", "-lpthread")
+    """One of the C programs of this folder, compiled once, with the warnings of the source."""
     with COMPILING:
-        if not program.exists():
-            run("cc", "-O2", "-Wall", "-Wextra", f"-I{CACHE / 'root/usr/include'}", str(source), "-o", str(program), *libraries)
-    return program
+        run("make", "-s", "-C", str(GPU), f"FOLDER={folder}", f"DRM={DRM}", str(folder / name))
+    return folder / name
 
 
 def check_sessions(device, program, folder, slices, arguments):

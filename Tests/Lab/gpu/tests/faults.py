@@ -10,10 +10,11 @@ from judge import Wrong
 
 NODE = "/dev/dri/renderD128"
 PICTURES = 10
-DEVICES = {  # the names of ioctls that allocate and submit, and ffmpeg's options
-    "renoir": ("AMDGPU_GEM_CREATE", "AMDGPU_CS", ()),
-    "icelake": ("I915_GEM_CREATE", "I915_GEM_EXECBUFFER2", ("-low_power", "1")),
+DEVICES = {  # the names of ioctls that allocate and submit
+    "renoir": ("AMDGPU_GEM_CREATE", "AMDGPU_CS"),
+    "icelake": ("I915_GEM_CREATE", "I915_GEM_EXECBUFFER2"),
 }
+SOURCE = ("-f", "lavfi", "-i", "testsrc2=s=320x240:r=30", "-vf", "format=nv12,hwupload")
 
 
 class Run:
@@ -23,7 +24,8 @@ class Run:
         self.report_path = folder / "report"
         self.log_path = folder / "log"
         folder.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "FAKEGPU_REPORT": str(self.report_path), "FAKEGPU_LOG": str(self.log_path), **settings}
+        files = {"FAKEGPU_REPORT": str(self.report_path), "FAKEGPU_LOG": str(self.log_path)}
+        environment = {**os.environ, **files, **settings}
         self.started = time.monotonic()
         self.process = subprocess.Popen(
             (str(GPU / "run"), gpus, *map(str, command)), env=environment, stdin=subprocess.DEVNULL,
@@ -37,7 +39,9 @@ class Run:
             self.process.communicate()
             raise
         self.status, self.took = self.process.returncode, time.monotonic() - self.started
-        self.devices = json.loads(self.report_path.read_text().splitlines()[-1])["devices"] if self.report_path.exists() else None
+        lines = self.report_path.read_text().splitlines() if self.report_path.exists() else []
+        self.reports = [json.loads(line) for line in lines]
+        self.devices = self.reports[-1]["devices"] if lines else None
         return self
 
     def coded(self):
@@ -45,9 +49,9 @@ class Run:
 
 
 def encode(folder, gpu, settings, count=PICTURES, node=NODE):
-    source = ("-f", "lavfi", "-i", "testsrc2=s=320x240:r=30", "-vf", "format=nv12,hwupload")
-    output = ("-c:v", "h264_vaapi", *DEVICES[gpu][2], "-g", "100", "-frames:v", count, "-f", "null", "-")
-    return Run(folder, settings.pop("gpus", gpu), settings, ("ffmpeg", "-nostdin", "-v", "error", "-vaapi_device", node, *source, *output))
+    output = ("-c:v", "h264_vaapi", "-g", "100", "-frames:v", count, "-f", "null", "-")
+    command = ("ffmpeg", "-nostdin", "-v", "error", "-vaapi_device", node, *SOURCE, *output)
+    return Run(folder, settings.pop("gpus", gpu), settings, command)
 
 
 def expect(condition, what):
@@ -60,21 +64,24 @@ def fails(run, pictures=None):
     expect(run.status != 0, "the program does not notice")
     expect(run.devices and run.devices[0]["faults"] >= 1, f"no fault is reported: {run.said}")
     if pictures is not None:
-        expect(sum(run.devices[0]["pictures"][codec] for codec in ("h264", "h265")) == pictures, f"not {pictures} pictures: {run.devices[0]}")
+        coded = sum(run.devices[0]["pictures"][codec] for codec in ("h264", "h265"))
+        expect(coded == pictures, f"not {pictures} pictures: {run.devices[0]}")
     return run
 
 
 def plain(folder, gpu, _):
     run = encode(folder, gpu, {}).finish()
-    expect(run.status == 0, run.said)
-    expect(run.devices[0]["pictures"]["h264"] == PICTURES and run.devices[0]["sessions"] == 1, f"the report: {run.devices[0]}")
-    expect(run.devices[0]["left"]["total"] == 0 and run.devices[0]["memory_peak"] > 0, f"the report: {run.devices[0]}")
+    report = run.devices[0]
+    expect(run.status == 0 and not run.said, run.said)
+    expect(report["pictures"]["h264"] == PICTURES and report["sessions"] == 1, f"the report: {report}")
+    expect(report["left"]["total"] == 0 and report["memory_peak"] > 0, f"the report: {report}")
 
 
 def cheap(folder, gpu, _):
     run = encode(folder, gpu, {"FAKEGPU_PICTURES": "cheap"}).finish()
     expect(run.status == 0, run.said)
-    expect(run.devices[0]["pictures"]["skipped"] == PICTURES - 1 and run.devices[0]["coded_bytes"] < 2000, f"the report: {run.devices[0]}")
+    report = run.devices[0]
+    expect(report["pictures"]["skipped"] == PICTURES - 1 and report["coded_bytes"] < 2000, f"the report: {report}")
 
 
 def failing_allocation(folder, gpu, _):
@@ -116,13 +123,38 @@ def hang(folder, gpu, _):
 def coded_buffer(folder, gpu, _):
     # iHD says that the picture failed; radeonsi gives one of no bytes, which ffmpeg takes.
     run = encode(folder, gpu, {"FAKEGPU_FAULTS": "coded 1000"}).finish()
-    expect(run.devices and run.devices[0]["pictures"]["failed"] >= 1, f"the report: {run.devices}")
+    report = run.devices[0]
+    expect(report["pictures"]["failed"] >= 1 and report["faults"] >= 1, f"the report: {report}")
+
+
+def coded_buffer_later(folder, gpu, _):
+    """P pictures overflow as well, while there is the fault: 300 pictures take 3 s."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "control"
+    file.write_text("slow 10\n")
+    run = encode(folder, gpu, {"FAKEGPU_CONTROL": str(file)}, count=300)
+    while run.coded() < 3 and run.process.poll() is None:
+        time.sleep(0.05)
+    file.write_text("coded 100\n")
+    run.finish()
+    pictures = run.devices[0]["pictures"]
+    expect(pictures["failed"] >= 1 and pictures["skipped"] == 0, f"the report: {run.devices[0]}")
 
 
 def slow(folder, gpu, _):
     run = encode(folder, gpu, {"FAKEGPU_FAULTS": "slow 50"}).finish()
     expect(run.status == 0, run.said)
     expect(run.took >= PICTURES * 0.05, f"it took {run.took:.2f} s")
+    expect(run.devices[0]["faults"] == PICTURES, f"the report: {run.devices[0]}")
+
+
+def unreadable(folder, gpu, _):
+    """What cannot be read is said, and nothing comes of it: with `hang` the program would not end."""
+    faults = ("hang 3 abc", "lost 5 9", "coded", "fail AMDGPU_SC EIO", "renderD200: lost 3", "slow 9999999999999999999")
+    run = encode(folder, gpu, {"FAKEGPU_FAULTS": "; ".join(faults), "FAKEGPU_PICTURES": "chep"}).finish()
+    expect(run.status == 0 and run.devices[0]["faults"] == 0, f"{run.said} {run.devices[0]}")
+    for words in (*faults, "chep"):
+        expect(f"'{words}'" in run.said, f"nothing is said of '{words}': {run.said}")
 
 
 def control(folder, gpu, _):
@@ -148,20 +180,22 @@ def one_of_two(folder, gpu, _):
 def leak(folder, gpu, program):
     run = Run(folder, gpu, {}, (program, "leak")).finish()
     left = run.devices[0]["left"]
-    expect(run.status == 0 and left["nodes"] >= 1 and left["dma_bufs"] >= 1 and left["buffers"] >= 1, f"the report: {left}")
+    found = all(left[kind] >= 1 for kind in ("nodes", "dma_bufs", "buffers"))
+    expect(run.status == 0 and found, f"the report: {left}")
     run = Run(folder, gpu, {}, (program, "free")).finish()
     expect(run.status == 0 and run.devices[0]["left"]["total"] == 0, f"the report: {run.devices[0]}")
 
 
 def imported(folder, gpu, program):
     run = Run(folder, gpu, {}, (program, "import")).finish()
-    expect(run.status == 0 and run.devices[0]["imports"] >= 1 and run.devices[0]["left"]["total"] == 0, f"{run.said} {run.devices}")
+    report = run.devices[0]
+    expect(run.status == 0 and report["imports"] >= 1 and report["left"]["total"] == 0, f"{run.said} {report}")
     run = Run(folder, gpu, {"FAKEGPU_FAULTS": "import EINVAL"}, (program, "import")).finish()
     expect(run.status == 1 and run.devices[0]["faults"] >= 1, f"not refused: {run.said} {run.devices}")
 
 
-TESTS = (plain, cheap, failing_allocation, failing_once, no_memory, device_lost, hang_and_reset, hang, coded_buffer, slow,
-         control, one_of_two, leak, imported)
+TESTS = (plain, cheap, failing_allocation, failing_once, no_memory, device_lost, hang_and_reset, hang, coded_buffer,
+         coded_buffer_later, slow, unreadable, control, one_of_two, leak, imported)
 
 
 def all_tests(folder):
@@ -169,4 +203,5 @@ def all_tests(folder):
     for gpu in DEVICES:
         for test in TESTS:
             name = f"{gpu}: {test.__name__.replace('_', ' ')}"
-            yield name, lambda gpu=gpu, test=test: test(folder / f"{gpu}-{test.__name__}", gpu, compiled(folder, "surfaces"))
+            path = folder / f"{gpu}-{test.__name__}"
+            yield name, lambda gpu=gpu, test=test, path=path: test(path, gpu, compiled(folder, "surfaces"))

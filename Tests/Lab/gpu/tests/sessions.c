@@ -112,35 +112,35 @@ static struct bits parameter_sets(const struct session *session)
     put(&bits, PROFILE_MAIN_IDC, 8);
     put(&bits, 0, 8); /* constraint flags */
     put(&bits, LEVEL_4_IDC, 8);
-    put_ue(&bits, 0);                         /* seq_parameter_set_id */
+    put_ue(&bits, 0); /* seq_parameter_set_id */
     put_ue(&bits, LOG2_MAX_FRAME_NUM - 4);
-    put_ue(&bits, 0);                         /* pic_order_cnt_type */
+    put_ue(&bits, 0); /* pic_order_cnt_type */
     put_ue(&bits, LOG2_MAX_PIC_ORDER_CNT - 4);
-    put_ue(&bits, 1);                         /* max_num_ref_frames */
-    put(&bits, 0, 1);                         /* gaps_in_frame_num_value_allowed_flag */
+    put_ue(&bits, 1); /* max_num_ref_frames */
+    put(&bits, 0, 1); /* gaps_in_frame_num_value_allowed_flag */
     put_ue(&bits, session->width / MACROBLOCK - 1);
     put_ue(&bits, session->height / MACROBLOCK - 1);
-    put(&bits, 1, 1);                         /* frame_mbs_only_flag */
-    put(&bits, 1, 1);                         /* direct_8x8_inference_flag */
-    put(&bits, 0, 1);                         /* frame_cropping_flag */
-    put(&bits, 0, 1);                         /* vui_parameters_present_flag */
+    put(&bits, 1, 1); /* frame_mbs_only_flag */
+    put(&bits, 1, 1); /* direct_8x8_inference_flag */
+    put(&bits, 0, 1); /* frame_cropping_flag */
+    put(&bits, 0, 1); /* vui_parameters_present_flag */
     put_trailing(&bits);
     put_nal(&bits, 3, NAL_PPS);
-    put_ue(&bits, 0);                         /* pic_parameter_set_id */
-    put_ue(&bits, 0);                         /* seq_parameter_set_id */
-    put(&bits, session->cabac, 1);            /* entropy_coding_mode_flag */
-    put(&bits, 0, 1);                         /* bottom_field_pic_order_in_frame_present_flag */
-    put_ue(&bits, 0);                         /* num_slice_groups_minus1 */
-    put_ue(&bits, 0);                         /* num_ref_idx_l0_default_active_minus1 */
-    put_ue(&bits, 0);                         /* num_ref_idx_l1_default_active_minus1 */
-    put(&bits, 0, 1);                         /* weighted_pred_flag */
-    put(&bits, 0, 2);                         /* weighted_bipred_idc */
-    put_ue(&bits, 0);                         /* pic_init_qp_minus26 */
-    put_ue(&bits, 0);                         /* pic_init_qs_minus26 */
-    put_ue(&bits, 0);                         /* chroma_qp_index_offset */
-    put(&bits, 1, 1);                         /* deblocking_filter_control_present_flag */
-    put(&bits, 0, 1);                         /* constrained_intra_pred_flag */
-    put(&bits, 0, 1);                         /* redundant_pic_cnt_present_flag */
+    put_ue(&bits, 0);              /* pic_parameter_set_id */
+    put_ue(&bits, 0);              /* seq_parameter_set_id */
+    put(&bits, session->cabac, 1); /* entropy_coding_mode_flag */
+    put(&bits, 0, 1);              /* bottom_field_pic_order_in_frame_present_flag */
+    put_ue(&bits, 0);              /* num_slice_groups_minus1 */
+    put_ue(&bits, 0);              /* num_ref_idx_l0_default_active_minus1 */
+    put_ue(&bits, 0);              /* num_ref_idx_l1_default_active_minus1 */
+    put(&bits, 0, 1);              /* weighted_pred_flag */
+    put(&bits, 0, 2);              /* weighted_bipred_idc */
+    put_ue(&bits, 0);              /* pic_init_qp_minus26 */
+    put_ue(&bits, 0);              /* pic_init_qs_minus26 */
+    put_ue(&bits, 0);              /* chroma_qp_index_offset */
+    put(&bits, 1, 1);              /* deblocking_filter_control_present_flag */
+    put(&bits, 0, 1);              /* constrained_intra_pred_flag */
+    put(&bits, 0, 1);              /* redundant_pic_cnt_present_flag */
     put_trailing(&bits);
     return bits;
 }
@@ -152,38 +152,35 @@ static struct bits slice_header(const struct session *session, unsigned picture,
     put_nal(&bits, idr ? 3 : 1, idr ? NAL_IDR : NAL_SLICE);
     put_ue(&bits, first_macroblock);
     put_ue(&bits, idr ? SLICE_I : SLICE_P);
-    put_ue(&bits, 0);                         /* pic_parameter_set_id */
+    put_ue(&bits, 0); /* pic_parameter_set_id */
     put(&bits, picture % (1 << LOG2_MAX_FRAME_NUM), LOG2_MAX_FRAME_NUM);
     if (idr)
-        put_ue(&bits, 0);                     /* idr_pic_id */
+        put_ue(&bits, 0); /* idr_pic_id */
     put(&bits, 2 * picture % (1 << LOG2_MAX_PIC_ORDER_CNT), LOG2_MAX_PIC_ORDER_CNT);
     if (idr) {
-        put(&bits, 0, 2);                     /* no_output_of_prior_pics_flag, long_term_reference_flag */
+        put(&bits, 0, 2); /* no_output_of_prior_pics_flag, long_term_reference_flag */
     } else {
-        put(&bits, 0, 1);                     /* num_ref_idx_active_override_flag */
-        put(&bits, 0, 1);                     /* ref_pic_list_modification_flag_l0 */
-        put(&bits, 0, 1);                     /* adaptive_ref_pic_marking_mode_flag */
+        put(&bits, 0, 1); /* num_ref_idx_active_override_flag */
+        put(&bits, 0, 1); /* ref_pic_list_modification_flag_l0 */
+        put(&bits, 0, 1); /* adaptive_ref_pic_marking_mode_flag */
         if (session->cabac)
-            put_ue(&bits, 0);                 /* cabac_init_idc */
+            put_ue(&bits, 0); /* cabac_init_idc */
     }
-    put_ue(&bits, 0);                         /* slice_qp_delta */
-    put_ue(&bits, 1);                         /* disable_deblocking_filter_idc */
+    put_ue(&bits, 0); /* slice_qp_delta */
+    put_ue(&bits, 1); /* disable_deblocking_filter_idc */
     return bits;
 }
 
-static VABufferID buffer(struct session *session, VABufferType type, size_t size, const void *data)
+static VABufferID buffer(struct session *session, VABufferType type, size_t size, void *data)
 {
     VABufferID id;
-    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, (void *)data, &id),
-          "vaCreateBuffer");
+    check(vaCreateBuffer(session->display, session->context, type, (unsigned)size, 1, data, &id), "vaCreateBuffer");
     return id;
 }
 
-static unsigned add_packed(struct session *session, VABufferID *ids, VAEncPackedHeaderType type,
-                           const struct bits *bits)
+static unsigned add_packed(struct session *session, VABufferID *ids, VAEncPackedHeaderType type, struct bits *bits)
 {
-    VAEncPackedHeaderParameterBuffer header = {.type = type, .bit_length = bits->count, 
-                                               .has_emulation_bytes = 1};
+    VAEncPackedHeaderParameterBuffer header = {.type = type, .bit_length = bits->count, .has_emulation_bytes = 1};
     if (!session->packed)
         return 0;
     ids[0] = buffer(session, VAEncPackedHeaderParameterBufferType, sizeof header, &header);
@@ -435,13 +432,26 @@ int main(int count, char **words)
 
     while ((option = getopt(count, words, "t:n:s:w:h:1")) != -1)
         switch (option) {
-        case 't': options.threads = (unsigned)atoi(optarg); break;
-        case 'n': options.pictures = (unsigned)atoi(optarg); break;
-        case 's': options.slices = (unsigned)atoi(optarg); break;
-        case 'w': options.width = (unsigned)atoi(optarg); break;
-        case 'h': options.height = (unsigned)atoi(optarg); break;
-        case '1': options.one_display = true; break;
-        default: return 64;
+        case 't':
+            options.threads = (unsigned)atoi(optarg);
+            break;
+        case 'n':
+            options.pictures = (unsigned)atoi(optarg);
+            break;
+        case 's':
+            options.slices = (unsigned)atoi(optarg);
+            break;
+        case 'w':
+            options.width = (unsigned)atoi(optarg);
+            break;
+        case 'h':
+            options.height = (unsigned)atoi(optarg);
+            break;
+        case '1':
+            options.one_display = true;
+            break;
+        default:
+            return 64;
         }
     options.folder = words[optind];
     if (!options.folder || options.threads < 1 || options.threads > MOST_THREADS || options.slices < 1 ||

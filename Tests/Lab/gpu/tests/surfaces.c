@@ -3,7 +3,6 @@
  *   surfaces leak     exports it as DMA-BUF, and leaves it, the descriptors and the display;
  *   surfaces import   of memory that it has already, and frees it: 1 where the driver refuses.
  * Written for the emulated GPU's tests, where a memfd does for a DMA-BUF. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +33,11 @@ static VAStatus import(VADisplay display, int memory, VASurfaceID *surface)
         .num_objects = 1,
         .objects = {{.fd = memory, .size = SIZE}},
         .num_layers = 2,
-        .layers = {{.drm_format = VA_FOURCC('R', '8', ' ', ' '), .num_planes = 1, .offset = {0}, .pitch = {WIDTH}},
-                   {.drm_format = VA_FOURCC('G', 'R', '8', '8'), .num_planes = 1, .offset = {WIDTH * HEIGHT}, .pitch = {WIDTH}}},
+        .layers = {{.drm_format = VA_FOURCC('R', '8', ' ', ' '), .num_planes = 1, .pitch = {WIDTH}},
+                   {.drm_format = VA_FOURCC('G', 'R', '8', '8'),
+                    .num_planes = 1,
+                    .offset = {WIDTH * HEIGHT},
+                    .pitch = {WIDTH}}},
     };
     VASurfaceAttrib attributes[] = {
         {.type = VASurfaceAttribMemoryType,
