@@ -205,7 +205,8 @@ def measure(options, result):
     if options.killed is not None and seconds is not None:
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
-        result["lost"] += int(result["took"] * options.rate)
+        # What is missing before that was dropped by a busy machine, and not lost with the process.
+        result["lost"] = int(result["took"] * options.rate)
     if options.died_at is not None:
         result["lost"] = options.died_at - count
     if options.report:
