@@ -29,10 +29,10 @@ for ((i = 0; i < $(times 3 1); i++)); do
     start "${test30[@]}" --no-pace --qp 2 --frames 3000 "$disk/a.h264" beside.h264
     ended
     trial "full, and another output elsewhere" --status "$status" --wanted 74 --report report.json "$disk/a.h264"
-    trial "that other output" --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].written == 3000' --most-lost 0 beside.h264
+    trial "full: the output elsewhere" --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].written == 3000' --most-lost 0 beside.h264
     umount "$disk"
 done
-for fault in "full" "full, and another output elsewhere" "that other output"; do settle "$fault"; done
+for fault in "full" "full, and another output elsewhere" "full: the output elsewhere"; do settle "$fault"; done
 
 # Old segments make room.
 if [ -z "$short" ]; then
