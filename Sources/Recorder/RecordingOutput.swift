@@ -35,14 +35,14 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Starts the writer.
-    /// - Parameter ended: called on the writer's thread when everything is written or writing has failed.
+    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason why no more is.
     /// - Returns: false where the system allows no more threads.
-    func start(ended: @escaping @Sendable () -> Void) -> Bool {
+    func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
         // In a full queue there are pictures, with which it is noticed as well.
         if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
             error = stage.run()
-            ended()
+            ended(stage.hasGivenUp ? error : nil)
         }
         return thread != nil
     }

@@ -81,11 +81,16 @@ def joined(numbers):
     return numbers + numpy.cumsum(numpy.where(begins, numpy.roll(numbers, 1) + 1, 0))
 
 
+def ended_anywhere(options):
+    return options.torn or options.killed is not None or options.died_at is not None
+
+
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    ended_anywhere = options.torn or options.killed is not None or options.died_at is not None
-    if ended_anywhere and path == options.files[-1] and said:
+    if ended_anywhere(options) and not path.stat().st_size:
+        return 0, numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)  # nothing came to it yet
+    if ended_anywhere(options) and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
@@ -110,7 +115,7 @@ def decoded(options):
     """All pictures of the output: how many, their numbers, their seconds; in order and each only once."""
     parts = [read(path, options) for path in options.files]
     count = sum(part[0] for part in parts)
-    if options.files and not count:
+    if options.files and not count and options.died_at is None:
         raise Problem("there is no picture")
     if not options.block or not count:
         return count, None, None
@@ -200,9 +205,10 @@ def measure(options, result):
     if options.killed is not None and seconds is not None:
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
-        result["lost"] += int(result["took"] * options.rate)
-    if options.died_at is not None and numbers is not None:
-        result["lost"] += options.died_at - 1 - int(numbers[-1])
+        # What is missing before that was dropped by a busy machine, and not lost with the process.
+        result["lost"] = int(result["took"] * options.rate)
+    if options.died_at is not None:
+        result["lost"] = options.died_at - count
     if options.report:
         result["report"] = "a problem"
         report = json.loads(options.report.read_text(), object_hook=lambda pairs: SimpleNamespace(**pairs))
