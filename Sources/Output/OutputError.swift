@@ -27,6 +27,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case containerFailed(detail: String)
         /// A recording in segments could not begin another file.
         case notContinued(errno: Int32)
+        /// The file was removed while it was written.
+        case removed
         /// The file system is no longer mounted.
         case volumeGone
         /// Another recorder keeps the segments of this pattern.
@@ -113,6 +115,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): libavformat failed: \(detail); record a raw stream instead"
         case .notContinued(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the disk"
+        case .removed:
+            "\(output) was removed while it was written, and what was in it is lost; leave it until it is whole"
         case .volumeGone:
             "\(output): the disk that was mounted here is gone; mount it again"
         case .journalInUse:

@@ -16,6 +16,8 @@ public final class OutputFile {
     /// Below zero once it was closed.
     private var descriptor: Int32
     private let kind: Kind
+    /// A plain file that had a name when it was opened.
+    private let hasName: Bool
     private var hasBegun = false
     /// Where in the file the recording begins: standard output may be a file with something in it.
     private var beginning: off_t = 0
@@ -51,6 +53,7 @@ public final class OutputFile {
         }
         var status = stat()
         kind = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? .file : .stream
+        hasName = kind == .file && status.st_nlink > 0
         if kind == .file { synchronized = synchronizer?.begin(descriptor, path: path) }
     }
 
@@ -70,6 +73,7 @@ public final class OutputFile {
     public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         try begin()
         if let code = synchronized?.failure { throw failure(code) }
+        if isRemoved { throw OutputError(.removed, output: name) }
         var rest = bytes
         while !rest.isEmpty {
             if kind == .stream { try waitForReader() }
@@ -115,10 +119,18 @@ public final class OutputFile {
     public func close() throws(OutputError) {
         synchronized?.end()
         guard path != nil, descriptor >= 0 else { return }
+        let isLost = keptCount > 0 && isRemoved
         let result = Glibc.close(descriptor)
         descriptor = -1
         // Network file systems tell of a full disk only now (close(2)).
         guard result == 0 || errno == EINTR else { throw failure(errno) }
+        if isLost { throw OutputError(.removed, output: name) }
+    }
+
+    /// Whether the file has lost its last name: nobody will ever read what is written to it.
+    private var isRemoved: Bool {
+        var status = stat()
+        return hasName && fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     /// The first bytes are there: only now is what stood in the file given up.

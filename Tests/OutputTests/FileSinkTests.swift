@@ -95,6 +95,16 @@ import Threading
         #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
     }
 
+    @Test("a file that is removed meanwhile is told, with the next access unit or at the end")
+    func removedMeanwhile() throws {
+        let (written, ended) = (try sink("written.h264"), try sink("ended.h264"))
+        for sink in [written, ended] { try sink.write(accessUnit()) }
+        unlink(folder.path("written.h264"))
+        unlink(folder.path("ended.h264"))
+        #expect(failure { try written.write(accessUnit()) }?.kind == .removed)
+        #expect(failure { try ended.finish() }?.kind == .removed)
+    }
+
     @Test("a folder that is missing, or is meant as a file, is told with the cause")
     func notCreated() throws {
         #expect(failure { _ = try sink("none/out.h264") }?.kind == .notCreated(errno: ENOENT))
@@ -246,7 +256,7 @@ import Threading
     @Test(
         "every message is one line that names the output",
         arguments: [
-            .exists, .inUse, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe,
+            .exists, .inUse, .removed, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe,
             .stalled(seconds: 5),
             .writeFailed(errno: EIO),
         ] as [OutputError.Kind])

@@ -25,6 +25,7 @@ int avcodec_send_frame(struct AVCodecContext *context, const struct AVFrame *fra
     int picture;
     // Without a frame the encoder is drained.
     if (frame && fault && sscanf(fault, "%15s %d", name, &picture) == 2 && atomic_fetch_add(&pictures, 1) == picture) {
+        fprintf(stderr, "encoder: %s\n", name);
         if (strcmp(name, "error") == 0) return -EIO;
         if (strcmp(name, "crash") == 0) raise(SIGSEGV);
         while (strcmp(name, "hang") == 0) pause();

@@ -36,12 +36,9 @@ settle() { # FAULT: passes where each of its trials was survived
     check "$1" "$PYTHON" "$LAB/verify/faults.py" settle --part "$part" --fault "$1" "$LAB_FAULTS"
 }
 
-monotonic() { "$PYTHON" -c 'import time; print(time.monotonic())'; }
-
 # A recording in the background, in a folder of its own, which is the working folder until the next one.
 start() { # ARGUMENTS...
-    cd "$work"
-    rm -rf run && mkdir run && cd run
+    cd "$work" && rm -rf run && mkdir run && cd run || exit
     "${launcher[@]}" "$CAMREC" --report report.json "$@" 2>stderr </dev/null &
     recorder=$!
 }

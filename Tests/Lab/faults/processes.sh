@@ -19,8 +19,8 @@ for ((i = 0; i < $(times 100 3); i++)); do
     start "${small[@]}" "${segments[@]}" --qp 16 a.h264 b.h265 c.mkv d.mp4 e.ts
     # A container may hold nothing before its first keyframe's group of pictures has ended.
     await 30 holds 1 'd*.mp4' && await 30 holds $((drawn * 1000)) 'a*.h264' || fail "SIGKILL" "nothing is recorded"
-    moment=$(monotonic)
-    ended KILL
+    moment=$("$PYTHON" -c 'import os, sys, time; os.kill(int(sys.argv[1]), 9); print(time.monotonic())' "$recorder")
+    ended
     for file in a.h264 b.h265 c.mkv d.mp4 e.ts; do
         mapfile -t files < <(ls -v "${file%.*}"*."${file#*.}")
         trial "SIGKILL, .${file#*.} $kind" --rate 30 --killed "$moment" --status "$status" --wanted 137 --most-lost 75 "${files[@]}"
@@ -29,4 +29,53 @@ done
 for kind in 'in one file' 'in segments'; do
     for format in h264 h265 mkv mp4 ts; do settle "SIGKILL, .$format $kind"; done
 done
+# Stopped and continued at a random moment, for a random time: what came meanwhile is counted.
+for ((i = 0; i < $(times 20 1); i++)); do
+    draw 2 10
+    start "${small[@]}" --timestamps t.txt a.h264
+    await 30 holds $((drawn * 1000)) a.h264 || fail "SIGSTOP" "nothing is recorded"
+    kill -STOP "$recorder"
+    draw 100 6000
+    if [ -n "$short" ]; then drawn=500; fi
+    sleep "$(printf '%d.%03d' $((drawn / 1000)) $((drawn % 1000)))" # this is the fault
+    kill -CONT "$recorder"
+    grows a.h264 || fail "SIGSTOP" "nothing is recorded after it"
+    ended TERM
+    trial "SIGSTOP for up to 6 s, SIGCONT" --rate 30 --status "$status" --report report.json --times t.txt --most-took $((drawn / 1000 + 2)) a.h264
+done
+settle "SIGSTOP for up to 6 s, SIGCONT"
+
+# The encoder's library crashes the process: what came before is whole.
+if built encoder -shared -fPIC; then
+    launcher=(env "LD_PRELOAD=$built")
+    for ((i = 0; i < $(times 20 1); i++)); do
+        draw 45 150
+        ENCODER_FAULT="crash $drawn" start "${small[@]}" a.h264 c.mkv
+        ended
+        for file in a.h264 c.mkv; do
+            trial "SIGSEGV in the encoder, .${file#*.}" --status "$status" --wanted 139 --died-at "$drawn" --rate 30 --most-lost 45 "$file"
+        done
+    done
+    launcher=()
+    settle "SIGSEGV in the encoder, .h264"
+    settle "SIGSEGV in the encoder, .mkv"
+else
+    skip "SIGSEGV in the encoder" "no gcc"
+fi
+
+# Two recorders and one file, or one pattern: the second one does no harm to the first.
+two() { # FAULT CODE FILES ARGUMENTS...: of both
+    local other=0
+    start "${small[@]}" "${@:4}"
+    await 30 holds 3000 "$3" || fail "$1" "nothing is recorded"
+    camrec "${small[@]}" --frames 30 "${@:4}" || other=$?
+    grows "$3" || fail "$1" "the first does not go on"
+    ended TERM
+    [ "$other" = "$2" ] || status="$status, the other's $other"
+    # shellcheck disable=SC2086 # a pattern
+    trial "$1" --rate 30 --status "$status" --report report.json $3
+}
+two "two recorders on one file" 73 a.h264 --overwrite a.h264
+two "two recorders on one pattern of segments" 73 'a*.h264' --overwrite --segment 20f --keep 50 a.h264
+for fault in 'file' 'pattern of segments'; do settle "two recorders on one $fault"; done
 finish

@@ -3,6 +3,7 @@
 
 usage: faults.py trial --part PART --fault FAULT [OPTION...] [FILE...]   a line of JSON for each time that it was made
        faults.py settle --part PART --fault FAULT LINES                  was it survived each time?
+       faults.py names --part PART LINES                             which faults were made
        faults.py table --document FILE [--note TEXT] LINES               FILE's rows of these parts are made anew
 
 FILEs are one output's, in their order. What is lost and how long nothing was recorded is read from the decoded
@@ -16,9 +17,10 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
---torn                  it was ended like that at some moment
---sent N                the camera sent so many frames until then; what it would have sent while it --took is lost, too
---alien N               so many frames of the source at the end are no concern of this output
+--died-at N             the process ended at this picture, without a report; FILEs as with --killed
+--sent N                it was ended at some moment, until which the camera had sent so many frames; what it would have sent
+                        while it --took is lost, too; FILEs as with --killed
+--gone                  files were removed, so that there are less pictures than were written
 --took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived
 """
@@ -79,10 +81,15 @@ def joined(numbers):
     return numbers + numpy.cumsum(numpy.where(begins, numpy.roll(numbers, 1) + 1, 0))
 
 
+def was_ended(options):
+    """Whether the process had no time to end its files."""
+    return any(value is not None for value in (options.killed, options.died_at, options.sent))
+
+
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if (options.torn or options.killed is not None) and path == options.files[-1] and said:
+    if was_ended(options) and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
@@ -131,13 +138,13 @@ def adds_up(report, count, numbers, options):
     frames, output = report.frames, report.outputs[options.output]
     if frames.captured != sum(getattr(frames, name) for name in SUMS):
         raise Problem(f"{frames.captured} frames were captured, which are not the sum of {vars(frames)}")
-    if options.files and count != output.written:
+    if options.files and (count > output.written if options.gone else count != output.written):
         raise Problem(f"{count} pictures are there, and {output.written} in the report")
     if numbers is not None:
         inside = numbers[-1] + 1 - len(numbers)
-        lost = frames.droppedByDriver + frames.captured - output.written
-        if not inside <= lost - frames.unused <= inside + lost:
-            raise Problem(f"{inside} numbers are missing, and {lost - frames.unused} in the report")
+        lost = frames.droppedByDriver + frames.captured - frames.unused - count
+        if inside > lost:
+            raise Problem(f"{inside} numbers are missing, and {lost} in the report")
         if numbers[-1] >= frames.captured + frames.droppedByDriver:
             raise Problem(f"picture {numbers[-1]} is there, and {frames.captured} were captured")
     for expression in options.so:
@@ -198,6 +205,8 @@ def measure(options, result):
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
         result["lost"] += int(result["took"] * options.rate)
+    if options.died_at is not None and numbers is not None:
+        result["lost"] += options.died_at - 1 - int(numbers[-1])
     if options.report:
         result["report"] = "a problem"
         report = json.loads(options.report.read_text(), object_hook=lambda pairs: SimpleNamespace(**pairs))
@@ -249,6 +258,10 @@ def settle(options):
     if problems:
         sys.exit(f"{len(problems)} of {len(rows)} times not survived: {problems[0]}")
     print(f"{len(rows)} times")
+
+
+def names(options):
+    print(*dict.fromkeys(row["fault"] for row in lines(options.lines, options.part)), sep="\n")
 
 
 def summary(values, form):
@@ -303,18 +316,23 @@ def main():
     trials.add_argument("--output", type=int, default=0)
     trials.add_argument("--so", action="append", default=[])
     trials.add_argument("--killed", type=float)
-    trials.add_argument("--torn", action="store_true")
     trials.add_argument("--sent", type=int)
+    trials.add_argument("--gone", action="store_true")
+    trials.add_argument("--died-at", type=int)
     trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)
     trials.add_argument("--most-took", type=float)
     trials.add_argument("files", type=pathlib.Path, nargs="*")
     settled = commands.add_parser("settle")
     settled.set_defaults(action=settle)
-    settled.add_argument("lines", type=pathlib.Path)
-    for command in (trials, settled):
+    named = commands.add_parser("names")
+    named.set_defaults(action=names)
+    for command in (trials, settled, named):
         command.add_argument("--part", required=True)
+    for command in (trials, settled):
         command.add_argument("--fault", required=True)
+    for command in (settled, named):
+        command.add_argument("lines", type=pathlib.Path)
     made = commands.add_parser("table")
     made.set_defaults(action=table)
     made.add_argument("lines", type=pathlib.Path)

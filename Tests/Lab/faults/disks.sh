@@ -1,0 +1,166 @@
+#!/bin/bash
+# Disks that are full, slow, hang, fail or go away, and folders that are removed. Needs root, for mounts.
+# usage: disks.sh [--short]
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+# shellcheck source=faults.sh
+. "$LAB/faults/faults.sh"
+part="Disks"
+if [ "$(id -u)" != 0 ]; then
+    skip "$part" "needs root for a mount"
+    finish
+    exit
+fi
+test30=(--device test --size 640x480 --fps 30 --keyframe-interval 10 --encoder software)
+disk=$work/disk store=$work/store
+mkdir -p "$disk" "$store"
+trap 'umount --lazy "$disk" "$store" 2>/dev/null || true; clean' EXIT
+
+# Full, for good: the file ends there, and another output goes on.
+for ((i = 0; i < $(times 5 1); i++)); do
+    draw 100 400
+    mount -t tmpfs -o "size=${drawn}k" none "$disk"
+    start "${test30[@]}" --no-pace --qp 2 --frames 3000 "$disk/a.h264"
+    ended
+    trial "full" --status "$status" --wanted 74 --report report.json --so '"disk is full" in outputs[0].error' "$disk/a.h264"
+    rm "$disk/a.h264"
+    start "${test30[@]}" --no-pace --qp 2 --frames 3000 "$disk/a.h264" beside.h264
+    ended
+    trial "full, and another output elsewhere" --status "$status" --wanted 74 --report report.json "$disk/a.h264"
+    trial "that other output" --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].written == 3000' --most-lost 0 beside.h264
+    umount "$disk"
+done
+for fault in "full" "full, and another output elsewhere" "that other output"; do settle "$fault"; done
+
+# Old segments make room.
+if [ -z "$short" ]; then
+    mount -t tmpfs -o size=400k none "$disk"
+    start "${test30[@]}" --no-pace --qp 2 --frames 3000 --segment 30f --min-free 25% "$disk/a.h264" beside.h264
+    ended
+    mapfile -t files < <(ls -v beside*.h264)
+    trial "nearly full, with --min-free" --output 1 --status "$status" --report report.json --so 'outputs[0].segments.removed > 0' \
+        --so 'outputs[0].lost == 0' --so 'outputs[0].written == 3000' --most-lost 0 "${files[@]}"
+    settle "nearly full, with --min-free"
+    umount "$disk"
+fi
+
+# A recording in segments on the disk, and one beside it, while something happens to the disk for a while.
+meanwhile() { # FAULT TRIAL-OPTION...: from `appears` to `begins`, `stops` and `disappears`
+    local fault=$1 files i
+    shift
+    for ((i = 0; i < $(times 5 1); i++)); do
+        appears
+        draw 3 "$(times 25 5)"
+        start "${test30[@]}" --qp 8 --segment 1s "$disk/sub/a.h264" beside.h264
+        await 30 holds $((drawn * 1000)) "$disk/sub/a*.h264" || fail "$fault" "nothing is recorded"
+        begins
+        await 60 grep -q 'trying on' stderr || fail "$fault" "it is not told"
+        stops
+        await 60 grep -q 'recording again' stderr || fail "$fault" "it is not tried again"
+        grows "$disk/sub/a*.h264" || fail "$fault" "it does not go on"
+        ended TERM
+        mapfile -t files < <(ls -v "$disk"/sub/a*.h264)
+        trial "$fault" --rate 30 --status "$status" --wanted 74 --report report.json --so 'outputs[0].lost > 0' --most-took 20 "$@" "${files[@]}"
+        mapfile -t files < <(ls -v beside*.h264)
+        trial "$fault: the output beside it" --rate 30 --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].lost == 0' "${files[@]}"
+        disappears
+    done
+    settle "$fault"
+    settle "$fault: the output beside it"
+}
+
+appears() { mount -t tmpfs -o size=2m none "$disk"; }
+disappears() { umount "$disk"; }
+begins() { head -c 2m /dev/zero >"$disk/other" 2>/dev/null || true; }
+stops() { rm "$disk/other"; }
+meanwhile "full for a while, segments"
+
+begins() { rm -r "$disk/sub"; }
+stops() { :; }
+meanwhile "the folder is removed, segments" --gone
+
+# The same store comes back at its place.
+appears() { mount -t tmpfs none "$store" && mount --bind "$store" "$disk"; }
+disappears() { umount "$disk" "$store"; }
+begins() { umount --lazy "$disk"; }
+stops() { mount --bind "$store" "$disk"; }
+if [ -z "$short" ]; then meanwhile "unmounted for a while, segments" --gone; fi
+
+read -ra fuse < <(pkg-config --cflags --libs fuse3 2>/dev/null || true)
+if [ ! -e /dev/fuse ] || ! command -v fusermount3 >/dev/null || ! built disk "${fuse[@]}"; then
+    skip "slow and failing disks" "no FUSE here; install fuse3 and libfuse3-dev"
+    finish
+    exit
+fi
+control=$work/control
+serve() { # the store through FUSE
+    "$built" "$control" "$store" "$disk" 2>/dev/null &
+    server=$!
+    await 10 mountpoint -q "$disk"
+}
+appears() { : >"$control" && mount -t tmpfs none "$store" && serve; }
+disappears() { umount "$disk" && umount "$store"; }
+begins() { echo fail >"$control"; }
+stops() { : >"$control"; }
+meanwhile "EIO for a while, segments"
+begins() { kill -KILL "$server" && wait "$server" || true; } 2>/dev/null
+stops() { umount --lazy "$disk" && serve; }
+if [ -z "$short" ]; then meanwhile "its server dies and comes back (ENOTCONN), segments" --gone; fi
+
+# Without segments an error of the disk ends the file.
+appears
+for ((i = 0; i < $(times 5 1); i++)); do
+    draw 3 "$(times 25 5)"
+    : >"$control"
+    start "${test30[@]}" --qp 8 --overwrite "$disk/a.h264" beside.h264
+    await 30 holds $((drawn * 1000)) "$disk/a.h264" || fail "EIO" "nothing is recorded"
+    echo fail >"$control"
+    await 30 grep -q 'writing failed' stderr || await 5 grows beside.h264
+    ended TERM
+    trial "EIO" --status "$status" --wanted 74 --report report.json --so 'outputs[1].lost == 0' "$disk/a.h264"
+done
+settle "EIO"
+
+# A disk that hangs: what comes is kept in memory.
+for ((i = 0; i < $(times 5 1); i++)); do
+    : >"$control"
+    start "${test30[@]}" --qp 8 --overwrite "$disk/a.h264" beside.h264
+    await 30 holds 3000 "$disk/a.h264" || fail "hangs for a while" "nothing is recorded"
+    echo hang >"$control"
+    draw 10 100
+    if [ -n "$short" ]; then drawn=10; fi
+    await 60 holds $((drawn * 1000)) beside.h264
+    : >"$control"
+    grows "$disk/a.h264"
+    ended TERM
+    trial "hangs for a while" --rate 30 --status "$status" --report report.json --so 'outputs[0].lost == 0' --most-lost 30 "$disk/a.h264"
+done
+settle "hangs for a while"
+
+# A slow disk: 28 MB a second (the emulated GPU's pictures are lossless) for one that takes 10. When the queue of 64 MiB
+# is full frames are dropped, and never coded units: with P pictures in between, the decoder would have something to say.
+if [ -z "$short" ] && said=$("$LAB/gpu/fetch" 2>&1); then
+    launcher=("$LAB/gpu/run" iHD)
+    for ((i = 0; i < $(times 3 1); i++)); do
+        echo "slow 10000000" >"$control"
+        start --device test --size 640x480 --fps 60 --frames 400 --encoder vaapi --overwrite "$disk/a.h264"
+        ended
+        trial "slow: a third of what it should take" --rate 60 --status "$status" --report report.json --so 'outputs[0].lost == 0' \
+            --so 'frames.droppedByUs > 0' --so 'outputs[0].written == 400' --so 'frames.droppedByEncoder == 0' "$disk/a.h264"
+    done
+    settle "slow: a third of what it should take"
+    launcher=()
+fi
+: >"$control"
+disappears
+
+# A file that is removed without segments.
+start "${test30[@]}" a.h264 beside.h264
+await 30 holds 3000 a.h264 && rm a.h264
+await 30 grows beside.h264
+ended TERM
+trial "the file is removed" --status "$status" --wanted 74 --report report.json --output 1 --so '"removed" in outputs[0].error' beside.h264
+settle "the file is removed"
+finish
