@@ -23,7 +23,7 @@ recordings=/var/lib/camrec/$name
 usb=$LAB_CACHE/webcam
 property() { systemctl show --value --property "$1" $service; }
 configure() { # LINE...: the service's settings, besides those of all
-    printf '%s\n' "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "output = %H%M%S.h264" "$@" >/etc/camrec/$name.conf
+    printf '%s\n' "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "output = %H%M%S.h264" "segment = 1h" "$@" >/etc/camrec/$name.conf
 }
 restart() { # with its settings and those of the unit
     systemctl daemon-reload
