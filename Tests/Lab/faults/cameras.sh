@@ -148,12 +148,15 @@ control percentage_of_dropped_buffers=30
 lasts dropped "vivid: a third of the buffers is dropped (percentage_of_dropped_buffers=30)" 60 --so 'frames.droppedByDriver >= 10'
 control percentage_of_dropped_buffers=0
 # Both wrap 16 s, or 128 pictures, after the stream began.
+begins() { v4l2-ctl -d "$node" --stream-mmap=4 --stream-count=1 --verbose 2>&1 | grep -aE -- "$1"; }
 for bits in 1 2; do
     control wrap_timestamp=$bits
+    check "vivid: times of capture begin ahead of their wrap ($bits)" begins 'ts: *(9223372[0-9]{3}|2147483[0-9]{3})\.'
     lasts timestamp-$bits "vivid: times of capture wrap (wrap_timestamp=$bits)" 200 --so 'source.restarts == 0'
 done
 control wrap_timestamp=0
 control wrap_sequence_number=1
+check "vivid: sequence numbers begin ahead of their wrap" begins 'seq: *42949[0-9]{5}'
 lasts sequence "vivid: sequence numbers wrap (wrap_sequence_number)" 160 --so 'frames.droppedByDriver < 50'
 control wrap_sequence_number=0
 

@@ -23,7 +23,7 @@ recordings=/var/lib/camrec/$name
 usb=$LAB_CACHE/webcam
 property() { systemctl show --value --property "$1" $service; }
 configure() { # LINE...: the service's settings, besides those of all
-    printf '%s\n' "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "output = %H%M%S.h264" "$@" >/etc/camrec/$name.conf
+    printf '%s\n' "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "output = %H%M%S.h264" "segment = 1h" "$@" >/etc/camrec/$name.conf
 }
 restart() { # with its settings and those of the unit
     systemctl daemon-reload
@@ -51,7 +51,7 @@ strikes() { # FOLDER FAULT TIMES COMMAND: at random moments, each of which ends 
         # The camera tells how many frames it sent until it was let go.
         sent=$(grep -oE 'stream off: [0-9]+' "$RESULTS/uvccam.log" | tail -n 1 | grep -oE '[0-9]+')
         cp "$last" "$RESULTS/$kept/$1/$number.h264"
-        on_host trial "$2" --block 0 --rate 15 --torn --took "$took" --sent "$sent" "$kept/$1/$number.h264"
+        on_host trial "$2" --block 0 --rate 15 --took "$took" --sent "$sent" "$kept/$1/$number.h264"
     done
     on_host settle "$2"
 }

@@ -18,9 +18,9 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
 --died-at N             the process ended at this picture, without a report; FILEs as with --killed
+--sent N                it was ended at some moment, until which the camera had sent so many frames; what it would have sent
+                        while it --took is lost, too; FILEs as with --killed
 --gone                  files were removed, so that there are less pictures than were written
---torn                  it was ended like that at some moment
---sent N                the camera sent so many frames until then; what it would have sent while it --took is lost, too
 --took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived
 """
@@ -81,16 +81,17 @@ def joined(numbers):
     return numbers + numpy.cumsum(numpy.where(begins, numpy.roll(numbers, 1) + 1, 0))
 
 
-def ended_anywhere(options):
-    return options.torn or options.killed is not None or options.died_at is not None
+def was_ended(options):
+    """Whether the process had no time to end its files."""
+    return any(value is not None for value in (options.killed, options.died_at, options.sent))
 
 
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
-    if ended_anywhere(options) and not path.stat().st_size:
+    if was_ended(options) and not path.stat().st_size:
         return 0, numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)  # nothing came to it yet
-    if ended_anywhere(options) and path == options.files[-1] and said:
+    if was_ended(options) and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
@@ -215,7 +216,7 @@ def measure(options, result):
         adds_up(report, count, numbers, options)
         if len(options.times) == 1 and options.rate and len(moments) > 1:
             result["lost"] = missing(report, moments, count, options)
-        elif numbers is not None:
+        elif numbers is not None or not options.times:
             result["lost"] = report.frames.droppedByDriver + report.frames.captured - report.frames.unused - count
         result["report"] = "adds up"
     if options.took:
@@ -318,10 +319,9 @@ def main():
     trials.add_argument("--output", type=int, default=0)
     trials.add_argument("--so", action="append", default=[])
     trials.add_argument("--killed", type=float)
+    trials.add_argument("--sent", type=int)
     trials.add_argument("--gone", action="store_true")
     trials.add_argument("--died-at", type=int)
-    trials.add_argument("--torn", action="store_true")
-    trials.add_argument("--sent", type=int)
     trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)
     trials.add_argument("--most-took", type=float)
