@@ -71,7 +71,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network, .journalInUse,
+        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network,
+            .journalInUse,
             .neverFree, .noJournal:
             true
         default: false
