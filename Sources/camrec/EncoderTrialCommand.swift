@@ -53,7 +53,8 @@ struct EncoderTrialCommand: ParsableCommand {
             return failure("the process was ended (\(reason)); see what the driver said")
         case .silent:
             return failure(
-                "no picture for \(patience / 1_000_000_000) s: the driver hangs; see the kernel's log (sudo dmesg)")
+                "no picture for \(patience / 1_000_000_000) s: the driver hangs; see the kernel's log (sudo dmesg)"
+            )
         }
     }
 }

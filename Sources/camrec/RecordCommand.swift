@@ -94,6 +94,9 @@ struct RecordCommand: ParsableCommand {
         if segments.isSegmented, !choices.contains(where: \.isFile) {
             throw ValidationError("--segment and --ring need an output that is a file")
         }
+        if segments.isSegmented, let path = reporting.timestamps, path == choices.first?.path {
+            throw ValidationError("'\(path)' is the output's name, and that of --timestamps, too")
+        }
         for choice in choices where segments.isLimited && choice.isFile {
             let names = [choice.path, choice.timestamps].compactMap { $0 }
             if let name = names.first(where: { !segments.names($0).areKnownAgain(at: time(nil)) }) {

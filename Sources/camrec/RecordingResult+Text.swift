@@ -30,7 +30,8 @@ extension RecordingResult {
         }
         if frames.droppedInRestart > 0 {
             warnings.append(
-                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was opened anew")
+                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was opened anew"
+            )
         }
         let late = frames.droppedByUs - frames.droppedInRestart
         if late > 0 {

@@ -184,6 +184,16 @@ import Threading
         }
     }
 
+    @Test("timestamps whose pattern comes to the segment's name are an error, and nothing is made")
+    func timestampsInPlace() throws {
+        let bench = Bench()
+        let sink = try bench.sink("2009.h264", .frames(10), timestamps: "%Y.h264")
+        let unit = units(0..<1, idrEvery: 10)[0]
+        let error = #expect(throws: OutputError.self) { try sink.write(unit) }
+        #expect(error?.kind == .usedTwice("the timestamps"))
+        #expect(bench.folder.names().isEmpty)
+    }
+
     // MARK: One file
 
     @Test("a recording in one file begins another where the picture format changes")

@@ -47,7 +47,9 @@ struct ServiceCheck {
         case .sound(let device?) where device.hasPrefix("/dev/") && !files.exists(device):
             return Finding(
                 .services, .note, service, "its camera is not there: \(device)",
-                remedy: "plug it in, or write its name into \(path) ('ls /dev/camrec' lists those that are there)")
+                remedy:
+                    "plug it in, or write its name into \(path) ('ls /dev/camrec' lists those that are there)"
+            )
         case .sound: break
         }
         if isRunning(service) { return Finding(.services, .fine, service, "running") }

@@ -74,7 +74,8 @@ final class Muxer {
         headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
-        clock = PacketClock(ticksPerSecond: try writeHeader(format.muxerOptions(pieceDuration: pieceDuration)),
+        clock = PacketClock(
+            ticksPerSecond: try writeHeader(format.muxerOptions(pieceDuration: pieceDuration)),
             stream: stream)
         headerCount = file.count
     }

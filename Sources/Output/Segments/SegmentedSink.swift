@@ -102,6 +102,8 @@ public final class SegmentedSink: PacketSink {
     private static let longestPause: Int64 = 10_000_000_000
     /// An outage so soon after another one goes on with its pauses.
     private static let steadiness: Int64 = 10_000_000_000
+    /// So many names are tried for a segment.
+    private static let mostNames = 10_000
     /// So many bytes of a segment may be written before the limits are looked at.
     private static let bytesBetweenChecks = 16 << 20
 
@@ -223,9 +225,11 @@ extension SegmentedSink {
     private func openSegment() throws(OutputError) -> Segment {
         guard !volume.isGone else { throw OutputError(.volumeGone, output: names.folder) }
         let time = clock.wall()
-        while true {
+        for _ in 0..<Self.mostNames {
             let path = names.next(at: time)
             let times = timestampNames.map { $0.companion(at: time, counter: names.lastCounter) }
+            if times == path { throw OutputError(.usedTwice("the timestamps"), output: path) }
+            if let times, FileFacts(path: times) != nil { continue }
             for path in [path, times].compactMap({ $0 }) {
                 let code = Folder.make(Folder.of(path))
                 guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
@@ -243,6 +247,7 @@ extension SegmentedSink {
                 guard error.kind == .exists else { throw error }
             }
         }
+        throw OutputError(.exists, output: names.pattern)
     }
 
     private func endSegment() throws(OutputError) {

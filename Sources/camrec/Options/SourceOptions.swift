@@ -30,7 +30,8 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that is in use: 30s, 0 for not at all, or forever. Default: 0.", valueName: "TIME"))
+            "Wait for a camera that is in use: 30s, 0 for not at all, or forever. Default: 0.",
+            valueName: "TIME"))
     var wait: Patience?
 
     @Option(
