@@ -72,9 +72,11 @@ public final class Recording {
     ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
     ///   - outputs: each with the index of the track whose stream it takes.
+    ///   - reportFailure: told, on a writer's thread, of an output that has failed while others go on.
     public init(
         from source: RecordingSource, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
-        control: RecordingControl = RecordingControl(), limits: RecordingLimits
+        control: RecordingControl = RecordingControl(), limits: RecordingLimits,
+        reportFailure: @escaping @Sendable (OutputError) -> Void = { _ in }
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
@@ -103,17 +105,21 @@ public final class Recording {
             EncodeStage(
                 tracks: self.tracks, watch: watch, limits: limits, frames: frames, counters: counters,
                 stop: stopWish, control: control))
-        try start(captureStage, frames)
+        try start(captureStage, frames, reportFailure)
     }
 
     /// Starts all threads or none.
     private func start(
-        _ captureStage: Handover<CaptureStage>, _ frames: BoundedQueue<PixelBuffer>
+        _ captureStage: Handover<CaptureStage>, _ frames: BoundedQueue<PixelBuffer>,
+        _ reportFailure: @escaping @Sendable (OutputError) -> Void
     ) throws(RecordingError) {
         let unfinished = Countdown(outputs.count)
         let areWriting = outputs.allSatisfy { output in
-            output.start { [stopWish, ended] in
-                guard unfinished.countDown() else { return }
+            output.start { [stopWish, ended] failure in
+                guard unfinished.countDown() else {
+                    if let failure { reportFailure(failure) }
+                    return
+                }
                 stopWish.request()
                 ended.raise()
             }

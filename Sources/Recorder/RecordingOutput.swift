@@ -35,12 +35,12 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Starts the writer.
-    /// - Parameter ended: called on the writer's thread when everything is written or writing has failed.
+    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason why no more is.
     /// - Returns: false where the system allows no more threads.
-    func start(ended: @escaping @Sendable () -> Void) -> Bool {
+    func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
         thread = WorkerThread { [self] in
             error = stage.run()
-            ended()
+            ended(stage.hasGivenUp ? error : nil)
         }
         return thread != nil
     }

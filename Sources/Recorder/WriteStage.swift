@@ -15,6 +15,8 @@ struct WriteStage {
     /// What is kept in memory until something happens; nil where everything is written.
     var ring: EventRing?
     var latency = LatencyHistogram()
+    /// The sink failed before the stream had ended.
+    private(set) var hasGivenUp = false
     private var seenTriggers = 0
     private var failure: OutputError?
 
@@ -87,7 +89,8 @@ struct WriteStage {
     private mutating func note(_ error: OutputError) { failure = failure ?? error }
 
     /// Nothing more is written.
-    private func giveUp() {
+    private mutating func giveUp() {
+        hasGivenUp = true
         items.close()
         _ = items.removeAll()
         counters.add(counters[.accepted] - counters[.written], to: .lost)

@@ -63,7 +63,8 @@ struct RecordingSession {
             from: source(stream), tracks: consume tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, control: control, limits: command.length.limits)
+            }, control: control, limits: command.length.limits,
+            reportFailure: { [console] failure in console.warn("\(failure) (the other outputs go on)") })
         let start = MonotonicTime.now()
         let desk = ControlDesk(
             control: control, stop: signals.interruption, start: start, counters: recording.counters,

@@ -271,7 +271,7 @@ import Threading
         #expect(second?.isCreation == false)
     }
 
-    @Test("a folder that is removed is made again")
+    @Test("a folder that is removed is made again, and what was lost in it is told at the end")
     func folderRemoved() throws {
         let bench = Bench()
         let sink = try bench.sink("sub/a.h264", .frames(10))
@@ -279,7 +279,8 @@ import Threading
         unlink(bench.folder.path("sub/a.h264"))
         rmdir(bench.folder.path("sub"))
         for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
-        try sink.finish()
+        let lost = #expect(throws: OutputError.self) { try sink.finish() }
+        #expect(lost?.kind == .removed)
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 

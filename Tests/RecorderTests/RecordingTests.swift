@@ -149,6 +149,20 @@ import Threading
         #expect(!recording.hasUnwritten)
     }
 
+    @Test("an output that fails for good is told of while the others go on")
+    func reportedFailure() throws {
+        let (sink, other, isTold) = (ScriptedSink(), ScriptedSink(), Gate())
+        sink.failures = [3: .diskFull]
+        let recording = try Recording(
+            from: RecordingSource(
+                ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false)),
+            tracks: [Self.track(ScriptedEncoder())],
+            to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits(),
+            reportFailure: { failure in if failure.kind == .diskFull { isTold.open() } })
+        #expect(recording.finish().outputs[0].error?.kind == .diskFull)
+        #expect(other.units.count == 20)
+    }
+
     @Test("a live source's latency is told")
     func latency() throws {
         let outcome = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink()).finish()

@@ -43,7 +43,7 @@ if built encoder -shared -fPIC; then
     for picture in "${struck[@]}"; do
         # With nothing recorded yet, no second encoder is tried.
         [ "$picture" != 0 ] || continue
-        ENCODER_FAULT="error $picture" recorded "libx264: an error at picture N" 0 --report report.json --most-lost 30 \
+        ENCODER_FAULT="error $picture" recorded "libx264: an error at picture N" 0 --report report.json \
             --so 'outputs[0].written == 90' --so 'frames.droppedByEncoder == 1' --so 'encoder.restarts == 1' -- --encoder software
     done
     settle "libx264: an error at picture N"
@@ -78,18 +78,18 @@ gpu_faults() {
         case $driver/$picture in
             iHD/0) on_gpu "fail I915_GEM_EXECBUFFER2 EIO 1 1" "the first submission fails" 69 -- --encoder vaapi ;;
             iHD/*)
-                on_gpu "fail I915_GEM_EXECBUFFER2 EIO $((picture + 1)) 1" "a submission fails at picture N" 0 "${on_hardware[@]}" --most-lost 30 -- --encoder vaapi
+                on_gpu "fail I915_GEM_EXECBUFFER2 EIO $((picture + 1)) 1" "a submission fails at picture N" 0 "${on_hardware[@]}" --so 'frames.droppedByEncoder == 1' -- --encoder vaapi
                 [ -z "$short" ] || continue
                 on_gpu "lost $picture" "the device is lost at picture N" 0 "${in_software[@]}" --most-took 6 -- --encoder auto
                 on_gpu "hang $picture 300" "the GPU hangs and is reset at picture N" 0 "${in_software[@]}" --most-took 6 -- --encoder auto
                 ;;
             # Mesa 22.3 ends the process by itself when the kernel refuses a submission; systemd starts it again.
-            radeonsi/0) ;;
+            radeonsi/[01]) ;; # nothing is recorded then
             radeonsi/*)
-                on_gpu "fail AMDGPU_CS EINVAL $((picture + 1)) 1" "Mesa ends the process at picture N" 1 --died-at "$picture" --most-lost 30 -- --encoder auto
+                on_gpu "lost $picture" "the device is lost at picture N, Mesa ends the process" 1 --died-at "$picture" --most-lost 30 -- --encoder auto
                 [ -z "$short" ] || continue
-                on_gpu "hang $picture 300" "the GPU hangs and is reset, Mesa ends the process" 1 --died-at "$picture" --most-lost 30 -- --encoder auto
-                on_gpu "fail AMDGPU_CS ENOMEM $((picture + 1)) 1" "no memory for a submission" 0 "${on_hardware[@]}" --most-lost 30 -- --encoder vaapi
+                on_gpu "hang $picture 300" "the GPU hangs and is reset at picture N, Mesa ends the process" 1 --died-at "$picture" --most-lost 30 -- --encoder auto
+                on_gpu "fail AMDGPU_CS ENOMEM $((picture + 1)) 1" "no memory for a submission" 0 "${on_hardware[@]}" -- --encoder vaapi
                 ;;
         esac
     done

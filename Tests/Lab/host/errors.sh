@@ -103,7 +103,7 @@ survives() { # the run that wrote good.h264, good.h265 and, in vain, /dev/full
     local status=0
     camrec "${small[@]}" --frames 60 --overwrite --report report.json good.h264 /dev/full good.h265 || status=$?
     [ $status = 74 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
-    [ "$(grep -c . stderr)" = 1 ] && grep -q '/dev/full.*full' stderr || { echo "said: $(cat stderr)"; return 1; }
+    error_names stderr '/dev/full.*full' || return 1
     is_sound good.h264 --frames 60 && is_sound good.h265 --frames 60 &&
         report report.json 'hasattr(outputs[1], "error")' 'outputs[1].written == 0' 'not hasattr(outputs[0], "error")' 'outputs[2].written == 60'
 }

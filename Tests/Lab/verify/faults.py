@@ -51,7 +51,7 @@ def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
     form = ("-f", demuxer(path)) if demuxer(path) else ()
     result = subprocess.run(
-        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "100M", *form,
+        ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "1G", *form,
          "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
         input=b"" if data is None else data, capture_output=True, check=False)
     said = result.stderr.decode(errors="replace").strip()
@@ -89,6 +89,8 @@ def was_ended(options):
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
+    if was_ended(options) and not path.stat().st_size:
+        return 0, numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)  # nothing came to it yet
     if was_ended(options) and path == options.files[-1] and said:
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
@@ -114,7 +116,7 @@ def decoded(options):
     """All pictures of the output: how many, their numbers, their seconds; in order and each only once."""
     parts = [read(path, options) for path in options.files]
     count = sum(part[0] for part in parts)
-    if options.files and not count:
+    if options.files and not count and options.died_at is None:
         raise Problem("there is no picture")
     if not options.block or not count:
         return count, None, None
@@ -204,16 +206,17 @@ def measure(options, result):
     if options.killed is not None and seconds is not None:
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
-        result["lost"] += int(result["took"] * options.rate)
-    if options.died_at is not None and numbers is not None:
-        result["lost"] += options.died_at - 1 - int(numbers[-1])
+        # What is missing before that was dropped by a busy machine, and not lost with the process.
+        result["lost"] = int(result["took"] * options.rate)
+    if options.died_at is not None:
+        result["lost"] = options.died_at - count
     if options.report:
         result["report"] = "a problem"
         report = json.loads(options.report.read_text(), object_hook=lambda pairs: SimpleNamespace(**pairs))
         adds_up(report, count, numbers, options)
         if len(options.times) == 1 and options.rate and len(moments) > 1:
             result["lost"] = missing(report, moments, count, options)
-        elif numbers is not None or not options.times:
+        elif numbers is not None or options.files and not options.times:
             result["lost"] = report.frames.droppedByDriver + report.frames.captured - report.frames.unused - count
         result["report"] = "adds up"
     if options.took:
