@@ -18,7 +18,7 @@ struct FileOutput {
         let report: (SegmentEvent) -> Void = { [console] event in
             if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
         }
-        if segments.isSegmented, choice.isFile {
+        if segments.isSegmented || beginsAgain, choice.isFile {
             return try SegmentedSink(
                 segments.plan(path: choice.path, timestamps: choice.timestamps), stream: stream, open: open,
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer), report: report)
@@ -27,6 +27,9 @@ struct FileOutput {
         guard choice.isFile else { return first }
         return SegmentedSink(first: first, path: choice.path, stream: stream, open: open, report: report)
     }
+
+    /// A service that was restarted finds its former run's file, and nobody to name another: it gets a counter, too.
+    private var beginsAgain: Bool { ServiceEnvironment.isNotified && !overwrite }
 
     /// Makes the sinks of one form.
     private func opening(

@@ -38,20 +38,25 @@ records() { # another process than before, into another file
         [ -n "$(find "$file" -size +8k)" ] && process=$now
 }
 
-strikes() { # FOLDER FAULT TIMES COMMAND: at random moments, each of which ends the process
+exit_code() { # of the service's former process, as a shell tells it
+    journalctl -b --no-pager -o cat -u $service | grep -oE 'Main process exited, code=[a-z]+, status=[0-9]+' | tail -n 1 |
+        awk -F '[=,]' '{print $NF + ($3 == "exited" ? 0 : 128)}'
+}
+
+strikes() { # FOLDER FAULT TIMES EXIT-CODE COMMAND: at random moments, each of which ends the process
     local number before took last sent
     mkdir "$RESULTS/$kept/$1"
     for ((number = 0; number < $3; number++)); do
         for_a_while 0 2000
         last=$file
         before=$(now)
-        $4
+        $5
         await 120 records || echo "$service does not record again: $(property StatusText)"
         took=$(since "$before")
         # The camera tells how many frames it sent until it was let go.
         sent=$(grep -oE 'stream off: [0-9]+' "$RESULTS/uvccam.log" | tail -n 1 | grep -oE '[0-9]+')
         cp "$last" "$RESULTS/$kept/$1/$number.h264"
-        on_host trial "$2" --block 0 --rate 15 --took "$took" --sent "$sent" "$kept/$1/$number.h264"
+        on_host trial "$2" --block 0 --rate 15 --status "$(exit_code)" --wanted "$4" --took "$took" --sent "$sent" "$kept/$1/$number.h264"
     done
     on_host settle "$2"
 }
@@ -67,15 +72,15 @@ fi
 configure "encoder = software"
 restart
 crash() { systemctl kill --signal=SEGV $service; }
-strikes crash "the process crashes (SIGSEGV)" "$(times 5 1)" crash
+strikes crash "the process crashes (SIGSEGV)" "$(times 5 1)" 139 crash
 if [ -n "$short" ]; then
     systemctl stop $service
     exit 0
 fi
 end() { systemctl kill --signal=KILL $service; }
-strikes kill "the process is killed (SIGKILL)" 5 end
+strikes kill "the process is killed (SIGKILL)" 5 137 end
 halt() { systemctl kill --signal=STOP $service; }
-strikes hang "the process hangs (SIGSTOP), and the watchdog ends it after 30 s" 2 halt
+strikes hang "the process hangs (SIGSTOP), and the watchdog ends it after 30 s" 2 134 halt
 
 # A driver that crashes: Mesa ends the process that a submission is refused to.
 if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
@@ -93,7 +98,7 @@ if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
         : >/opt/lab/faults
     }
     another_process() { [ "$(property MainPID)" != "$process" ]; }
-    strikes driver "the GPU's driver ends the process (Mesa, when a submission is refused)" 3 refuse
+    strikes driver "the GPU's driver ends the process (Mesa, when a submission is refused)" 3 1 refuse
 else
     skip "the GPU's driver ends the process" "no emulated GPU; see Tests/Lab/gpu/fetch"
 fi

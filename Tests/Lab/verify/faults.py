@@ -216,7 +216,7 @@ def measure(options, result):
         adds_up(report, count, numbers, options)
         if len(options.times) == 1 and options.rate and len(moments) > 1:
             result["lost"] = missing(report, moments, count, options)
-        elif numbers is not None or not options.times:
+        elif numbers is not None or options.files and not options.times:
             result["lost"] = report.frames.droppedByDriver + report.frames.captured - report.frames.unused - count
         result["report"] = "adds up"
     if options.took:
