@@ -29,11 +29,6 @@ struct CheckCommand: ParsableCommand {
                     console.inform(
                         "\(path): neither 'output' nor 'listen': name an OUTPUT on the command line")
                 }
-                for name in RecordCommand.filesRefusedLater(arguments) {
-                    console.inform(
-                        "\(path): once '\(name)' is there, the next start is refused (73): write 'overwrite = yes'"
-                            + ", or for outputs 'segment' or 'ring'")
-                }
             } catch {
                 for problem in error.problems { console.fail(problem.description) }
                 status = .offence

@@ -40,17 +40,6 @@ extension RecordCommand {
         arguments.contains { $0.hasPrefix("--output=") || $0.hasPrefix("--listen=") }
     }
 
-    /// The files that a second start with a file's arguments would find there and leave alone.
-    static func filesRefusedLater(_ arguments: [String]) -> [String] {
-        guard !arguments.contains("--overwrite") else { return [] }
-        let isSegmented = arguments.contains { $0.hasPrefix("--segment=") || $0.hasPrefix("--ring=") }
-        let options = ["--report="] + (isSegmented ? [] : ["--output=", "--timestamps="])
-        let names = arguments.flatMap { argument in
-            options.filter(argument.hasPrefix).map { String(argument.dropFirst($0.count)) }
-        }
-        return names.filter { OutputChoice(path: $0, codec: nil).isFile }
-    }
-
     /// The camera that a file's arguments name.
     static func device(_ arguments: [String]) -> String? {
         let option = "--device="

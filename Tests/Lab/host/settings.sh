@@ -66,8 +66,6 @@ refuses "check: no file" 1 '/dev/null' check /dev/null
 
 printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
 check "check: a byte order mark is none" "$CAMREC" check marked.conf
-printf 'output = once.h264\nreport = once.json\noutput = tcp://127.0.0.1:9\n' >once.conf
-check "check: files that the next start refuses are told" bash -c "[ \"\$(script -qec \"'$CAMREC' check once.conf\" /dev/null | grep -c 'once.*next start is refused')\" = 2 ]"
 for number in $(seq 100); do echo "control = $number"; done >wrong.conf
 status=0
 camrec check wrong.conf || status=$?
