@@ -12,7 +12,9 @@ final class ReportFile {
     init?(_ options: ReportingOptions) throws(RecordingError) {
         guard let path = options.report else { return nil }
         do throws(OutputError) {
-            file = try BufferedFile(path: path, overwrite: options.overwrite)
+            // A service that was restarted has nobody to remove its former run's.
+            file = try BufferedFile(
+                path: path, overwrite: options.overwrite || ServiceEnvironment.isNotified)
         } catch {
             throw .output(error)
         }

@@ -25,10 +25,11 @@ check "settings: its outputs" test "$(find . -name '*.h264' | wc -l)" = 2
 
 # A service that is begun anew has nobody to name another file.
 for run in first second; do
-    NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software service.h264
+    NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software --report service.json service.h264
 done
 check "service: each run has its file" is_sound service.h264 --frames 10
 check "service: the second's gets a counter" is_sound service-1.h264 --frames 10
+check "service: the report is the second's" report service.json 'output == "service-1.h264" or outputs[0].segments.last == "service-1.h264"'
 refuses "a file of the same name: refused without a service" 73 'service.h264 exists' --device test --frames 1 --encoder software service.h264
 
 cat >bad.conf <<'END'
