@@ -103,7 +103,7 @@ find_vivid
 
 back() { date -s '-1 hour' >/dev/null; }
 ahead() { date -s '+1 hour' >/dev/null; }
-for way in back ahead; do
+for way in $(times "back ahead" back); do
     strikes clock-$way "the clock is set $way an hour" "$(times 5 1)" $way --so 'source.restarts == 0'
 done
 halt() {
