@@ -45,13 +45,14 @@ rm -f out.h264
 refuses "no device: a path that is not there" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 refuses "no device: not a capture device" 66 '/dev/null' --device /dev/null "${quick[@]}" out.h264
 refuses "no device: --wait is for one that is in use" 66 '/dev/video250' --device /dev/video250 --wait 0 "${quick[@]}" out.h264
-waits_for_device() { # ARGUMENTS...: how long is asked for, or is until it is ended; what is waited for is told
-    local status=0
+waits_for_device() { # CODE ARGUMENTS...: how long is asked for, or is until it is ended; what is waited for is told
+    local expected=$1 status=0
+    shift
     limit=3 camrec "$@" --device /dev/video250 "${quick[@]}" out.h264 || status=$?
     grep -q 'waiting for the camera: /dev/video250' stderr && [ $status = "$expected" ] || { echo "exit code $status: $(cat stderr)"; return 1; }
 }
-expected=66 check "no device: waited for as long as --device-timeout says" waits_for_device --device-timeout 1s
-expected=124 check "no device: waited for with segments" waits_for_device --segment 1s
+check "no device: waited for as long as --device-timeout says" waits_for_device 66 --device-timeout 1s
+check "no device: waited for with segments" waits_for_device 124 --segment 1s
 refuses "no device: not waited for with segments and --device-timeout 0" 66 '/dev/video250' --device /dev/video250 --segment 1s --device-timeout 0 "${quick[@]}" out.h264
 if compgen -G '/dev/video*' >/dev/null; then
     skip "no device: no camera at all" "this machine has a camera"
