@@ -17,7 +17,8 @@ import Testing
         _ identity: SourceIdentity, _ request: CaptureRequest = CaptureRequest(), link: String? = nil
     ) -> CameraFinder {
         CameraFinder(
-            identity, link: link, request: request, calls: machine, nodes: { [machine] in machine.paths })
+            identity, link: link, request: request, calls: machine, nodes: { [machine] in machine.paths },
+            stableLink: { [machine] in machine.links[$0] })
     }
 
     @Test("it is found under another number, by its bus position and name, not taken for its neighbours")
@@ -44,9 +45,22 @@ import Testing
         let moved = ScriptedDevice()
         moved.bus = "usb-2.2"
         machine.devices = ["/dev/video0": ScriptedDevice(), link: moved]
+        machine.links = ["/dev/video0": "/dev/v4l/by-id/usb-other"]
         let again = try finder(stream.identity, link: link).open(continuing: stream.format)
         #expect(again.identity.device == link)
         #expect(again.identity.bus == "usb-2.2")
+    }
+
+    @Test("where the link went to a camera with the same serial number, the one in the old place is taken")
+    func twins() throws {
+        let link = "/dev/v4l/by-id/usb-camera"
+        let stream = try open().stream
+        let twin = ScriptedDevice()
+        twin.bus = "usb-2.2"
+        machine.devices = ["/dev/video2": ScriptedDevice(), link: twin]
+        let again = try finder(stream.identity, link: link).open(continuing: stream.format)
+        #expect(again.identity.device == "/dev/video2")
+        #expect(again.identity.bus == stream.identity.bus)
     }
 
     @Test("while it is away it is not found, and where its node may not be opened yet, that is said")

@@ -8,6 +8,8 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     var devices: [String: ScriptedDevice]
     private(set) var openDescriptors: [Int32: ScriptedDevice] = [:]
     private var nextDescriptor: Int32 = 2000
+    /// udev's links, by the nodes that they lead to.
+    var links: [String: String] = [:]
     /// Paths that may not be opened.
     var forbidden: Set<String> = []
     /// What open fails with where there is no device.
