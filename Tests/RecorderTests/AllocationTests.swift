@@ -266,6 +266,7 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "counted"
     let identity: FileIdentity? = nil
+    private let path: String
     private let file: SegmentedSink
     private let device: FileSink
     private let progress: Progress
@@ -276,19 +277,20 @@ private final class CountingSink: PacketSink, @unchecked Sendable {
         self.progress = progress
         var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
         close(mkstemp(&template))
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        unlink(template)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + ".h264"
         // A segment that is not cut while it is measured.
         let plan = SegmentedSink.Plan(
-            names: SegmentNames(path + ".h264", expandsTime: true), length: .time(3_600_000_000_000))
+            names: SegmentNames(path, expandsTime: true), length: .time(3_600_000_000_000))
         file = try SegmentedSink(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
-                defer { unlink(path) }
-                return try FileSink(path: path, overwrite: true, interruption: Interruption()!)
+                try FileSink(path: path, overwrite: true, interruption: Interruption()!)
             })
-        unlink(path)
         device = try FileSink(path: "/dev/null", overwrite: false, interruption: #require(Interruption()))
     }
+
+    deinit { unlink(path) }
 
     func write(_ unit: AccessUnit) throws(OutputError) {
         meter.nextFrame()
