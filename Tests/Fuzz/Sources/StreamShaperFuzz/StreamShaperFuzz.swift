@@ -25,7 +25,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         do {
             try checker.check(shaped)
         } catch {
-            // Damage within slices and parameter sets is passed on as it came, and for the checker to find.
+            // Damage within slices and parameter sets is passed on as it came, and so are open groups of pictures,
+            // which a container may have: for the checker to find.
             promise(error.isDamageOfTheEncoder, "the shape is kept: \(error)")
             shaper.expectIDR()
             checker = StreamShapeChecker(codec: codec)
@@ -53,7 +54,7 @@ extension StreamShapeViolation {
     fileprivate var isDamageOfTheEncoder: Bool {
         switch rule {
         case .referenceIndication, .temporalID, .syntax, .unknownParameterSet, .mixedSlices, .pictureBoundary,
-            .startsWithoutIDR:
+            .startsWithoutIDR, .openRandomAccess:
             true
         default: false
         }
