@@ -11,8 +11,8 @@ public struct Volume: Sendable {
     public init(folder: String) {
         self.folder = folder
         let device = Self.device(of: folder)
-        var parent = Self.absolute(folder)
-        while Self.device(of: parent) == device, parent != "/" { parent = Folder.of(parent) }
+        var parent = Self.absolute(folder) ?? folder
+        while Self.device(of: parent) == device, parent != Folder.of(parent) { parent = Folder.of(parent) }
         let found = Self.device(of: parent)
         underlying = found == device ? nil : found
     }
@@ -20,7 +20,7 @@ public struct Volume: Sendable {
     /// Whether it was mounted and is not any more: what is written to its folder now goes to another disk.
     public var isGone: Bool {
         guard let underlying else { return false }
-        var path = Self.absolute(folder)
+        guard var path = Self.absolute(folder) else { return true }
         while Self.device(of: path) == nil, path != "/" { path = Folder.of(path) }
         return Self.device(of: path) == underlying
     }
@@ -38,12 +38,14 @@ public struct Volume: Sendable {
         return stat(path, &status) == 0 ? status.st_dev : nil
     }
 
-    /// Without links and dots where the folder is there.
-    private static func absolute(_ path: String) -> String {
+    /// Without links and dots where the folder is there. Nil for a relative path where the working folder is gone, or
+    /// no longer mounted.
+    private static func absolute(_ path: String) -> String? {
         if let real = realpath(path, nil) {
             defer { free(real) }
             return String(cString: real)
         }
-        return path.hasPrefix("/") ? path : absolute(".") + "/" + path
+        if path.hasPrefix("/") { return path }
+        return path == "." ? nil : absolute(".").map { $0 + "/" + path }
     }
 }

@@ -28,22 +28,28 @@ public final class DiskSynchronizer: Sendable {
         // One of our own, because the writer closes its own when it likes.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return nil }
-        let file = SynchronizedFile(descriptor: copy, folder: Folder.of(path))
+        let file = SynchronizedFile(descriptor: copy, path: path)
         loop.add(file)
         return file
     }
+
+    /// Why the disk did not take a file that had ended by then; told once.
+    func takeFailure() -> OutputError? { loop.takeFailure() }
+
+    /// Has everything on the disk before it returns, and is over then.
+    func finish() { loop.stop() }
 }
 
 /// A file that is written to the disk from time to time.
 final class SynchronizedFile: Sendable {
     fileprivate let descriptor: Int32
-    fileprivate let folder: String
+    fileprivate let path: String
     fileprivate let isEnded = Atomic<Bool>(false)
     private let code = Atomic<Int32>(0)
 
-    fileprivate init(descriptor: Int32, folder: String) {
+    fileprivate init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
-        self.folder = folder
+        self.path = path
     }
 
     deinit { close(descriptor) }
@@ -51,10 +57,11 @@ final class SynchronizedFile: Sendable {
     /// Nothing more is written to it.
     func end() { isEnded.store(true, ordering: .releasing) }
 
-    /// Why the disk did not take it, as errno; nil where it did.
-    var failure: Int32? {
-        let code = code.load(ordering: .relaxed)
-        return code == 0 ? nil : code
+    /// Why the disk did not take it; nil where it did. Told once, to its writer or, when that is done with it, to the
+    /// synchronizer's owner.
+    func takeFailure() -> OutputError? {
+        let code = code.exchange(0, ordering: .relaxed)
+        return code == 0 ? nil : OutputError(writeFailed: code, output: path)
     }
 
     fileprivate func synchronize() {
@@ -63,7 +70,7 @@ final class SynchronizedFile: Sendable {
     }
 
     fileprivate func synchronizeFolder() {
-        let folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = open(Folder.of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         // File systems that cannot do so for a folder do not need it.
         _ = fsync(folder)
@@ -80,6 +87,7 @@ private final class SynchronizationLoop: @unchecked Sendable {
     private var files: [SynchronizedFile] = []
     private var newcomers: [SynchronizedFile] = []
     private var isStopping = false
+    private var failure: OutputError?
     private var thread: WorkerThread?
 
     init(interval: Int64) { self.interval = interval }
@@ -90,6 +98,8 @@ private final class SynchronizationLoop: @unchecked Sendable {
     }
 
     func add(_ file: SynchronizedFile) { monitor.withLock { newcomers.append(file) } }
+
+    func takeFailure() -> OutputError? { monitor.withLock { failure.take() } }
 
     /// Everything is on the disk when this returns.
     func stop() {
@@ -122,6 +132,11 @@ private final class SynchronizationLoop: @unchecked Sendable {
         let rest = files.filter { !$0.isEnded.load(ordering: .acquiring) }
         for file in files { file.synchronize() }
         for file in newcomers { file.synchronizeFolder() }
-        monitor.withLock { self.files = rest }
+        monitor.withLock {
+            for file in files where !rest.contains(where: { $0 === file }) {
+                failure = failure ?? file.takeFailure()
+            }
+            self.files = rest
+        }
     }
 }

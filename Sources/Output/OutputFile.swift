@@ -58,7 +58,7 @@ public final class OutputFile {
     }
 
     deinit {
-        if let path, wasCreated, keptCount == 0 { unlink(path) }
+        removeIfEmpty()
         if path != nil, descriptor >= 0 { Glibc.close(descriptor) }
         synchronized?.end()
     }
@@ -72,7 +72,7 @@ public final class OutputFile {
     /// Writes all of the bytes at the position.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         try begin()
-        if let code = synchronized?.failure { throw failure(code) }
+        if let error = synchronized?.takeFailure() { throw error }
         if isRemoved { throw OutputError(.removed, output: name) }
         var rest = bytes
         while !rest.isEmpty {
@@ -119,6 +119,7 @@ public final class OutputFile {
     public func close() throws(OutputError) {
         synchronized?.end()
         guard path != nil, descriptor >= 0 else { return }
+        removeIfEmpty()
         let isLost = keptCount > 0 && isRemoved
         let result = Glibc.close(descriptor)
         descriptor = -1
@@ -145,6 +146,14 @@ public final class OutputFile {
             }
         }
         hasBegun = true
+    }
+
+    /// Removes a new file of which nothing was kept; not what somebody has put into its place.
+    private func removeIfEmpty() {
+        guard let path, wasCreated, keptCount == 0, let identity, identity == FileIdentity(path: path) else {
+            return
+        }
+        unlink(path)
     }
 
     private func waitForReader() throws(OutputError) {

@@ -14,6 +14,9 @@ public protocol PacketSink: AnyObject {
     /// Whether later access units may be written although one could not be; those until then are lost.
     var recovers: Bool { get }
 
+    /// Whether the pictures are in it, and not only what belongs to those of another output.
+    var takesPictures: Bool { get }
+
     /// The stream goes on in another picture format, with an IDR. Where one file cannot hold both, the next
     /// begins.
     func beginStream(_ description: StreamDescription) throws(OutputError)
@@ -28,6 +31,9 @@ public protocol PacketSink: AnyObject {
 extension PacketSink {
     /// Most outputs end where writing fails.
     public var recovers: Bool { false }
+
+    /// Most outputs are there for the pictures.
+    public var takesPictures: Bool { true }
 
     /// Most outputs are one stream.
     public func endFile() throws(OutputError) {}

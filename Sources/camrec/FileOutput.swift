@@ -18,18 +18,24 @@ struct FileOutput {
         let report: (SegmentEvent) -> Void = { [console] event in
             if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
         }
-        if segments.isSegmented || beginsAgain, choice.isFile {
+        if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             return try SegmentedSink(
                 segments.plan(path: choice.path, timestamps: choice.timestamps), stream: stream, open: open,
-                openTimestamps: opening(.timestamps, overwrite: false, synchronizer), report: report)
+                openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
+                synchronizer: synchronizer, report: report)
         }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }
-        return SegmentedSink(first: first, path: choice.path, stream: stream, open: open, report: report)
+        return SegmentedSink(
+            first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
+            report: report)
     }
 
     /// A service that was restarted finds its former run's file, and nobody to name another: it gets a counter, too.
-    private var beginsAgain: Bool { ServiceEnvironment.isNotified && !overwrite }
+    /// Its names are patterns always, and what a pattern makes is not replaced.
+    private func beginsAgain(_ path: String) -> Bool {
+        ServiceEnvironment.isNotified && (!overwrite || path.contains("%"))
+    }
 
     /// Makes the sinks of one form.
     private func opening(

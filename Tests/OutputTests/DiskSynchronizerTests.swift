@@ -21,23 +21,30 @@ import Threading
         var file = synchronizer.begin(descriptor, path: folder.path("a"))
         // It has a descriptor of its own.
         close(descriptor)
-        while file?.failure == nil { sched_yield() }
-        #expect(file?.failure == EBADF)
+        var error: OutputError?
+        while error == nil {
+            error = file?.takeFailure()
+            sched_yield()
+        }
+        #expect(error?.kind == .writeFailed(errno: EBADF))
         file?.end()
         weak let forgotten = file
         file = nil
         while forgotten != nil { sched_yield() }
+        // Its writer did not look any more.
+        #expect(synchronizer.takeFailure()?.output == folder.path("a"))
     }
 
-    @Test("what came last is on the disk when the synchronizer is gone, however long its interval")
+    @Test("what came last is on the disk when the synchronizer has finished, however long its interval")
     func last() throws {
-        var synchronizer = DiskSynchronizer(bound: 3_600_000_000_000)
+        let synchronizer = try #require(DiskSynchronizer(bound: 3_600_000_000_000))
         let descriptor = unsynchronizable()
-        let file = try #require(synchronizer?.begin(descriptor, path: folder.path("a")))
+        let file = try #require(synchronizer.begin(descriptor, path: folder.path("a")))
         close(descriptor)
         file.end()
-        #expect(file.failure == nil)
-        synchronizer = nil
-        #expect(file.failure == EBADF)
+        #expect(synchronizer.takeFailure() == nil)
+        synchronizer.finish()
+        #expect(synchronizer.takeFailure()?.kind == .writeFailed(errno: EBADF))
+        #expect(synchronizer.takeFailure() == nil)
     }
 }

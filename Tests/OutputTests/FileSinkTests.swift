@@ -84,6 +84,17 @@ import Threading
         #expect(folder.content("out.h264") == nil)
     }
 
+    @Test("what somebody has put into a new file's place stays", arguments: [true, false])
+    func replaced(isFinished: Bool) throws {
+        do {
+            let sink = try sink("out.h264")
+            unlink(folder.path("out.h264"))
+            folder.write("out.h264", [1, 2, 3])
+            if isFinished { try sink.finish() }
+        }
+        #expect(folder.content("out.h264") == [1, 2, 3])
+    }
+
     @Test("a file that somebody writes is left alone, and is free when its writer is done")
     func inUse() throws {
         do {

@@ -65,12 +65,27 @@ import Testing
         #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
     }
 
-    @Test("while too little is free the oldest goes, one at a time")
+    @Test("while too little is free the oldest go, as many as it takes, by their sizes")
     func free() throws {
-        try record(["a.h264", "a-1.h264", "a-2.h264"])
-        let keeper = try keeper(free: .share(0.1), space: { (total: 1000, free: 99) })
-        #expect(tidied(keeper) == ["a.h264"])
-        #expect(tidied(keeper) == ["a-1.h264"])
+        try record((0..<8).map { "a-\($0).h264" })
+        var free = 7500
+        let keeper = try keeper(free: .share(0.1), space: { (total: 100_000, free: free) })
+        #expect(tidied(keeper) == ["a-0.h264", "a-1.h264", "a-2.h264"])
+        // The file system does not show it yet, and the segment grows meanwhile.
+        folder.write("a-8.h264", [])
+        _ = keeper.begin([folder.path("a-8.h264")])
+        free = 7000
+        #expect(tidied(keeper, size: 500) == [])
+        free = 6900
+        #expect(tidied(keeper, size: 600) == ["a-3.h264"])
+        // Now it does, all but a part, and then others fill what there was.
+        free = 10_500
+        #expect(tidied(keeper, now: 30, size: 600) == [])
+        free = 9400
+        #expect(tidied(keeper, now: 31, size: 600) == ["a-4.h264"])
+        // A minute later it will show nothing more.
+        free = 9500
+        #expect(tidied(keeper, now: 100, size: 600) == ["a-5.h264"])
         let content = try self.keeper("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
         #expect(tidied(content) == [])
     }
@@ -84,9 +99,16 @@ import Testing
         _ = keeper.begin([folder.path("a-8.h264")])
         keeper.end(size: 1000)
         #expect(tidied(keeper) == [])
-        #expect(keeper.makeRoom() == [folder.path("a-0.h264")])
-        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264", "a-3.h264", "a-4.h264"])
-        free = 2000
+        #expect(keeper.makeRoom(now: 0) == [folder.path("a-0.h264")])
+        #expect(tidied(keeper) == [])
+        // Smaller ones, of which it takes more, and an earlier run's.
+        folder.write("a-9.h264", Array(repeating: 1, count: 2500))
+        _ = keeper.begin([folder.path("a-9.h264")])
+        keeper.end(size: 2500)
+        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264", "a-3.h264"])
+        free = 0
+        #expect(keeper.makeRoom(now: 0).count == 3)
+        free = 5000
         #expect(tidied(keeper) == [])
     }
 
@@ -96,8 +118,30 @@ import Testing
         folder.write("a.h264", [1, 2, 3])
         _ = keeper.begin([folder.path("a.h264")])
         #expect(tidied(keeper, size: 1 << 30) == [])
-        #expect(keeper.makeRoom() == [])
+        #expect(keeper.makeRoom(now: 0) == [])
         #expect(folder.names() == ["a.h264"])
+    }
+
+    @Test("a segment that cannot be removed saves no other, and costs none")
+    func stuck() throws {
+        try record((0..<6).map { "a-\($0).h264" })
+        let path = folder.path("a-0.h264")
+        guard mount(path, path, nil, UInt(MS_BIND), nil) == 0 else {
+            try Test.cancel("mounts are not allowed")
+        }
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let keeper = try keeper(bytes: 3000)
+        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264"])
+        for number in 6..<9 {
+            #expect(tidied(keeper) == [])
+            folder.write("a-\(number).h264", Array(repeating: 1, count: 1000))
+            _ = keeper.begin([folder.path("a-\(number).h264")])
+            #expect(tidied(keeper, size: 1000) == ["a-\(number - 3).h264"])
+            keeper.end(size: 1000)
+        }
+        umount2(path, Int32(MNT_DETACH))
+        #expect(tidied(keeper) == ["a-0.h264"])
+        #expect(folder.names() == ["a-6.h264", "a-7.h264", "a-8.h264"])
     }
 
     @Test("files that camrec did not write stay, whatever they are called")
@@ -286,5 +330,24 @@ import Testing
         keeper.end(size: 1)
         #expect(tidied(keeper) == ["a.h264"])
         #expect(folder.names() == [])
+    }
+
+    @Test("timestamps in another folder go with their segment, also those of an earlier run")
+    func timestampsElsewhere() throws {
+        for name in ["segments", "times"] { mkdir(folder.path(name), 0o755) }
+        let names = [names("segments/a.h264"), names("times/%Y/a.txt")]
+        let files = ["segments/a.h264", "times/2009/a.txt"].map { folder.path($0) }
+        var retention = SegmentRetention()
+        retention.count = 1
+        do {
+            let keeper = try SegmentKeeper(retention, names: names, space: { nil })
+            _ = Folder.make(folder.path("times/2009"))
+            for name in ["segments/a.h264", "times/2009/a.txt"] { folder.write(name, [1]) }
+            _ = keeper.begin(files)
+            keeper.end(size: 1)
+        }
+        let keeper = try SegmentKeeper(retention, names: names, space: { nil })
+        #expect(tidied(keeper) == ["segments/a.h264"])
+        #expect(folder.names(in: "times/2009") == [])
     }
 }

@@ -194,6 +194,21 @@ import Threading
         #expect(bench.folder.names().isEmpty)
     }
 
+    @Test("timestamps that cannot be made cost no picture and no old segment; that is told, and rarely")
+    func timestampsFail() throws {
+        let bench = Bench()
+        var retention = SegmentRetention()
+        retention.count = 100
+        let sink = try bench.sink("a.h264", .frames(10), timestamps: "t/%H.txt", retention: retention)
+        rmdir(bench.folder.path("t"))
+        bench.folder.write("t", [1])
+        for unit in units(0..<40, idrEvery: 10) { try sink.write(unit) }
+        let error = #expect(throws: OutputError.self) { try sink.finish() }
+        #expect(error?.kind == .notContinued(errno: ENOTDIR))
+        #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264", "t"])
+        #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
+    }
+
     // MARK: One file
 
     @Test("a recording in one file begins another where the picture format changes")

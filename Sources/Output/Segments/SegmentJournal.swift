@@ -9,7 +9,7 @@ import Glibc
 ///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME]
 ///
 /// Birth is the file's time of creation in nanoseconds, size `-` until it is known, and the second pair the
-/// segment's timestamps. Only a file that is in the journal is ever removed, and only while it is still that
+/// segment's timestamps, named from their own pattern's folder. Only a file that is in the journal is ever removed, and only while it is still that
 /// file: a plain one, reached without links from the pattern's folder, under a name that the pattern makes,
 /// made at the time that the journal says and as large as it was. Copies, and files that were put in a
 /// segment's place, are left alone.
@@ -24,7 +24,7 @@ final class SegmentJournal {
         var size: Int?
     }
 
-    /// A file by its name from the pattern's folder, and its time of creation.
+    /// A file by its name from its pattern's folder, and its time of creation.
     struct File: Equatable {
         let name: String
         let birth: Int64
@@ -34,13 +34,11 @@ final class SegmentJournal {
     private(set) var entries: [Entry] = []
     /// Of the segments that were ended.
     private(set) var bytes = 0
-    /// What the names in it begin at.
-    let folder: String
 
     private let path: String
     private let names: [SegmentNames]
     private var descriptor: Int32 = -1
-    /// Segments that could not be removed; it is tried again with the next one.
+    /// Segments that were to be removed and could not be. They are in the file still.
     private var stuck: [Entry] = []
     private var lineCount = 0
     /// Entries are missing in the file.
@@ -51,12 +49,14 @@ final class SegmentJournal {
     private static let largestSize = 256 << 20
     /// Lines that may be about segments that are gone, before it is written anew.
     private static let spareLines = 1000
+    /// So many of the stuck segments are tried at once.
+    private static let mostTries = 16
 
     /// Opens the journal of a pattern, or begins it.
     /// - Parameter names: those of the segments, and those of their timestamps where there are any.
     init(names: [SegmentNames]) throws(OutputError) {
         self.names = names
-        folder = names[0].folder
+        let folder = names[0].folder
         let rest = names[0].pattern.dropFirst(
             folder == "." && !names[0].pattern.hasPrefix("./") ? 0 : folder.count)
         path = "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined()).camrec"
@@ -71,15 +71,15 @@ final class SegmentJournal {
 
     /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
     /// - Returns: why it is not in the file, the first time that it is not.
+    /// - Parameter paths: the segment, and its timestamps where there are any.
     func begin(_ paths: [String]) -> OutputError? {
-        let files = paths.map { path in
-            let name = relative(path)
-            return File(name: name, birth: FileFacts(path: path)?.birth ?? 0)
+        let files = zip(paths, names).map { path, names in
+            File(name: Self.relative(path, to: names.folder), birth: FileFacts(path: path)?.birth ?? 0)
         }
-        (entries, stuck) = (stuck + entries + [Entry(files: files, size: nil)], [])
+        entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
         do throws(OutputError) {
-            if isBehind || !isInPlace || lineCount > 2 * entries.count + Self.spareLines {
+            if isBehind || !isInPlace || lineCount > 2 * (stuck.count + entries.count) + Self.spareLines {
                 try renew()
             } else {
                 try append(entries[entries.count - 1])
@@ -107,24 +107,46 @@ final class SegmentJournal {
     /// When the oldest segment was written last, in nanoseconds since 1970; nil where it is not there.
     var oldestModification: Int64? {
         guard let file = entries.first?.files.first else { return nil }
-        return withParent(of: file.name) { FileFacts(path: $1, in: $0)?.modification } ?? nil
+        return withParent(of: file.name, in: names[0].folder) { FileFacts(path: $1, in: $0)?.modification }
+            ?? nil
+    }
+
+    /// A segment that is gone.
+    struct Removed {
+        let path: String
+        /// Bytes.
+        let size: Int
     }
 
     /// Forgets the oldest segment, and removes its files where they are still what was written.
-    /// - Returns: the segment's path; nil where nothing was removed.
-    func removeOldest() -> String? {
+    /// - Returns: nil where nothing was removed.
+    func removeOldest() -> Removed? {
         guard !entries.isEmpty else { return nil }
         let entry = entries.removeFirst()
         bytes -= entry.size ?? 0
-        switch remove(entry.files[0], size: entry.size) {
+        return remove(entry)
+    }
+
+    /// Tries again to remove what could not be.
+    func removeStuck() -> [Removed] {
+        let tried = stuck.prefix(Self.mostTries)
+        stuck.removeFirst(tried.count)
+        return tried.compactMap(remove)
+    }
+
+    private func remove(_ entry: Entry) -> Removed? {
+        switch remove(entry.files[0], of: names[0], size: entry.size) {
         // A segment that is somebody's own now keeps its timestamps.
         case .isForeign: return nil
         case .failed:
             stuck.append(entry)
             return nil
         case .removed:
-            for file in entry.files.dropFirst() { _ = remove(file, size: nil) }
-            return path(of: entry.files[0])
+            for (file, names) in zip(entry.files, names).dropFirst() {
+                _ = remove(file, of: names, size: nil)
+            }
+            return Removed(
+                path: Self.path(of: entry.files[0], in: names[0].folder), size: entry.size ?? 0)
         }
     }
 
@@ -135,7 +157,7 @@ final class SegmentJournal {
         case failed
     }
 
-    private func path(of file: File) -> String {
+    private static func path(of file: File, in folder: String) -> String {
         switch folder {
         case ".": file.name
         case "/": "/" + file.name
@@ -143,11 +165,11 @@ final class SegmentJournal {
         }
     }
 
-    private func remove(_ file: File, size: Int?) -> Removal {
-        guard names.contains(where: { $0.covers(path(of: file)) || $0.covers("./" + file.name) }) else {
+    private func remove(_ file: File, of names: SegmentNames, size: Int?) -> Removal {
+        guard names.covers(Self.path(of: file, in: names.folder)) || names.covers("./" + file.name) else {
             return .isForeign
         }
-        return withParent(of: file.name) { parent, name in
+        return withParent(of: file.name, in: names.folder) { parent, name in
             guard let facts = FileFacts(path: name, in: parent), facts.isRegular, facts.birth == file.birth,
                 size == nil || size == facts.size
             else { return .isForeign }
@@ -156,7 +178,9 @@ final class SegmentJournal {
     }
 
     /// Opens the folder that a file is in, going from the pattern's folder through no links and never up.
-    private func withParent<Result>(of name: String, _ body: (Int32, String) -> Result) -> Result? {
+    private func withParent<Result>(
+        of name: String, in folder: String, _ body: (Int32, String) -> Result
+    ) -> Result? {
         let parts = name.split(separator: "/").map(String.init)
         guard let last = parts.last, !parts.contains(".."), !name.hasPrefix("/") else { return nil }
         var parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -171,7 +195,7 @@ final class SegmentJournal {
     }
 
     /// A path as the journal has it.
-    private func relative(_ path: String) -> String {
+    private static func relative(_ path: String, to folder: String) -> String {
         let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
         return String(rest.drop { $0 == "/" })
     }
@@ -208,7 +232,7 @@ extension SegmentJournal {
             let opened = try lock()
             close(descriptor)
             descriptor = opened
-            let known = Set(entries.map { $0.files[0] })
+            let known = Set((stuck + entries).map { $0.files[0] })
             entries = try read().filter { !known.contains($0.files[0]) } + entries
         }
         // The segment that begins has just been made, whatever the file system says of it.
@@ -246,7 +270,9 @@ extension SegmentJournal {
     /// Forgets those of the first entries whose files are there no more.
     private func forgetMissing(_ count: Int) {
         let present = entries[..<count].compactMap { entry -> Entry? in
-            let facts = withParent(of: entry.files[0].name) { FileFacts(path: $1, in: $0) } ?? nil
+            let facts =
+                withParent(of: entry.files[0].name, in: names[0].folder) { FileFacts(path: $1, in: $0) }
+                ?? nil
             guard let facts, facts.birth == entry.files[0].birth else { return nil }
             // A recorder that was killed could not say how large its last segment was.
             return Entry(files: entry.files, size: entry.size ?? facts.size)
@@ -257,7 +283,7 @@ extension SegmentJournal {
 
     /// Puts a file with the entries alone in the journal's place.
     private func compact() throws(OutputError) {
-        let text = Self.header + entries.map(\.line).joined()
+        let text = Self.header + (stuck + entries).map(\.line).joined()
         let temporary = path + ".new"
         unlink(temporary)
         let opened = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -272,7 +298,7 @@ extension SegmentJournal {
         }
         close(descriptor)
         descriptor = opened
-        lineCount = entries.count
+        lineCount = stuck.count + entries.count
     }
 
     private func append(_ entry: Entry) throws(OutputError) {

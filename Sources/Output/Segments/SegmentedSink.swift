@@ -21,6 +21,7 @@ public final class SegmentedSink: PacketSink {
     public let ring: EventRing.Plan?
     /// What came of it so far. To be read by the writer's thread, or after it.
     public private(set) var summary = Summary()
+    public let takesPictures: Bool
 
     private var names: SegmentNames
     private let timestampNames: SegmentNames?
@@ -29,6 +30,7 @@ public final class SegmentedSink: PacketSink {
     private let openTimestamps: Opening?
     private let clock: SegmentClock
     private let report: (SegmentEvent) -> Void
+    private let synchronizer: DiskSynchronizer?
     private let volume: Volume
     private let keeper: SegmentKeeper?
     private var schedule: SegmentSchedule?
@@ -37,6 +39,7 @@ public final class SegmentedSink: PacketSink {
     private var isCutDue = false
     private var outage: Outage?
     private var messages = MessageLimit()
+    private var timestampMessages = MessageLimit()
     /// It was told that there is too little room.
     private var isShortOfRoom = false
     /// The first thing that went wrong beside the pictures themselves.
@@ -105,29 +108,32 @@ public final class SegmentedSink: PacketSink {
     /// So many names are tried for a segment.
     private static let mostNames = 10_000
     /// So many bytes of a segment may be written before the limits are looked at.
-    private static let bytesBetweenChecks = 16 << 20
+    private static let bytesBetweenChecks = 1 << 20
 
     /// A recording in segments. The pattern's folder is made; the first file comes with the first IDR.
     /// - Parameters:
     ///   - open: makes the sink of a segment.
     ///   - openTimestamps: makes the sink of a segment's timestamps, where the plan has any.
+    ///   - synchronizer: the one that both use.
     ///   - report: told of events, on the writer's thread.
     public init(
         _ plan: Plan, stream: StreamDescription, open: @escaping Opening, openTimestamps: Opening? = nil,
-        clock: SegmentClock = .system,
+        synchronizer: DiskSynchronizer? = nil, clock: SegmentClock = .system,
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) throws(OutputError) {
         name = plan.names.pattern
-        recovers = true
+        (recovers, takesPictures) = (true, true)
         ring = plan.ring
         (names, timestampNames) = (plan.names, plan.timestamps)
         (self.stream, self.clock, self.report) = (stream, clock, report)
-        (self.open, self.openTimestamps) = (open, openTimestamps)
+        (self.open, self.openTimestamps, self.synchronizer) = (open, openTimestamps, synchronizer)
         schedule = plan.length.map(SegmentSchedule.init)
         let folder = plan.names.folder
-        let code = Folder.make(folder)
-        guard code == 0, access(folder, W_OK | X_OK) == 0 else {
-            throw OutputError(.notCreated(errno: code == 0 ? errno : code), output: plan.names.pattern)
+        for names in [plan.names] + [plan.timestamps].compactMap({ $0 }) {
+            let code = Folder.make(names.folder)
+            guard code == 0, access(names.folder, W_OK | X_OK) == 0 else {
+                throw OutputError(.notCreated(errno: code == 0 ? errno : code), output: names.pattern)
+            }
         }
         let volume = Volume(folder: folder)
         self.volume = volume
@@ -148,17 +154,19 @@ public final class SegmentedSink: PacketSink {
     ///   - first: writes the file.
     ///   - path: its name.
     ///   - open: makes the sink of a further file.
+    ///   - synchronizer: the one that they use.
     ///   - report: told of events, on the writer's thread.
     public init(
         first: any PacketSink, path: String, stream: StreamDescription, open: @escaping Opening,
-        clock: SegmentClock = .system, report: @escaping (SegmentEvent) -> Void = { _ in }
+        synchronizer: DiskSynchronizer? = nil, clock: SegmentClock = .system,
+        report: @escaping (SegmentEvent) -> Void = { _ in }
     ) {
         name = first.name
-        recovers = false
+        (recovers, takesPictures) = (false, first.takesPictures)
         ring = nil
         (names, timestampNames) = (SegmentNames(path, expandsTime: false), nil)
         (self.stream, self.clock, self.report) = (stream, clock, report)
-        (self.open, openTimestamps) = (open, nil)
+        (self.open, openTimestamps, self.synchronizer) = (open, nil, synchronizer)
         (volume, keeper) = (Volume(folder: Folder.of(path)), nil)
         segment = Segment(sink: first, path: path, beginning: clock.monotonic())
         summary = Summary(count: 1, first: path, last: path)
@@ -190,14 +198,21 @@ public final class SegmentedSink: PacketSink {
     public func endFile() throws(OutputError) {
         do throws(OutputError) { try endSegment() } catch {
             guard recovers else { throw error }
-            sideFailure = sideFailure ?? error
-            if messages.admit(at: clock.monotonic()) != nil { report(.interrupted(error)) }
+            tellAside(error)
         }
+        if let error = synchronizer?.takeFailure() { tellAside(error) }
     }
 
     public func finish() throws(OutputError) {
         try endFile()
-        if let sideFailure { throw sideFailure }
+        synchronizer?.finish()
+        if let error = sideFailure ?? synchronizer?.takeFailure() { throw error }
+    }
+
+    /// A file is not whole that has ended.
+    private func tellAside(_ error: OutputError) {
+        sideFailure = sideFailure ?? error
+        if messages.admit(at: clock.monotonic()) != nil { report(.interrupted(error)) }
     }
 }
 
@@ -230,17 +245,11 @@ extension SegmentedSink {
             let times = timestampNames.map { $0.companion(at: time, counter: names.lastCounter) }
             if times == path { throw OutputError(.usedTwice("the timestamps"), output: path) }
             if let times, FileFacts(path: times) != nil { continue }
-            for path in [path, times].compactMap({ $0 }) {
-                let code = Folder.make(Folder.of(path))
-                guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
-            }
             do throws(OutputError) {
-                let sink = try open(path, stream)
-                let timestamps =
-                    try times.map { (times) throws(OutputError) in
-                        try openTimestamps?(times, stream)
-                    } ?? nil
-                if let error = keeper?.begin([path] + [times].compactMap { $0 }) { report(.unnoted(error)) }
+                let sink = try makeFolder(of: path, andOpen: open)
+                let timestamps = times.flatMap(openTimestamps(at:))
+                let files = [path] + (timestamps == nil ? [] : [times]).compactMap { $0 }
+                if let error = keeper?.begin(files) { report(.unnoted(error)) }
                 return Segment(
                     sink: sink, path: path, timestamps: timestamps, beginning: clock.monotonic())
             } catch {
@@ -250,21 +259,42 @@ extension SegmentedSink {
         throw OutputError(.exists, output: names.pattern)
     }
 
+    private func makeFolder(
+        of path: String, andOpen open: Opening
+    ) throws(OutputError) -> any PacketSink {
+        let code = Folder.make(Folder.of(path))
+        guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
+        return try open(path, stream)
+    }
+
+    /// Pictures are worth more than their times: where those cannot be written they are missing.
+    private func openTimestamps(at path: String) -> (any PacketSink)? {
+        guard let openTimestamps else { return nil }
+        do throws(OutputError) { return try makeFolder(of: path, andOpen: openTimestamps) } catch {
+            noteTimestamps(error.asInterruption)
+            return nil
+        }
+    }
+
     private func endSegment() throws(OutputError) {
         guard let ended = segment.take() else { return }
         // A new file of which nothing was kept is about to be removed.
         defer { keeper?.end(size: FileFacts(path: ended.path).flatMap { $0.size > 0 ? $0.size : nil }) }
-        do throws(OutputError) { try ended.timestamps?.finish() } catch { sideFailure = sideFailure ?? error }
+        do throws(OutputError) { try ended.timestamps?.finish() } catch { noteTimestamps(error) }
         try ended.sink.finish()
     }
 
     /// A timestamp file that fails ends alone.
     private func writeTimestamp(of unit: AccessUnit) {
         do throws(OutputError) { try segment?.timestamps?.write(unit) } catch {
-            sideFailure = sideFailure ?? error
             segment?.timestamps = nil
-            report(.interrupted(error))
+            noteTimestamps(error)
         }
+    }
+
+    private func noteTimestamps(_ error: OutputError) {
+        sideFailure = sideFailure ?? error
+        if timestampMessages.admit(at: clock.monotonic()) != nil { report(.interrupted(error)) }
     }
 
     private func tidy(size: Int) {
@@ -291,7 +321,7 @@ extension SegmentedSink {
         let now = clock.monotonic()
         // What is wrong is known.
         try? endSegment()
-        let removed = error.kind.isFullDisk ? keeper?.makeRoom() ?? [] : []
+        let removed = error.kind.isFullDisk ? keeper?.makeRoom(now: clock.wall()) ?? [] : []
         for path in removed { noteRemoved(path) }
         let isSoon = outage.map { now - ($0.resumption ?? now) < Self.steadiness } ?? false
         let pause = isSoon ? min(2 * (outage?.pause ?? 0), Self.longestPause) : Self.shortestPause

@@ -37,6 +37,9 @@ public final class TimestampFileSink: PacketSink {
     /// Which file it writes.
     public var identity: FileIdentity? { file.identity }
 
+    /// Times alone.
+    public var takesPictures: Bool { false }
+
     /// Notes the access unit's time of capture.
     public func write(_ unit: AccessUnit) throws(OutputError) {
         let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)

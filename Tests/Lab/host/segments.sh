@@ -151,6 +151,29 @@ else
     skip "full disk" "needs root for a mount"
 fi
 
+# A relative name, and the folder that it is relative to goes away: said, and no more than that.
+loses_its_folder() { # WAY-TO-LOSE-IT
+    local status=0 pid
+    rm -rf lost lost.log && mkdir lost
+    if [ "$1" = umount ]; then mount -t tmpfs none lost; fi
+    (cd lost && exec "$CAMREC" --device test --size 320x240 --encoder software --segment 1s '%s.h264' "$work/beside.h264" --overwrite 2>"$work/lost.log") &
+    pid=$!
+    for _ in $(seq 200); do
+        if compgen -G 'lost/*.h264' >/dev/null; then break; fi
+        sleep 0.05
+    done
+    if [ "$1" = umount ]; then umount --lazy lost; else rm -rf lost; fi
+    for _ in $(seq 200); do
+        if grep -q 'trying on' lost.log; then break; fi
+        sleep 0.05
+    done
+    kill -TERM $pid || true
+    wait $pid || status=$?
+    [ $status = 74 ] || { echo "exit code $status: $(cat lost.log)"; return 1; }
+}
+check "the working folder is removed" loses_its_folder rm
+if [ "$(id -u)" = 0 ]; then check "the working folder's disk is unmounted" loses_its_folder umount; fi
+
 # Killed at any moment: every file plays, but for an access unit that was being written.
 for _ in 1 2; do
     rm -rf killed && mkdir killed

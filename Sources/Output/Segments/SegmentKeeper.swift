@@ -1,0 +1,125 @@
+/// Removes a pattern's oldest segments. Used by one thread.
+///
+/// A segment that cannot be removed is tried again with each of the next ones, and does not count meanwhile: it is no
+/// reason to keep all others, nor to remove them.
+final class SegmentKeeper {
+    private let retention: SegmentRetention
+    private let journal: SegmentJournal
+    private let space: () -> (total: Int, free: Int)?
+    private var isWriting = false
+    /// The disk has been full: from then on there is to be room for a segment before it begins.
+    private var isCramped = false
+    /// Bytes that the next segment may have, by those before: they differ in size.
+    private var expectedSize = 0
+    /// Bytes that were removed and are not free yet, by what was free then, and when.
+    private var unseen: (bytes: Int, free: Int, time: Int)?
+
+    /// A clock that was set ahead makes every segment old. It does not take them all at once.
+    private static let mostByAge = 2
+    /// Seconds until a file system shows what was removed: btrfs does so when it commits, every 30.
+    private static let delay = 60
+
+    /// - Parameter space: the file system's, in bytes.
+    init(
+        _ retention: SegmentRetention, names: [SegmentNames], space: @escaping () -> (total: Int, free: Int)?
+    ) throws(OutputError) {
+        self.retention = retention
+        self.space = space
+        journal = try SegmentJournal(names: names)
+    }
+
+    /// - Parameter paths: the segment, and its timestamps where there are any.
+    /// - Returns: why a later run will not know the segment for camrec's own, the first time that it will not.
+    func begin(_ paths: [String]) -> OutputError? {
+        isWriting = true
+        return journal.begin(paths)
+    }
+
+    /// - Parameter size: bytes of the segment; nil where no file is left of it.
+    func end(size: Int?) {
+        guard isWriting else { return }
+        isWriting = false
+        guard let size else { return journal.cancel() }
+        expectedSize = max(size, expectedSize / 2)
+        journal.end(size: size)
+    }
+
+    /// Removes what the limits say, at the beginning of a segment and while it grows.
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - size: bytes of the segment that is being written.
+    /// - Returns: the segments that are gone.
+    func tidy(now: Int, size: Int) -> [String] {
+        var removed = isWriting ? [] : journal.removeStuck()
+        if let age = retention.age, !isWriting {
+            for _ in 0..<Self.mostByAge {
+                guard let time = journal.oldestModification, Int(time / 1_000_000_000) < now - age else {
+                    break
+                }
+                if let segment = journal.removeOldest() { removed.append(segment) }
+            }
+        }
+        while hasEnded, isOverLimit(size) {
+            if let segment = journal.removeOldest() { removed.append(segment) }
+        }
+        return (removed + free(wantedRoom, now: now)).map(\.path)
+    }
+
+    /// Makes room on a disk that is full, for as much as the next segment may have.
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: the segments that are gone; empty where there was none.
+    func makeRoom(now: Int) -> [String] {
+        (isCramped, unseen) = (true, nil)
+        let room = (space()?.free ?? 0) + max(1, expectedSize)
+        return free(room, now: now).map(\.path)
+    }
+
+    /// Whether there is a segment besides the one being written.
+    private var hasEnded: Bool { journal.entries.count > (isWriting ? 1 : 0) }
+
+    private func isOverLimit(_ size: Int) -> Bool {
+        // The one that is about to begin counts, too.
+        let count = journal.entries.count + (isWriting ? 0 : 1)
+        if let most = retention.count, count > most { return true }
+        if let most = retention.bytes, journal.bytes + size > most { return true }
+        return false
+    }
+
+    /// Whether less is free than there is to be, and no segment could make room.
+    var isHelpless: Bool {
+        guard !hasEnded, let space = space() else { return false }
+        return space.free < floor(space.total)
+    }
+
+    private func floor(_ total: Int) -> Int { retention.free?.bytes(of: total) ?? 0 }
+
+    /// Bytes that are to be free now.
+    private var wantedRoom: Int {
+        let room = isCramped && !isWriting ? 2 * expectedSize : 0
+        return max(room, retention.free == nil ? 0 : floor(space()?.total ?? 0))
+    }
+
+    /// Removes the oldest until so many bytes are free, or will be as soon as the file system shows it.
+    private func free(_ wanted: Int, now: Int) -> [SegmentJournal.Removed] {
+        guard wanted > 0, let before = space()?.free else { return [] }
+        look(at: before, now: now)
+        let expected = unseen?.bytes ?? 0
+        var (removed, bytes) = ([SegmentJournal.Removed](), 0)
+        while hasEnded, before + expected + bytes < wanted {
+            guard let segment = journal.removeOldest() else { continue }
+            removed.append(segment)
+            bytes += segment.size
+        }
+        guard !removed.isEmpty, let after = space()?.free else { return removed }
+        unseen = (max(0, expected + bytes - max(0, after - before)), after, now)
+        return removed
+    }
+
+    /// What has become free since may be what was removed before.
+    private func look(at free: Int, now: Int) {
+        guard let last = unseen else { return }
+        let bytes = last.bytes - max(0, free - last.free)
+        let isOver = bytes <= 0 || !(0...Self.delay).contains(now - last.time)
+        unseen = isOver ? nil : (bytes, free, last.time)
+    }
+}
