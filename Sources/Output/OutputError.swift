@@ -21,6 +21,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The other end of a pipe took nothing for so many seconds after the recording had ended.
         case stalled(seconds: Int)
         case writeFailed(errno: Int32)
+        /// A write has not returned for long.
+        case blocked
         /// Without libavformat there are no containers.
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
@@ -117,6 +119,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): its reader took nothing for \(seconds) s; what was left is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
+        case .blocked:
+            "\(output) takes nothing any more, and what was to be written to it then is lost; check the disk, or the "
+                + "reader"
         case .noContainerLibrary(let name, let reason):
             "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
                 + "a raw stream"

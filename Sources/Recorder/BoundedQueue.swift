@@ -12,6 +12,16 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private var count = 0
     private var totalCost = 0
     private var isClosed = false
+    /// When the latest element was taken, or else when the queue was made, on CLOCK_MONOTONIC.
+    private var latestPop = MonotonicTime.now()
+
+    /// What came of waiting for room.
+    enum Room {
+        case atOnce
+        case later
+        /// Nothing was taken for too long.
+        case none
+    }
 
     /// - Parameters:
     ///   - capacity: elements at most.
@@ -52,13 +62,25 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     func push(_ element: consuming Element, cost: Int = 0) -> Bool {
         var incoming: Element? = element
         return monitor.withLock {
-            while !isClosed, count == capacity || (count > 0 && totalCost + cost > costLimit) {
-                monitor.wait()
-            }
+            while !hasRoom(for: cost) { monitor.wait() }
             guard !isClosed, let element = incoming.take() else { return false }
             append(element, cost: cost)
             monitor.signal()
             return true
+        }
+    }
+
+    /// Waits until the next `push` of this thread, the only one, will not have to. A closed queue always has room.
+    /// - Parameter patience: nanoseconds without a `pop`, after which it waits no longer; `Int64.max` for ever.
+    func waitForRoom(cost: Int, patience: Int64) -> Room {
+        monitor.withLock {
+            if hasRoom(for: cost) { return .atOnce }
+            while !hasRoom(for: cost) {
+                let (end, isEndless) = latestPop.addingReportingOverflow(patience)
+                guard isEndless || MonotonicTime.now() < end else { return .none }
+                monitor.wait(until: isEndless ? nil : end)
+            }
+            return .later
         }
     }
 
@@ -77,10 +99,14 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         monitor.withLock {
             while count == 0, !isClosed { monitor.wait() }
             let element = takeFirst()
+            latestPop = MonotonicTime.now()
             monitor.signal()
             return element
         }
     }
+
+    /// Whether everything was taken.
+    var isEmpty: Bool { monitor.withLock { count == 0 } }
 
     /// Drops every element that is in it.
     /// - Returns: how many there were.
@@ -108,6 +134,10 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
             isClosed = true
             monitor.signal()
         }
+    }
+
+    private func hasRoom(for cost: Int) -> Bool {
+        isClosed || (count < capacity && (count == 0 || totalCost + cost <= costLimit))
     }
 
     private func append(_ element: consuming Element, cost: Int) {

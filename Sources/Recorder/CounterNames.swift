@@ -10,6 +10,8 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case droppedByUs
     /// Of those dropped by us: while an encoder hung or was opened anew.
     case droppedInRestart
+    /// Of those dropped by us: while an output's queue was full.
+    case droppedForOutput
     /// Of the captured: given up during a pause.
     case paused
     /// Times that a source which had failed was to be started again or opened anew.
@@ -40,7 +42,7 @@ public enum OutputCounter: Int, CaseIterable, Sendable {
     case accepted
     /// Access units written.
     case written
-    /// Of the accepted: lost when writing failed.
+    /// Of the accepted: lost when writing failed, or hung.
     case lost
     /// Of the accepted: kept in memory, or let go from there because nothing happened.
     case passed
@@ -48,4 +50,6 @@ public enum OutputCounter: Int, CaseIterable, Sendable {
     case keyframes
     /// Bytes of access units written.
     case bytes
+    /// Access units that had to wait for room in its queue.
+    case waits
 }

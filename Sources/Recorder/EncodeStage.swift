@@ -18,8 +18,10 @@ final class EncodeStage: @unchecked Sendable {
     /// The picture that is being encoded.
     private var pictureInHand: PixelBufferClaim?
     private var hangs = 0
-    /// How often an encoder had failed, and what had been dropped, after the last picture.
+    /// How often an encoder had failed, or an output had been waited for, and what had been dropped, after the last
+    /// picture.
     private var lastFailures = 0
+    private var lastWaits = 0
     private var lastDropped = 0
     private var isDraining = false
     private var firstTimestamp: Int64?
@@ -60,7 +62,7 @@ final class EncodeStage: @unchecked Sendable {
                 encode(buffer)
             }
             pictureInHand = nil
-            countDropsInRestarts()
+            countDrops()
         }
         isDraining = true
         for track in tracks { track.finish() }
@@ -70,7 +72,7 @@ final class EncodeStage: @unchecked Sendable {
     /// one of them might hang.
     func goOnAfterHang() {
         replaceEncoders(isLast: isDraining || stop.isRequested)
-        countDropsInRestarts()
+        countDrops()
         run()
     }
 
@@ -92,13 +94,21 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.replaceEncoder(isLast: isLast, isHardwareOver: hangs >= Self.mostHangs) }
     }
 
-    /// What was given up since the last picture was not late, where an encoder has failed meanwhile.
-    private func countDropsInRestarts() {
-        var failures = hangs
-        for track in tracks { failures += track.counters[.restarts] }
+    /// What was given up since the last picture was not late for its coding, where an encoder has failed meanwhile
+    /// or an output had no room.
+    private func countDrops() {
+        var (failures, waits) = (hangs, 0)
+        for track in tracks {
+            failures += track.counters[.restarts]
+            waits += track.waits
+        }
         let dropped = counters[.droppedByUs]
-        if failures != lastFailures { counters.add(dropped - lastDropped, to: .droppedInRestart) }
-        (lastFailures, lastDropped) = (failures, dropped)
+        if failures != lastFailures {
+            counters.add(dropped - lastDropped, to: .droppedInRestart)
+        } else if waits != lastWaits {
+            counters.add(dropped - lastDropped, to: .droppedForOutput)
+        }
+        (lastFailures, lastWaits, lastDropped) = (failures, waits, dropped)
     }
 
     private func isComplete(at timestamp: Int64) -> Bool {

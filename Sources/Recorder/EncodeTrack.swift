@@ -75,6 +75,13 @@ final class EncodeTrack {
     /// The number that the next frame will have.
     var frameNumber: Int { policy.frameNumber }
 
+    /// How often it had to wait for an output.
+    var waits: Int {
+        var count = 0
+        for output in outputs { count += output.counters[.waits] }
+        return count
+    }
+
     /// The recording paused for so many nanoseconds.
     func skipTime(_ duration: Int64) {
         if frameNumber > 0 { pausedTime += duration }

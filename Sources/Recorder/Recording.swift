@@ -72,18 +72,23 @@ public final class Recording {
     ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
     ///   - outputs: each with the index of the track whose stream it takes.
-    ///   - reportFailure: told, on a writer's thread, of an output that has failed while others go on.
+    ///   - report: told, on a writer's thread or the encode thread, what happens to an output while others go on.
     public init(
         from source: RecordingSource, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,
-        reportFailure: @escaping @Sendable (OutputError) -> Void = { _ in }
+        report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
         captureResult = CaptureResult(source: RecordingOutcome.Source(source.stream))
         let isLive = source.stream.isLive
+        let pictureSinks = outputs.count { $0.0.takesPictures }
         let outputs = outputs.map { sink, track in
-            RecordingOutput(sink, track: track, measuresLatency: isLive, control: control)
+            // A source that is no camera loses nothing while it waits.
+            let isAlone = pictureSinks - (sink.takesPictures ? 1 : 0) == 0
+            return RecordingOutput(
+                sink, track: track, measuresLatency: isLive, control: control,
+                patience: isLive && !isAlone ? RecordingOutput.usualPatience : .max, report: report)
         }
         self.outputs = outputs
         let stopWish = stopWish
@@ -105,19 +110,19 @@ public final class Recording {
             EncodeStage(
                 tracks: self.tracks, watch: watch, limits: limits, frames: frames, counters: counters,
                 stop: stopWish, control: control))
-        try start(captureStage, frames, reportFailure)
+        try start(captureStage, frames, report)
     }
 
     /// Starts all threads or none.
     private func start(
         _ captureStage: Handover<CaptureStage>, _ frames: BoundedQueue<PixelBuffer>,
-        _ reportFailure: @escaping @Sendable (OutputError) -> Void
+        _ report: @escaping @Sendable (OutputEvent) -> Void
     ) throws(RecordingError) {
         let unfinished = Countdown(outputs.count)
         let areWriting = outputs.allSatisfy { output in
             output.start { [stopWish, ended] failure in
                 guard unfinished.countDown() else {
-                    if let failure { reportFailure(failure) }
+                    if let failure { report(.failed(failure)) }
                     return
                 }
                 stopWish.request()
@@ -140,16 +145,27 @@ public final class Recording {
         throw .noResources
     }
 
-    /// Whether coded pictures wait to be written.
+    /// Whether an output has something to do still.
     public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
+
+    /// Whether nothing can be expected of any output that has not ended.
+    public var isBlocked: Bool { outputs.allSatisfy(\.isOver) }
 
     /// Ends the recording: what is captured is encoded, what is encoded is written.
     public func stop() {
         stopWish.request()
     }
 
-    /// Whether a thread hangs in a driver and was left behind: at the process's end libraries may wait for it.
-    public var hasAbandonedThread: Bool { encode.hasAbandoned }
+    /// Leaves the outputs behind that have not ended: `finish` does not wait for their writers. Nothing may be done
+    /// with their sinks any more.
+    public func abandonOutputs() {
+        stopWish.request()
+        for output in outputs { output.abandon() }
+    }
+
+    /// Whether a thread hangs in a driver or a disk and was left behind: at the process's end libraries may wait for
+    /// it.
+    public var hasAbandonedThread: Bool { encode.hasAbandoned || outputs.contains(where: \.isAbandoned) }
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {

@@ -4,9 +4,15 @@ import Synchronization
 import Threading
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
+///
+/// Where its queue is full the encode thread waits, and pictures are dropped ahead of it: never coded ones, which
+/// others need. An output that takes nothing at all for long would hold up the others with that; where there are
+/// any it is left behind instead. One file ends there; a recording in segments goes on with the IDR that comes when
+/// its queue has become empty.
 public final class RecordingOutput: @unchecked Sendable {
-    // Safe to share: `stage` and `error` belong to the writer's thread until it has been joined, `thread` to
-    // whoever made the recording; everything else is constant or made for many threads.
+    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage` and
+    // `blockError` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the recording;
+    // everything else is constant or made for many threads.
 
     /// What it is called in messages.
     public let name: String
@@ -14,22 +20,48 @@ public final class RecordingOutput: @unchecked Sendable {
     public let track: Int
     /// What is being counted.
     public let counters = Counters<OutputCounter>()
-    /// Why writing failed; to be read after `join`.
-    private(set) var error: OutputError?
+    /// Its writer hangs, and was not waited for: its sink is not to be touched.
+    public private(set) var isAbandoned = false
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
+    private let recovers: Bool
+    private let patience: Int64
+    private let report: @Sendable (OutputEvent) -> Void
     private var stage: WriteStage
+    private var writeError: OutputError?
     private var thread: WorkerThread?
+    private let isClosed = Atomic<Bool>(false)
+    private let hasEnded = Atomic<Bool>(false)
+    private let isBlocked = Atomic<Bool>(false)
+    private var blockage: Blockage?
+    private var blockError: OutputError?
+    private var messages = MessageLimit()
 
+    /// A time in which it takes nothing and the others go on.
+    private struct Blockage {
+        let isTold: Bool
+        var lost = 0
+        /// What the stream is now, where that changed meanwhile.
+        var stream: StreamDescription?
+    }
+
+    /// How long an output may take nothing, in nanoseconds, where others would have to wait: longer than a disk
+    /// takes to spin up.
+    static let usualPatience: Int64 = 15_000_000_000
     /// A queue of coded pictures: 64 MiB, or a minute at 60 frames a second.
-    private static let capacity = 3600
+    static let capacity = 3600
     private static let byteLimit = 64 << 20
 
+    /// - Parameters:
+    ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` for ever.
+    ///   - report: told, on the encode thread, where it is left behind.
     init(
         _ sink: any PacketSink, track: Int, measuresLatency: Bool,
-        control: RecordingControl = RecordingControl()
+        control: RecordingControl = RecordingControl(), patience: Int64 = .max,
+        report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {
-        name = sink.name
+        (name, recovers) = (sink.name, sink.recovers)
         self.track = track
+        (self.patience, self.report) = (patience, report)
         stage = WriteStage(
             items: items, sink: sink, counters: counters, measuresLatency: measuresLatency, control: control)
     }
@@ -41,8 +73,9 @@ public final class RecordingOutput: @unchecked Sendable {
         // In a full queue there are pictures, with which it is noticed as well.
         if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
-            error = stage.run()
-            ended(stage.hasGivenUp ? error : nil)
+            writeError = stage.run()
+            hasEnded.store(true, ordering: .releasing)
+            ended(stage.hasGivenUp ? writeError : nil)
         }
         return thread != nil
     }
@@ -50,6 +83,11 @@ public final class RecordingOutput: @unchecked Sendable {
     /// Queues an access unit, waiting for room.
     /// - Returns: false where nothing is written any more.
     func accept(_ unit: AccessUnit) -> Bool {
+        if blockage != nil {
+            guard unit.isIDR, items.isEmpty else { return lose() }
+            endBlockage()
+        }
+        guard waitForRoom(unit.count) else { return recovers && lose() }
         counters.add(to: .accepted)
         if push(.unit(unit)) { return true }
         counters.add(-1, to: .accepted)
@@ -57,27 +95,103 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// The access units that follow are of a stream with other properties.
-    func beginStream(_ description: StreamDescription) { _ = push(.stream(description)) }
+    func beginStream(_ description: StreamDescription) {
+        if blockage == nil, waitForRoom(0) {
+            _ = push(.stream(description))
+        } else {
+            blockage?.stream = description
+        }
+    }
 
     private func push(_ item: OutputItem) -> Bool { items.push(item, cost: item.cost) }
 
     /// No more access units come.
-    func close() { items.close() }
+    func close() {
+        isClosed.store(true, ordering: .releasing)
+        items.close()
+    }
 
-    /// Whether access units wait to be written.
-    var hasUnwritten: Bool { counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed] }
+    /// Whether its writer has something to do still.
+    var hasUnwritten: Bool {
+        guard !hasEnded.load(ordering: .acquiring) else { return false }
+        return isClosed.load(ordering: .acquiring)
+            || counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed]
+    }
 
-    /// Waits for the writer.
+    /// Whether nothing can be expected of it: it has ended, or takes nothing and was left behind.
+    var isOver: Bool { hasEnded.load(ordering: .acquiring) || isBlocked.load(ordering: .acquiring) }
+
+    /// It will not be waited for unless it has ended by itself.
+    func abandon() {
+        isAbandoned = !hasEnded.load(ordering: .acquiring)
+        if isAbandoned { close() }
+    }
+
+    /// Waits for the writer, after the encode thread has ended.
     func join() {
-        if let thread = thread.take() { thread.join() }
+        guard let thread = thread.take() else { return }
+        guard isAbandoned else { return thread.join() }
+        thread.detach()
+        counters.add(
+            counters[.accepted] - counters[.written] - counters[.lost] - counters[.passed], to: .lost)
+    }
+
+    /// Why writing failed; to be read after `join`.
+    var error: OutputError? {
+        if isAbandoned { return blockError ?? OutputError(.blocked, output: name) }
+        return writeError ?? blockError
     }
 
     /// Capture to write; nil where nothing was written or the source has no clock. To be read after `join`.
     var latency: RecordingOutcome.Latency? {
-        guard let median = stage.latency.percentile(0.5), let high = stage.latency.percentile(0.99) else {
-            return nil
-        }
+        guard !isAbandoned, let median = stage.latency.percentile(0.5),
+            let high = stage.latency.percentile(0.99)
+        else { return nil }
         return RecordingOutcome.Latency(
             median: median, percentile99: high, maximum: stage.latency.maximum)
+    }
+}
+
+// MARK: Outputs that take nothing
+
+extension RecordingOutput {
+    /// - Returns: false where there is none and the output is left behind.
+    private func waitForRoom(_ cost: Int) -> Bool {
+        switch items.waitForRoom(cost: cost, patience: patience) {
+        case .atOnce: return true
+        case .later:
+            counters.add(to: .waits)
+            return true
+        case .none:
+            beginBlockage()
+            return false
+        }
+    }
+
+    private func beginBlockage() {
+        let error = OutputError(.blocked, output: name)
+        blockError = blockError ?? error
+        isBlocked.store(true, ordering: .releasing)
+        guard recovers else {
+            items.close()
+            return report(.failed(error))
+        }
+        blockage = Blockage(isTold: messages.admit(at: MonotonicTime.now()) != nil)
+        if blockage?.isTold == true { report(.blocked(error)) }
+    }
+
+    private func endBlockage() {
+        guard let ended = blockage.take() else { return }
+        isBlocked.store(false, ordering: .releasing)
+        if ended.isTold { report(.resumed(name: name, lost: ended.lost)) }
+        if let stream = ended.stream { _ = push(.stream(stream)) }
+    }
+
+    /// An access unit is not even queued.
+    private func lose() -> Bool {
+        blockage?.lost += 1
+        counters.add(to: .accepted)
+        counters.add(to: .lost)
+        return true
     }
 }

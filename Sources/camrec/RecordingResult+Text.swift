@@ -33,7 +33,13 @@ extension RecordingResult {
                 "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was opened anew"
             )
         }
-        let late = frames.droppedByUs - frames.droppedInRestart
+        if frames.droppedForOutput > 0 {
+            let slow = outputs.filter { $0.waits > 0 }.map(\.output).joined(separator: " or ")
+            warnings.append(
+                "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) took the stream too slowly; "
+                    + "if that goes on, use a faster disk or a lower --bitrate")
+        }
+        let late = frames.droppedByUs - frames.droppedInRestart - frames.droppedForOutput
         if late > 0 {
             warnings.append(
                 "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "

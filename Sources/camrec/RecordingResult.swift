@@ -87,6 +87,8 @@ struct RecordingResult: Encodable {
         let written: Int
         let keyframes: Int
         let lost: Int
+        /// Access units for which its queue had no room at once.
+        let waits: Int
         let bytes: Int
         let latency: Latency?
         /// How many took a live output's stream in all.
@@ -116,6 +118,8 @@ struct RecordingResult: Encodable {
         let droppedByUs: Int
         /// Of those dropped by us.
         let droppedInRestart: Int
+        /// Of those dropped by us.
+        let droppedForOutput: Int
         let paused: Int
         let droppedByEncoder: Int
         let unused: Int
@@ -207,8 +211,10 @@ extension RecordingResult.Output {
             (bytes, written, keyframes) = (counters[.bytes], counters[.written], counters[.keyframes])
             lost = counters[.lost]
         }
+        waits = counters[.waits]
         latency = outcome.latency.map(RecordingResult.Latency.init)
-        segments = (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
+        segments =
+            output.isAbandoned ? nil : (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
         let took = (sink as? BroadcastSink)?.receivers
         (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
@@ -235,6 +241,7 @@ extension RecordingResult.Frames {
         corrupt = counters[.corrupt]
         droppedByUs = counters[.droppedByUs]
         droppedInRestart = counters[.droppedInRestart]
+        droppedForOutput = counters[.droppedForOutput]
         paused = counters[.paused]
         droppedByEncoder = encoder.droppedByEncoder
         unused = encoder.unused

@@ -18,7 +18,12 @@ struct RecordingSession {
 
     /// After a signal, a pipe's reader that takes nothing gets this many seconds.
     private static let patience = 5
+    /// What hangs then gets this many more: less than systemd's TimeoutStopSec in the unit, more than a disk needs
+    /// to spin up.
+    private static let lastPatience = 15
     private static let progressInterval: Int64 = 500_000_000
+    /// Nanoseconds between two looks for outputs that hang.
+    private static let lookInterval: Int64 = 5_000_000_000
     /// Milliseconds between two looks for a camera that is not there, or is in use.
     private static let cameraInterval: Int32 = 1000
     private static let busyInterval: Int32 = 200
@@ -65,7 +70,7 @@ struct RecordingSession {
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: command.length.limits,
-            reportFailure: { [console] failure in console.warn("\(failure) (the other outputs go on)") })
+            report: { [console] event in console.warn("\(event)") })
         let start = MonotonicTime.now()
         let desk = ControlDesk(
             control: control, stop: signals.interruption, start: start, counters: recording.counters,
@@ -268,20 +273,26 @@ struct RecordingSession {
     ) {
         var progress = Progress(start: start)
         var isStopping = false
-        var stall = Stall(patience: Int64(Self.patience) * 1_000_000_000)
+        var stall = Stall(patience: Self.patience)
         while !recording.ended.isRaised {
             service.update(recording)
-            let interval = console.hasProgress || isStopping ? Self.progressInterval : service.interval
+            let interval =
+                console.hasProgress || isStopping
+                ? Self.progressInterval : service.interval ?? Self.lookInterval
             // A signal is seen once.
             let wake = Wake.wait(
                 for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
-                until: interval.map { MonotonicTime.now() + $0 })
+                until: MonotonicTime.now() + interval)
             if wake == .interrupted {
                 isStopping = true
                 service.stop()
                 recording.stop()
             }
-            if isStopping, stall.isReached(recording) { outputGivenUp.raise() }
+            if isStopping || recording.isBlocked, stall.isReached(recording) {
+                if outputGivenUp.isRaised { return recording.abandonOutputs() }
+                outputGivenUp.raise()
+                stall = Stall(patience: Self.lastPatience)
+            }
             if console.hasProgress { console.showProgress(progress.line(recording)) }
         }
     }
@@ -312,11 +323,12 @@ struct RecordingSession {
 
 /// Notices when nothing is written any more.
 struct Stall {
-    let patience: Int64
+    private let patience: Int64
     private var written = -1
     private var since: Int64 = 0
 
-    init(patience: Int64) { self.patience = patience }
+    /// - Parameter patience: seconds.
+    init(patience: Int) { self.patience = Int64(patience) * 1_000_000_000 }
 
     /// Whether something waits to be written and nothing was for that long.
     mutating func isReached(_ recording: Recording) -> Bool {

@@ -74,6 +74,23 @@ import Threading
         producer?.join()
     }
 
+    @Test("room is waited for as long as something is taken now and then, and a closed queue has some")
+    func room() {
+        let queue = BoundedQueue<Int>(capacity: 2, costLimit: 100)
+        #expect(queue.waitForRoom(cost: 1000, patience: 0) == .atOnce)
+        #expect(queue.push(0, cost: 60))
+        #expect(queue.waitForRoom(cost: 40, patience: 0) == .atOnce)
+        #expect(queue.waitForRoom(cost: 41, patience: 0) == .none)
+        let popper = WorkerThread { #expect(queue.pop() == 0) }
+        #expect(queue.waitForRoom(cost: 41, patience: .max) != .none)
+        popper?.join()
+        #expect(queue.isEmpty)
+        for number in 0..<2 { #expect(queue.push(number)) }
+        #expect(queue.waitForRoom(cost: 0, patience: 0) == .none)
+        queue.close()
+        #expect(queue.waitForRoom(cost: 0, patience: 0) == .atOnce)
+    }
+
     @Test("closing wakes whoever waits for room or for an element")
     func wakes() {
         let full = BoundedQueue<Int>(capacity: 1)

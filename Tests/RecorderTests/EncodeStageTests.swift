@@ -292,6 +292,20 @@ import Threading
         #expect(bench.addsUp)
     }
 
+    @Test("what is dropped while an output has no room counts as its own")
+    func dropsForOutputs() throws {
+        let bench = try Bench()
+        let (captured, output) = (bench.captureCounters, bench.output.counters)
+        bench.encoder.onPicture = { number in
+            captured.add(number == 2 || number == 4 ? 5 : 0, to: .droppedByUs)
+            output.add(number == 4 ? 1 : 0, to: .waits)
+        }
+        _ = bench.run(6)
+        #expect(captured[.droppedByUs] == 10)
+        #expect(captured[.droppedForOutput] == 5)
+        #expect(captured[.droppedInRestart] == 0)
+    }
+
     @Test("pictures that the encoder swallows are counted")
     func swallowed() throws {
         let bench = try Bench()

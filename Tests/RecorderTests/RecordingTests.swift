@@ -158,7 +158,9 @@ import Threading
                 ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false)),
             tracks: [Self.track(ScriptedEncoder())],
             to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits(),
-            reportFailure: { failure in if failure.kind == .diskFull { isTold.open() } })
+            report: { event in
+                if case .failed(let error) = event, error.kind == .diskFull { isTold.open() }
+            })
         #expect(recording.finish().outputs[0].error?.kind == .diskFull)
         #expect(other.units.count == 20)
     }

@@ -144,6 +144,47 @@ for ((i = 0; i < $(times 3 1); i++)); do
 done
 settle "hangs for a while"
 
+# One that hangs for longer than its queue of a minute, which is 3600 pictures, holds nobody up but itself.
+test240=(--device test --size 320x240 --fps 240 --keyframe-interval 240 --encoder software)
+for ((i = 0; i < $(times 2 1); i++)); do
+    : >"$control"
+    rm -f "$disk"/a*.h264
+    start "${test240[@]}" --segment 1s "$disk/a.h264" beside.h264
+    await 30 holds 3000 "$disk/a*.h264" || fail "hangs for longer, segments" "nothing is recorded"
+    echo hang >"$control"
+    await 60 grep -q 'takes nothing any more' stderr || fail "hangs for longer, segments" "it is not noticed"
+    for_a_while 1000 4000
+    : >"$control"
+    await 60 grep -q 'recording again' stderr || fail "hangs for longer, segments" "it does not go on"
+    grows "$disk/a*.h264"
+    ended TERM
+    mapfile -t files < <(ls -v "$disk"/a*.h264)
+    trial "hangs for longer, segments" --rate 240 --status "$status" --wanted 74 --report report.json --so 'outputs[0].lost > 0' \
+        --most-took 20 "${files[@]}"
+    mapfile -t files < <(ls -v beside*.h264)
+    trial "hangs for longer, segments: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json \
+        --output 1 --so 'outputs[1].lost == 0' "${files[@]}"
+done
+settle "hangs for longer, segments"
+settle "hangs for longer, segments: the output beside it"
+
+# One that hangs for good is left behind: by the output beside it, and at the end.
+: >"$control"
+rm -f "$disk"/a*.h264
+start "${test240[@]}" "$disk/a.h264" beside.h264
+await 30 holds 3000 "$disk/a.h264" || fail "hangs for good" "nothing is recorded"
+echo hang >"$control"
+await 60 grep -q 'takes nothing any more' stderr || fail "hangs for good" "it is not noticed"
+grows beside.h264
+kill -TERM "$recorder"
+await 60 test -s report.json || fail "hangs for good" "it does not end"
+# The kernel closes the file before the process is gone, and waits for the disk.
+: >"$control"
+ended
+trial "hangs for good: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json --output 1 \
+    --so '"takes nothing" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
+settle "hangs for good: the output beside it"
+
 # A slow disk: 28 MB a second (the emulated GPU's pictures are lossless) for one that takes 10. When the queue of 64 MiB
 # is full frames are dropped, and never coded units: with P pictures in between, the decoder would have something to say.
 if said=$("$LAB/gpu/fetch" 2>&1); then
@@ -154,7 +195,7 @@ if said=$("$LAB/gpu/fetch" 2>&1); then
         start --device test --size 640x480 --fps 60 --frames 400 --encoder vaapi "$disk/a.h264"
         ended
         trial "slow: a third of what it should take" --rate 60 --status "$status" --report report.json --so 'outputs[0].lost == 0' \
-            --so 'frames.droppedByUs > 0' --so 'outputs[0].written == 400' --so 'frames.droppedByEncoder == 0' "$disk/a.h264"
+            --so 'frames.droppedForOutput > 0' --so 'outputs[0].written == 400' --so 'frames.droppedByEncoder == 0' "$disk/a.h264"
     done
     settle "slow: a third of what it should take"
     launcher=()

@@ -1,0 +1,126 @@
+import Bitstream
+import Glibc
+import Output
+import Testing
+import Threading
+
+@testable import Recorder
+
+/// An output whose writer hangs while others go on.
+@Suite(.timeLimit(.minutes(1))) struct RecordingOutputTests {
+    /// A sink that hangs in its first access unit until a test lets it go on.
+    private struct Bench {
+        let sink = ScriptedSink()
+        let hangs = Gate()
+        let goesOn = Gate()
+        let hasEnded = Gate()
+        let events = Events()
+        let output: RecordingOutput
+
+        init(recovers: Bool, patience: Int64 = 1) throws {
+            sink.recovers = recovers
+            sink.onUnit = { [hangs, goesOn] number in
+                guard number == 0 else { return }
+                hangs.open()
+                goesOn.wait()
+            }
+            output = RecordingOutput(
+                sink, track: 0, measuresLatency: false, patience: patience, report: events.add)
+            let isStarted = output.start { [hasEnded] _ in hasEnded.open() }
+            try #require(isStarted)
+        }
+
+        /// One that hangs in the writer, and those that fill the queue behind it.
+        func fill() {
+            #expect(output.accept(accessUnit(number: 0, isIDR: true)))
+            hangs.wait()
+            for number in 1...RecordingOutput.capacity {
+                #expect(output.accept(accessUnit(number: number, isIDR: false)))
+            }
+        }
+
+        func end() {
+            output.close()
+            output.join()
+        }
+    }
+
+    private final class Events: @unchecked Sendable {
+        // Safe to share: the events are touched by the thread that stands for the encode thread alone.
+        private(set) var all: [OutputEvent] = []
+        var add: @Sendable (OutputEvent) -> Void { { self.all.append($0) } }
+    }
+
+    private static let blocked = OutputError(.blocked, output: "scripted")
+
+    @Test("one file ends where its writer hangs, and what is queued is written if that comes back")
+    func file() throws {
+        let bench = try Bench(recovers: false)
+        bench.fill()
+        #expect(!bench.output.isOver)
+        #expect(!bench.output.accept(accessUnit(number: 9999, isIDR: true)))
+        #expect(!bench.output.accept(accessUnit(number: 10000, isIDR: true)))
+        #expect(bench.output.isOver)
+        #expect(bench.events.all == [.failed(Self.blocked)])
+        bench.goesOn.open()
+        bench.end()
+        #expect(bench.sink.units.map(\.frameNumber) == Array(0...RecordingOutput.capacity))
+        #expect(bench.sink.isFinished)
+        #expect(bench.output.error == Self.blocked)
+        #expect(bench.output.counters[.accepted] == bench.output.counters[.written])
+    }
+
+    @Test("segments go on with the IDR that finds the queue empty, and count what they lost")
+    func segments() throws {
+        let bench = try Bench(recovers: true)
+        bench.fill()
+        // An IDR that finds the queue full is no use.
+        for number in 9000..<9007 {
+            #expect(bench.output.accept(accessUnit(number: number, isIDR: number == 9003)))
+        }
+        bench.output.beginStream(StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil))
+        #expect(bench.output.isOver)
+        #expect(bench.events.all == [.blocked(Self.blocked)])
+        bench.goesOn.open()
+        while !bench.output.items.isEmpty { sched_yield() }
+        #expect(bench.output.accept(accessUnit(number: 9007, isIDR: false)))
+        #expect(bench.output.accept(accessUnit(number: 9008, isIDR: true)))
+        #expect(!bench.output.isOver)
+        #expect(bench.events.all.last == .resumed(name: "scripted", lost: 8))
+        bench.end()
+        #expect(bench.sink.units.map(\.frameNumber) == Array(0...RecordingOutput.capacity) + [9008])
+        #expect(bench.sink.descriptions.count == 1)
+        #expect(bench.output.error == Self.blocked)
+        #expect(bench.output.counters[.lost] == 8)
+        #expect(!bench.output.hasUnwritten)
+    }
+
+    @Test("one that still hangs at the end is not waited for; what it did not write counts as lost")
+    func abandoned() throws {
+        let bench = try Bench(recovers: true, patience: .max)
+        bench.fill()
+        bench.output.close()
+        #expect(bench.output.hasUnwritten)
+        bench.output.abandon()
+        bench.output.join()
+        #expect(bench.output.isAbandoned)
+        #expect(bench.output.error == Self.blocked)
+        #expect(bench.output.latency == nil)
+        #expect(bench.output.counters[.lost] == RecordingOutput.capacity + 1)
+        bench.goesOn.open()
+        bench.hasEnded.wait()
+    }
+
+    @Test("one that has ended is not abandoned")
+    func ended() throws {
+        let bench = try Bench(recovers: true)
+        bench.goesOn.open()
+        bench.output.close()
+        bench.hasEnded.wait()
+        bench.output.abandon()
+        bench.output.join()
+        #expect(!bench.output.isAbandoned)
+        #expect(bench.output.error == nil)
+        #expect(bench.sink.isFinished)
+    }
+}
