@@ -120,7 +120,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
         case .blocked:
-            "\(output) takes nothing any more, and what was to be written to it then is lost; check the disk, or the "
+            "\(output) took nothing for too long, and what was to be written to it then is lost; check the disk, or its "
                 + "reader"
         case .noContainerLibrary(let name, let reason):
             "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "

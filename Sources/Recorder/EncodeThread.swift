@@ -40,6 +40,9 @@ final class EncodeThread: @unchecked Sendable {
         if let watchdog = watchdog.take() { watchdog.join() }
     }
 
+    /// Whether everything is encoded.
+    var hasFinished: Bool { monitor.withLock { isFinished } }
+
     /// Whether a thread hangs somewhere still: ordinary clean-up at the process's end may hang as well then.
     var hasAbandoned: Bool { monitor.withLock { abandonedCount > 0 } }
 

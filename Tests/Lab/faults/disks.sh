@@ -152,7 +152,7 @@ for ((i = 0; i < $(times 2 1); i++)); do
     start "${test240[@]}" --segment 1s "$disk/a.h264" beside.h264
     await 30 holds 3000 "$disk/a*.h264" || fail "hangs for longer, segments" "nothing is recorded"
     echo hang >"$control"
-    await 60 grep -q 'takes nothing any more' stderr || fail "hangs for longer, segments" "it is not noticed"
+    await 60 grep -q 'took nothing for too long' stderr || fail "hangs for longer, segments" "it is not noticed"
     for_a_while 1000 4000
     : >"$control"
     await 60 grep -q 'recording again' stderr || fail "hangs for longer, segments" "it does not go on"
@@ -174,7 +174,7 @@ rm -f "$disk"/a*.h264
 start "${test240[@]}" "$disk/a.h264" beside.h264
 await 30 holds 3000 "$disk/a.h264" || fail "hangs for good" "nothing is recorded"
 echo hang >"$control"
-await 60 grep -q 'takes nothing any more' stderr || fail "hangs for good" "it is not noticed"
+await 60 grep -q 'took nothing for too long' stderr || fail "hangs for good" "it is not noticed"
 grows beside.h264
 kill -TERM "$recorder"
 await 60 test -s report.json || fail "hangs for good" "it does not end"
@@ -182,7 +182,7 @@ await 60 test -s report.json || fail "hangs for good" "it does not end"
 : >"$control"
 ended
 trial "hangs for good: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json --output 1 \
-    --so '"takes nothing" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
+    --so '"took nothing" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
 settle "hangs for good: the output beside it"
 
 # A slow disk: 28 MB a second (the emulated GPU's pictures are lossless) for one that takes 10. When the queue of 64 MiB
