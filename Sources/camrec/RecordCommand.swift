@@ -150,7 +150,10 @@ struct RecordCommand: ParsableCommand {
             command: self, console: console, signals: signals, control: control)
         let ending = session.run()
         // Exit handlers of libraries may wait for that thread.
-        if ending.leavesThread { _exit(ending.status.rawValue) }
+        if ending.leavesThread {
+            console.finish()
+            _exit(ending.status.rawValue)
+        }
         if ending.status != .done { throw ending.status }
     }
 }

@@ -178,6 +178,7 @@ await 60 grep -q 'took nothing for too long' stderr || fail "hangs for good" "it
 grows beside.h264
 kill -TERM "$recorder"
 await 60 test -s report.json || fail "hangs for good" "it does not end"
+await 10 grep -q 'took nothing for too long.*beside.h264: ' stderr || fail "hangs for good" "its last words are lost"
 # The kernel closes the file before the process is gone, and waits for the disk.
 : >"$control"
 ended
