@@ -56,6 +56,18 @@ import Testing
         #expect(tidied(keeper, size: 5000) == [])
     }
 
+    @Test("of several limits each holds, and of two of a kind the stricter one")
+    func several() {
+        var (limits, other) = (SegmentRetention(), SegmentRetention())
+        (limits.age, limits.bytes, limits.free) = (60, 1000, .bytes(5))
+        (other.bytes, other.count) = (500, 3)
+        limits.tighten(to: other)
+        #expect(limits.age == 60)
+        #expect(limits.bytes == 500)
+        #expect(limits.count == 3)
+        #expect(limits.free == .bytes(5))
+    }
+
     @Test("those that are too old go, two at a time: the clock may be wrong")
     func age() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
@@ -348,6 +360,20 @@ import Testing
         }
         let keeper = try SegmentKeeper(retention, names: names, space: { nil })
         #expect(tidied(keeper) == ["segments/a.h264"])
-        #expect(folder.names(in: "times/2009") == [])
+        #expect(folder.names(in: "times") == [])
+        #expect(folder.names() == ["segments", "times"])
+    }
+
+    @Test("folders that the pattern made go with the last that was in them, and no other folder does")
+    func emptyFolders() throws {
+        let pattern = "fixed/%Y/%m/a.h264"
+        mkdir(folder.path("fixed"), 0o755)
+        try record(["fixed/2008/12/a.h264", "fixed/2009/01/a.h264", "fixed/2009/02/a.h264"], pattern)
+        folder.write("fixed/2009/02/other", [1])
+        let keeper = try keeper(pattern, count: 1)
+        #expect(tidied(keeper).count == 3)
+        #expect(folder.names(in: "fixed") == ["2009"])
+        #expect(folder.names(in: "fixed/2009") == ["02"])
+        #expect(folder.names(in: "fixed/2009/02") == ["other"])
     }
 }

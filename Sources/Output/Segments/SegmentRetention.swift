@@ -27,6 +27,17 @@ public struct SegmentRetention: Sendable, Hashable {
     /// Everything stays.
     public init() {}
 
+    /// What another lets stay has to hold, too; but for `free`.
+    public mutating func tighten(to other: SegmentRetention) {
+        age = Self.smaller(age, other.age)
+        bytes = Self.smaller(bytes, other.bytes)
+        count = Self.smaller(count, other.count)
+    }
+
+    private static func smaller(_ first: Int?, _ second: Int?) -> Int? {
+        [first, second].compactMap { $0 }.min()
+    }
+
     /// Whether there is any limit.
     public var isLimited: Bool { self != SegmentRetention() }
 }

@@ -262,9 +262,16 @@ extension SegmentedSink {
     private func makeFolder(
         of path: String, andOpen open: Opening
     ) throws(OutputError) -> any PacketSink {
-        let code = Folder.make(Folder.of(path))
-        guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
-        return try open(path, stream)
+        func attempt() throws(OutputError) -> any PacketSink {
+            let code = Folder.make(Folder.of(path))
+            guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
+            return try open(path, stream)
+        }
+        do throws(OutputError) { return try attempt() } catch {
+            // Another output may just have found it empty and removed it.
+            guard error.kind == .notCreated(errno: ENOENT) else { throw error }
+            return try attempt()
+        }
     }
 
     /// Pictures are worth more than their times: where those cannot be written they are missing.
@@ -346,15 +353,4 @@ extension SegmentedSink {
         outage?.lost += 1
         return error ?? outage?.error ?? OutputError(.noKeyframe, output: name)
     }
-}
-
-/// The time, as a recording in segments sees it. Tests put their own in its place.
-public struct SegmentClock {
-    /// Seconds since 1970, for names and ages.
-    var wall: () -> time_t
-    /// Nanoseconds on CLOCK_MONOTONIC, for pauses.
-    var monotonic: () -> Int64
-
-    /// The system's.
-    public static var system: SegmentClock { SegmentClock(wall: { time(nil) }, monotonic: MonotonicTime.now) }
 }

@@ -14,9 +14,9 @@ struct SegmentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Remove the oldest segments: those of more than 7d, above 100G, above 50 files.",
+            "Remove the oldest segments: those of more than 7d, above 100G, above 50 files. May be given several times.",
             valueName: "TIME|BYTES|N"))
-    var keep: SegmentLimit?
+    var keep: [SegmentLimit] = []
 
     @Option(
         help: ArgumentHelp("Remove the oldest segments while less is free: 5G, 10%.", valueName: "BYTES|%"))
@@ -55,7 +55,7 @@ struct SegmentOptions: ParsableArguments {
     var isSegmented: Bool { segment != nil || ring != nil }
 
     /// Whether old files are removed.
-    var isLimited: Bool { keep != nil || minFree != nil }
+    var isLimited: Bool { !keep.isEmpty || minFree != nil }
 
     /// When a file ends and the next begins, for the encoders and the outputs alike.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
@@ -67,7 +67,7 @@ struct SegmentOptions: ParsableArguments {
     func plan(path: String, timestamps: String?) -> SegmentedSink.Plan {
         var plan = SegmentedSink.Plan(names: names(path), length: segment?.length)
         plan.timestamps = timestamps.map(names)
-        plan.retention = keep?.retention ?? SegmentRetention()
+        for limit in keep { plan.retention.tighten(to: limit.retention) }
         plan.retention.free = minFree?.floor
         plan.ring = ring.map {
             EventRing.Plan(before: $0.nanoseconds, after: post?.nanoseconds ?? Self.usualPost)

@@ -174,6 +174,9 @@ loses_its_folder() { # WAY-TO-LOSE-IT
 check "the working folder is removed" loses_its_folder rm
 if [ "$(id -u)" = 0 ]; then check "the working folder's disk is unmounted" loses_its_folder umount; fi
 
+mkdir both && records "several limits" "${small[@]}" --frames 300 --segment 30f --keep 7d --keep 3 --keep 5 both/a.h264 &&
+    check "several limits: each holds" test "$(cd both && echo *.h264)" = "a-7.h264 a-8.h264 a-9.h264"
+
 # Killed at any moment: every file plays, but for an access unit that was being written.
 for _ in 1 2; do
     rm -rf killed && mkdir killed
