@@ -29,8 +29,11 @@ public struct Volume: Sendable {
     public var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
-        let unit = Int(status.f_frsize)
-        return (Int(clamping: status.f_blocks) * unit, Int(clamping: status.f_bavail) * unit)
+        let unit = Int(clamping: status.f_frsize)
+        return (
+            Int(clamping: status.f_blocks).multipliedSaturated(by: unit),
+            Int(clamping: status.f_bavail).multipliedSaturated(by: unit)
+        )
     }
 
     private static func device(of path: String) -> dev_t? {

@@ -1,7 +1,8 @@
 /// Whether each of a recording's threads still does something.
 ///
-/// A thread that stands still while it has nothing to do is alive: one that has work and finishes none of it since
-/// the last look is not. One that looks for a camera which went away works.
+/// A thread that has work and finishes none of it since the last look is dead. One that looks for a camera which went
+/// away works. Writers do not count: a disk that hangs is nothing that a restart mends, and what waits in their queues
+/// would be lost with it; when those are full the encoders stand still. Nor does anything once all is encoded.
 public struct Liveness {
     private let frameInterval: Int64
     private var last: (progress: Progress, time: Int64, wasAlive: Bool)?
@@ -14,10 +15,8 @@ public struct Liveness {
         var tries = 0
         /// Frames that are through the encoders, whatever became of them.
         var encoded = 0
-        /// Access units that are through the writers.
-        var written = 0
-        /// Access units wait to be written.
-        var hasUnwritten = false
+        /// No more will come.
+        var isEncoded = false
     }
 
     /// Nothing was looked at yet.
@@ -39,10 +38,9 @@ public struct Liveness {
 
     private func hasMoved(to now: Progress) -> Bool {
         guard let last = last?.progress else { return true }
-        // Without pictures the other threads have nothing to do.
-        if now.tries != last.tries { return true }
+        // Without pictures the encoders have nothing to do.
+        if now.tries != last.tries || now.isEncoded { return true }
         return now.captured != last.captured && now.encoded != last.encoded
-            && (now.written != last.written || !now.hasUnwritten)
     }
 }
 
@@ -55,7 +53,6 @@ extension Liveness.Progress {
         for encoder in encoders {
             encoded += encoder[.encoded] + encoder[.droppedByEncoder] + encoder[.unused] + encoder[.restarts]
         }
-        written = recording.outputs.reduce(0) { $0 + $1.counters[.written] + $1.counters[.lost] }
-        hasUnwritten = recording.hasUnwritten
+        isEncoded = recording.isEncoded
     }
 }

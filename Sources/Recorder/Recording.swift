@@ -148,8 +148,8 @@ public final class Recording {
     /// Whether an output has something to do still.
     public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
 
-    /// Whether everything is encoded, and no output that has not ended takes anything.
-    public var isBlocked: Bool { encode.hasFinished && outputs.allSatisfy(\.isOver) }
+    /// Whether everything is encoded: what is left is to write it.
+    public var isEncoded: Bool { encode.hasFinished }
 
     /// Ends the recording: what is captured is encoded, what is encoded is written.
     public func stop() {

@@ -10,8 +10,8 @@ import Threading
 /// any it is left behind instead. One file ends there; a recording in segments goes on with the IDR that comes when
 /// its queue has become empty.
 public final class RecordingOutput: @unchecked Sendable {
-    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage` and
-    // `blockError` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the recording;
+    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage`,
+    // `blockError` and `messages` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the recording;
     // everything else is constant or made for many threads.
 
     /// What it is called in messages.
@@ -31,7 +31,6 @@ public final class RecordingOutput: @unchecked Sendable {
     private var thread: WorkerThread?
     private let isClosed = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
-    private let isBlocked = Atomic<Bool>(false)
     private var blockage: Blockage?
     private var blockError: OutputError?
     private var messages = MessageLimit()
@@ -118,9 +117,6 @@ public final class RecordingOutput: @unchecked Sendable {
             || counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed]
     }
 
-    /// Whether nothing can be expected of it: it has ended, or takes nothing and was left behind.
-    var isOver: Bool { hasEnded.load(ordering: .acquiring) || isBlocked.load(ordering: .acquiring) }
-
     /// It will not be waited for unless it has ended by itself.
     func abandon() {
         isAbandoned = !hasEnded.load(ordering: .acquiring)
@@ -171,7 +167,6 @@ extension RecordingOutput {
     private func beginBlockage() {
         let error = OutputError(.blocked, output: name)
         blockError = blockError ?? error
-        isBlocked.store(true, ordering: .releasing)
         guard recovers else {
             items.close()
             return report(.failed(error))
@@ -182,7 +177,6 @@ extension RecordingOutput {
 
     private func endBlockage() {
         guard let ended = blockage.take() else { return }
-        isBlocked.store(false, ordering: .releasing)
         if ended.isTold { report(.resumed(name: name, lost: ended.lost)) }
         if let stream = ended.stream { _ = push(.stream(stream)) }
     }

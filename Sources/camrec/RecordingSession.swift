@@ -21,6 +21,8 @@ struct RecordingSession {
     /// What hangs then gets this many more: less than systemd's TimeoutStopSec in the unit, more than a disk needs
     /// to spin up.
     private static let lastPatience = 15
+    /// Where the recording ends by itself and nobody is there to end the wait, outputs get this many first.
+    private static let unattendedPatience = 60
     private static let progressInterval: Int64 = 500_000_000
     /// Nanoseconds between two looks for outputs that hang.
     private static let lookInterval: Int64 = 5_000_000_000
@@ -273,7 +275,7 @@ struct RecordingSession {
     ) {
         var progress = Progress(start: start)
         var isStopping = false
-        var stall = Stall(patience: Self.patience)
+        var stall = Stall(patience: Self.unattendedPatience)
         while !recording.ended.isRaised {
             service.update(recording)
             let interval =
@@ -285,10 +287,11 @@ struct RecordingSession {
                 until: MonotonicTime.now() + interval)
             if wake == .interrupted {
                 isStopping = true
+                stall = Stall(patience: Self.patience)
                 service.stop()
                 recording.stop()
             }
-            if isStopping || recording.isBlocked, stall.isReached(recording) {
+            if isStopping || (recording.isEncoded && !console.hasProgress), stall.isReached(recording) {
                 if outputGivenUp.isRaised { return recording.abandonOutputs() }
                 outputGivenUp.raise()
                 stall = Stall(patience: Self.lastPatience)

@@ -77,6 +77,20 @@ import Testing
         #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
     }
 
+    @Test("age does not wait for one that was taken away, nor for one that looks younger than it is")
+    func ageBehindOthers() throws {
+        try record((0..<5).map { "a-\($0).h264" })
+        unlink(folder.path("a-0.h264"))
+        var times = [timespec(tv_sec: time(nil) + 10_000, tv_nsec: 0), timespec()]
+        times[1] = times[0]
+        utimensat(AT_FDCWD, folder.path("a-1.h264"), times, 0)
+        let keeper = try keeper(age: 60)
+        unlink(folder.path("a-2.h264"))
+        let later = time(nil) + 3600
+        #expect(tidied(keeper, now: later) == ["a-1.h264", "a-3.h264"])
+        #expect(tidied(keeper, now: later) == ["a-4.h264"])
+    }
+
     @Test("while too little is free the oldest go, as many as it takes, by their sizes")
     func free() throws {
         try record((0..<8).map { "a-\($0).h264" })
@@ -222,6 +236,24 @@ import Testing
         _ = write(rewritten, journal, journal.count)
         close(rewritten)
         #expect(tidied(try keeper(count: 1)) == ["a.h264", "a-1.h264"])
+    }
+
+    @Test("a journal that says sizes beyond all bounds does no harm, and its files stay")
+    func sizesBeyondBounds() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264"])
+        let journal = String(
+            decoding: try #require(folder.content(".a.h264.camrec")), as: UTF8.self)
+        let altered = journal.replacing("\t1000\t", with: "\t\(Int.max)\t")
+        let rewritten = open(folder.path(".a.h264.camrec"), O_WRONLY | O_TRUNC)
+        _ = write(rewritten, altered, altered.utf8.count)
+        close(rewritten)
+        let keeper = try keeper(bytes: 1000, free: .bytes(100), space: { (total: .max, free: .max) })
+        folder.write("a-3.h264", [1])
+        _ = keeper.begin([folder.path("a-3.h264")])
+        #expect(tidied(keeper, size: 500) == [])
+        keeper.end(size: 500)
+        #expect(keeper.makeRoom(now: 0) == [])
+        #expect(folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264"])
     }
 
     @Test("one recorder at a time keeps the segments of a pattern")

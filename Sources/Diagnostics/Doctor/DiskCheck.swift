@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Looks at the folders that recordings go to.
@@ -14,8 +15,7 @@ enum DiskCheck {
 
     /// - Parameter isNeeded: whether there is no recording without it.
     private static func finding(_ folder: String, isNeeded: Bool) -> Finding {
-        var status = statvfs()
-        guard statvfs(folder, &status) == 0 else {
+        guard let space = Volume(folder: folder).space else {
             return Finding(
                 .disk, isNeeded ? .broken : .note, folder, String(cString: strerror(errno)),
                 remedy: "make the folder")
@@ -26,13 +26,13 @@ enum DiskCheck {
                 "cannot be written to: \(String(cString: strerror(errno)))",
                 remedy: isNeeded ? "record into another folder" : nil)
         }
-        return finding(folder, free: Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize)))
+        return finding(folder, free: space.free)
     }
 
     /// - Parameter free: bytes.
     static func finding(_ folder: String, free: Int) -> Finding {
         // Four megabits a second are about what 720p takes.
-        let room = "\(free >> 20) MiB free: \(free * 8 / 4_000_000 / 60) minutes at 4 Mbit/s"
+        let room = "\(free >> 20) MiB free: \(free / 500_000 / 60) minutes at 4 Mbit/s"
         if free >= comfortable { return Finding(.disk, .fine, folder, room) }
         return Finding(
             .disk, free < least ? .broken : .note, folder, room,

@@ -4,7 +4,7 @@ extension SegmentJournal.Entry {
     init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard [3, 5].contains(fields.count), let birth = Int64(fields[0]), !fields[2].isEmpty,
-            fields[1] == "-" || Int(fields[1]) != nil
+            fields[1] == "-" || Int(fields[1]).map({ $0 >= 0 }) == true
         else { return nil }
         size = Int(fields[1])
         files = [SegmentJournal.File(name: fields[2].unescaped, birth: birth)]

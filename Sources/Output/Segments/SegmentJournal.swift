@@ -97,18 +97,28 @@ final class SegmentJournal {
     func end(size: Int) {
         guard !entries.isEmpty else { return }
         entries[entries.count - 1].size = size
-        bytes += size
+        bytes = bytes.addingSaturated(size)
         try? append(entries[entries.count - 1])
     }
 
     /// The latest segment came to nothing: there is no such file.
     func cancel() { if !entries.isEmpty { entries.removeLast() } }
 
-    /// When the oldest segment was written last, in nanoseconds since 1970; nil where it is not there.
-    var oldestModification: Int64? {
-        guard let file = entries.first?.files.first else { return nil }
-        return withParent(of: file.name, in: names[0].folder) { FileFacts(path: $1, in: $0)?.modification }
-            ?? nil
+    /// What is known of the oldest segment's age.
+    enum Age {
+        /// Last at this time, in nanoseconds since 1970.
+        case written(Int64)
+        /// Somebody has removed it, or moved it away.
+        case missing
+    }
+
+    /// Of a segment that there is. It was written no later than when the next one began, whatever its file says now.
+    var oldestAge: Age {
+        let file = entries[0].files[0]
+        let facts = withParent(of: file.name, in: names[0].folder) { FileFacts(path: $1, in: $0) } ?? nil
+        guard let facts else { return .missing }
+        let next = entries.count > 1 ? entries[1].files[0].birth : 0
+        return .written(next > 0 ? min(facts.modification, next) : facts.modification)
     }
 
     /// A segment that is gone.
@@ -288,7 +298,7 @@ extension SegmentJournal {
             return Entry(files: entry.files, size: entry.size ?? facts.size)
         }
         entries.replaceSubrange(..<count, with: present)
-        bytes = entries.reduce(0) { $0 + ($1.size ?? 0) }
+        bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
     }
 
     /// Puts a file with the entries alone in the journal's place.

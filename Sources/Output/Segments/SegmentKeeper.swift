@@ -1,3 +1,5 @@
+import Files
+
 /// Removes a pattern's oldest segments. Used by one thread.
 ///
 /// A segment that cannot be removed is tried again with each of the next ones, and does not count meanwhile: it is no
@@ -51,18 +53,23 @@ final class SegmentKeeper {
     /// - Returns: the segments that are gone.
     func tidy(now: Int, size: Int) -> [String] {
         var removed = isWriting ? [] : journal.removeStuck()
-        if let age = retention.age, !isWriting {
-            for _ in 0..<Self.mostByAge {
-                guard let time = journal.oldestModification, Int(time / 1_000_000_000) < now - age else {
-                    break
-                }
-                if let segment = journal.removeOldest() { removed.append(segment) }
-            }
-        }
+        if let age = retention.age, !isWriting { removed += removeOlder(than: now - age) }
         while hasEnded, isOverLimit(size) {
             if let segment = journal.removeOldest() { removed.append(segment) }
         }
         return (removed + free(wantedRoom, now: now)).map(\.path)
+    }
+
+    /// - Parameter time: seconds since 1970.
+    private func removeOlder(than time: Int) -> [SegmentJournal.Removed] {
+        var removed: [SegmentJournal.Removed] = []
+        while removed.count < Self.mostByAge, hasEnded {
+            switch journal.oldestAge {
+            case .written(let last) where last / 1_000_000_000 >= time: return removed
+            case .written, .missing: if let segment = journal.removeOldest() { removed.append(segment) }
+            }
+        }
+        return removed
     }
 
     /// Makes room on a disk that is full, for as much as the next segment may have.
@@ -70,7 +77,7 @@ final class SegmentKeeper {
     /// - Returns: the segments that are gone; empty where there was none.
     func makeRoom(now: Int) -> [String] {
         (isCramped, unseen) = (true, nil)
-        let room = (space()?.free ?? 0) + max(1, expectedSize)
+        let room = (space()?.free ?? 0).addingSaturated(max(1, expectedSize))
         return free(room, now: now).map(\.path)
     }
 
@@ -81,7 +88,7 @@ final class SegmentKeeper {
         // The one that is about to begin counts, too.
         let count = journal.entries.count + (isWriting ? 0 : 1)
         if let most = retention.count, count > most { return true }
-        if let most = retention.bytes, journal.bytes + size > most { return true }
+        if let most = retention.bytes, journal.bytes.addingSaturated(size) > most { return true }
         return false
     }
 
@@ -95,7 +102,7 @@ final class SegmentKeeper {
 
     /// Bytes that are to be free now.
     private var wantedRoom: Int {
-        let room = isCramped && !isWriting ? 2 * expectedSize : 0
+        let room = isCramped && !isWriting ? expectedSize.addingSaturated(expectedSize) : 0
         return max(room, retention.free == nil ? 0 : floor(space()?.total ?? 0))
     }
 
@@ -105,13 +112,13 @@ final class SegmentKeeper {
         look(at: before, now: now)
         let expected = unseen?.bytes ?? 0
         var (removed, bytes) = ([SegmentJournal.Removed](), 0)
-        while hasEnded, before + expected + bytes < wanted {
+        while hasEnded, before.addingSaturated(expected).addingSaturated(bytes) < wanted {
             guard let segment = journal.removeOldest() else { continue }
             removed.append(segment)
-            bytes += segment.size
+            bytes = bytes.addingSaturated(segment.size)
         }
         guard !removed.isEmpty, let after = space()?.free else { return removed }
-        unseen = (max(0, expected + bytes - max(0, after - before)), after, now)
+        unseen = (max(0, expected.addingSaturated(bytes) - max(0, after - before)), after, now)
         return removed
     }
 
