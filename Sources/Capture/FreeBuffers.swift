@@ -25,9 +25,6 @@ struct FreeBuffers {
     /// Takes what came back out of the mailbox.
     mutating func collect() { free |= pool.takeReturned() }
 
-    /// Puts back a buffer that `take` gave and that was not used.
-    mutating func putBack(_ index: Int) { free |= 1 << UInt32(index) }
-
     /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
     func wait(until deadline: Int64?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)

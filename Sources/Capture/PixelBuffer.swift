@@ -3,9 +3,6 @@
 /// Whoever owns it may read it from any thread. When its life ends its index is posted to the pool's
 /// mailbox and the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
 public struct PixelBuffer: ~Copyable, Sendable {
-    /// The most memory planes of a format that camrec reads.
-    public static let maximumMemoryPlanes = 3
-
     private let pool: PixelBufferPool
     private let index: Int
     private let payloads: InlineArray<3, Payload>

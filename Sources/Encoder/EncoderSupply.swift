@@ -172,8 +172,8 @@ public final class EncoderSupply {
             request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
     }
 
-    /// Ticks of a watchdog. A driver may load and compile much.
-    private static let openingPatience = 30
+    /// Ticks of a watchdog. A driver may load and compile much; a service manager's patience is to be longer.
+    private static let openingPatience = 15
 }
 
 /// What all supplies of a recording take their inputs from.

@@ -80,8 +80,8 @@ final class SynchronizedFile: Sendable {
 
 /// The synchronizer's thread's work.
 private final class SynchronizationLoop: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`, which is its
-    // maker's.
+    // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`: its maker has it,
+    // and hands it on with the synchronizer to whoever ends that.
     private let monitor = Monitor()
     private let interval: Int64
     private var files: [SynchronizedFile] = []

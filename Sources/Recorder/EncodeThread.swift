@@ -2,7 +2,8 @@ import Threading
 
 /// The encode thread, and another one in its place whenever it hangs in a driver.
 final class EncodeThread: @unchecked Sendable {
-    // Safe to share: what is mutable is touched with the lock held, or by the watchdog alone.
+    // Safe to share: what is mutable is touched with the lock held, but for the watchdog's `detector` and `watchdog`
+    // itself, which is its maker's.
     private let stage: EncodeStage
     private let monitor = Monitor()
     private var isFinished = false

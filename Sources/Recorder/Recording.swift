@@ -219,9 +219,3 @@ private final class Countdown: Sendable {
     /// True for the last.
     func countDown() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }
-
-/// Gives a value to another thread for good: whoever hands it over does not touch it again.
-private final class Handover<Value>: @unchecked Sendable {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}

@@ -19,8 +19,10 @@ struct FileOutput {
             if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
         }
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
+            var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
+            if case .timestamps = choice.form { plan.takesPictures = false }
             return try SegmentedSink(
-                segments.plan(path: choice.path, timestamps: choice.timestamps), stream: stream, open: open,
+                plan, stream: stream, open: open,
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, report: report)
         }

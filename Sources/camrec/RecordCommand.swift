@@ -17,7 +17,10 @@ struct RecordCommand: ParsableCommand {
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
             camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
+            camrec remux <FILE> <OUTPUT>
             camrec check <FILE>...
+            camrec doctor [--encode] [--json]
+            camrec ctl <SOCKET> <COMMAND>...
             """,
         discussion: """
             Examples:
@@ -30,7 +33,7 @@ struct RecordCommand: ParsableCommand {
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
             69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; \
-            77 no permission; 130, 143: stopped by a signal before recording began, or by a second one.
+            77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
 
             Several outputs share one capture, and those of one codec share one encoder. One that fails does \
             not stop the others.

@@ -300,12 +300,21 @@ struct RecordingSession {
         }
     }
 
+    /// A line each for who reads along, one for a mail or a journal.
+    private func tell(_ warnings: [String]) {
+        if console.isTerminal || console.isVerbose {
+            for warning in warnings { console.warn(warning) }
+        } else if !warnings.isEmpty {
+            console.warn(warnings.joined(separator: "; also: "))
+        }
+    }
+
     /// Says how it went, and writes the report. The first of what failed says what the exit status is.
     private func tell(
         _ result: RecordingResult, _ errors: [RecordingError], _ report: ReportFile?
     ) throws(RecordingError) -> ExitStatus {
         for line in result.summary { console.inform(line) }
-        for warning in result.warnings { console.warn(warning) }
+        tell(result.warnings)
         var status = ExitStatus.done
         do throws(OutputError) {
             try report?.write(result)

@@ -78,16 +78,16 @@ import Testing
         #expect(ring.trigger().map(\.frameNumber) == Array(960..<1000))
     }
 
-    @Test("bytes are bounded, in whole groups of pictures")
+    @Test("bytes are bounded, in whole groups of pictures, with 512 for each beside its own")
     func bytes() {
-        var ring = ring(before: 1000, bytes: 100 * 25)
+        var ring = ring(before: 1000, bytes: (100 + 512) * 25)
         for unit in units(0..<100) { _ = ring.next(unit) }
         #expect(ring.trigger().map(\.frameNumber) == Array(80..<100))
     }
 
     @Test("where one group of pictures is too large for the ring an event waits for the next IDR")
     func tooLarge() {
-        #expect(files(ring(bytes: 500), units(0..<100), triggers: [17]) == [Array(20..<40)])
+        #expect(files(ring(bytes: (100 + 512) * 5), units(0..<100), triggers: [17]) == [Array(20..<40)])
     }
 
     @Test("what is kept is given out when something happens, though no other picture comes")

@@ -13,8 +13,7 @@ import Threading
 /// On epoll, and not on SwiftNIO: every receiver is written to straight from the access unit's own storage.
 /// Nothing is copied or allocated for a picture, neither once nor for each receiver, and start-up costs nothing.
 public final class BroadcastSink: PacketSink, @unchecked Sendable {
-    // Safe to share: `thread`, `isFinished` and `lastError` belong to the writer, everything else is constant
-    // and made for many threads.
+    // Safe to share: `thread` belongs to the writer, everything else is constant and made for many threads.
     public let name: String
     /// Whether other machines can connect.
     public let isOpenToNetwork: Bool
@@ -122,10 +121,4 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
         wakeUp.wake()
         if let thread = thread.take() { thread.join() }
     }
-}
-
-/// Gives a value to another thread for good: whoever hands it over does not touch it again.
-private final class Handover<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }

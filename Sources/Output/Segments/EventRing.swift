@@ -88,7 +88,7 @@ public struct EventRing: Sendable {
     private mutating func append(_ unit: AccessUnit) {
         guard unit.isIDR || !units.isEmpty else { return }
         units.append(unit)
-        byteCount += unit.count
+        byteCount += Self.size(of: unit)
         while let next = secondIDR,
             byteCount > plan.byteLimit || unit.timestamp &- units[next].timestamp >= plan.before
         {
@@ -101,7 +101,10 @@ public struct EventRing: Sendable {
     private var secondIDR: Int? { units.dropFirst().firstIndex(where: \.isIDR) }
 
     private mutating func removeFirst(_ count: Int) {
-        byteCount -= units[..<count].reduce(0) { $0 + $1.count }
+        byteCount -= units[..<count].reduce(0) { $0 + Self.size(of: $1) }
         units.removeFirst(count)
     }
+
+    /// With what is kept of it beside its bytes, which is more than those of a picture in which nothing moves.
+    private static func size(of unit: AccessUnit) -> Int { unit.count + 512 }
 }

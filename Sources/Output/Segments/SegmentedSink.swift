@@ -67,6 +67,8 @@ public final class SegmentedSink: PacketSink {
         public var retention = SegmentRetention()
         /// Nil where everything is written.
         public var ring: EventRing.Plan?
+        /// Whether pictures are in them, and not only what belongs to those of another output.
+        public var takesPictures = true
 
         /// A file for each length, none of which is removed.
         public init(names: SegmentNames, length: SegmentSchedule.Length?) {
@@ -122,7 +124,7 @@ public final class SegmentedSink: PacketSink {
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) throws(OutputError) {
         name = plan.names.pattern
-        (recovers, takesPictures) = (true, true)
+        (recovers, takesPictures) = (true, plan.takesPictures)
         ring = plan.ring
         (names, timestampNames) = (plan.names, plan.timestamps)
         (self.stream, self.clock, self.report) = (stream, clock, report)

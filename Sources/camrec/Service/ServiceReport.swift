@@ -19,13 +19,15 @@ struct ServiceReport {
     private var lastTries = 0
 
     private static let statusInterval: Int64 = 5_000_000_000
+    /// Microseconds; more than that is no interval.
+    private static let longestWatchdog: Int64 = 1 << 48
 
     init() {
         manager = Self.variable("NOTIFY_SOCKET").flatMap(ServiceManager.init)
         let isMeant = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
         // A quarter of what the manager waits: it gives up a process after several looks that found it dead.
-        watchdogInterval =
-            isMeant ? Self.variable("WATCHDOG_USEC").flatMap(Int64.init).map { max(4, $0) * 250 } : nil
+        let wanted = isMeant ? Self.variable("WATCHDOG_USEC").flatMap(Int64.init) : nil
+        watchdogInterval = wanted.map { min(max(4, $0), Self.longestWatchdog) * 250 }
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -5,7 +5,7 @@ import Diagnostics
 enum SettingsArguments {
     private static let option = "--settings"
 
-    /// Puts the file's arguments ahead of the command line's, which win because the last of an option counts.
+    /// Puts the file's arguments ahead of the command line's, without those whose option is given there, too.
     /// - Parameter arguments: without the program's name.
     static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
         let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -13,8 +13,22 @@ enum SettingsArguments {
         guard name == nil || name == RecordCommand.name, let path = path(in: arguments) else {
             return arguments
         }
-        let settings = try RecordCommand.arguments(ofSettings: path)
-        return [RecordCommand.name] + settings + arguments.dropFirst(name == nil ? 0 : 1)
+        let given = arguments.dropFirst(name == nil ? 0 : 1)
+        let names = Set(given.prefix { $0 != "--" }.map(option(of:)))
+        let settings = try RecordCommand.arguments(ofSettings: path).filter { setting in
+            let name = option(of: setting)
+            return !names.contains(name) && !(exclusive.contains(name) && !names.isDisjoint(with: exclusive))
+        }
+        return [RecordCommand.name] + settings + given
+    }
+
+    /// Of which one says how much is told.
+    private static let exclusive: Set<Substring> = ["--quiet", "--verbose"]
+
+    /// An argument without its value, and without what turns a flag round.
+    private static func option(of argument: String) -> Substring {
+        let name = argument.prefix { $0 != "=" }
+        return name.hasPrefix("--no-") ? "--\(name.dropFirst(5))" : name
     }
 
     /// The file that is named last.

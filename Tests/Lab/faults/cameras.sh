@@ -216,6 +216,19 @@ done
 on_host settle "$fault"
 modprobe -r vivid
 
+# An HDMI input: 1280x720 at 24 Hz, which vivid scales.
+modprobe vivid n_devs=1 node_types=0x1 input_types=0x3
+find_vivid
+control dv_timings_signal_mode=4 && control dv_timings=5
+camera=(--device "$node" --size 320x180 --format YUYV --encoder software --qp 20) rate=24
+lose_signal() {
+    control dv_timings_signal_mode=$((1 + number % 3)) # none, no lock, out of range
+    for_a_while 500 3000
+    control dv_timings_signal_mode=4
+}
+strikes signal "vivid: HDMI has no signal, or one that cannot be used, for up to 3 s (dv_timings_signal_mode)" 9 lose_signal --so 'source.restarts >= 9'
+modprobe -r vivid
+
 # --- the USB webcam
 usb=$LAB_CACHE/webcam
 link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0

@@ -88,6 +88,33 @@ begins() { umount --lazy "$disk"; }
 stops() { mount --bind "$store" "$disk"; }
 if [ -z "$short" ]; then meanwhile "unmounted for a while, segments" --gone; fi
 
+# A power cut: the file system stops at once, and what was not on the disk itself is gone (EXT4_IOC_SHUTDOWN of
+# fs/ext4/ext4.h, without a flush of its journal). --sync says how much that may be.
+powers_off() { # FOLDER: when, on CLOCK_MONOTONIC
+    "$PYTHON" -c '
+import fcntl, os, struct, sys, time
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))
+print(time.monotonic())' "$1"
+}
+if truncate -s 64M "$work/image" && mkfs.ext4 -q "$work/image" && mount -o loop "$work/image" "$disk" 2>/dev/null; then
+    for ((i = 0; i < $(times 20 1); i++)); do
+        rm -rf "$disk"/*.*
+        start "${test30[@]}" --qp 8 --sync 2s "$disk/a.h264" "$disk/b.mkv" --segment 4s
+        for_a_while 3000 9000
+        moment=$(powers_off "$disk")
+        ended KILL
+        umount "$disk" && mount -o loop "$work/image" "$disk"
+        for file in a.h264 b.mkv; do
+            mapfile -t files < <(find "$disk" -name "${file%.*}*.${file#*.}" -size +0 | sort -V)
+            trial "power cut, --sync 2s, .${file#*.}" --rate 30 --killed "$moment" --status "$status" --wanted 137 --most-took 2.1 "${files[@]}"
+        done
+    done
+    umount "$disk"
+    for format in h264 mkv; do settle "power cut, --sync 2s, .$format"; done
+else
+    skip "power cut" "no loop device, or no mkfs.ext4"
+fi
+
 read -ra fuse < <(pkg-config --cflags --libs fuse3 2>/dev/null || true)
 if [ ! -e /dev/fuse ] || ! command -v fusermount3 >/dev/null || ! built disk "${fuse[@]}"; then
     skip "slow and failing disks" "no FUSE here; install fuse3 and libfuse3-dev"

@@ -67,6 +67,16 @@ records "remux: the stream's own rate" remux --verbose h264-0.raw own.mkv && say
 records "remux: an MP4 of fragments" remux h264-0.raw own.mp4 && check "remux: a fragment a keyframe" container fragments own.mp4 6
 records "remux: another rate" remux h264-0.raw given.mp4 --fps 15 && check "remux: twice as long" has_stream given.mp4 duration=6.000000
 
+# What mkvmerge makes of a recording's timestamps, and camrec of the same.
+if command -v mkvmerge >/dev/null; then
+    records "mkvmerge: recorded, with gaps" --device test --size 320x240 --fps 30 --encoder software --frames 60 --timestamps kept.txt kept.h264 &&
+        sed -i '20,$ s/^\([0-9]*\)\./\1''5./' kept.txt
+    check "mkvmerge: takes the timestamps" mkvmerge --quiet --output merged.mkv --timestamps 0:kept.txt kept.h264
+    check "mkvmerge: each picture at its time" container times merged.mkv kept.txt
+else
+    skip "mkvmerge" "not installed; scripts/install-packages test brings it"
+fi
+
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite

@@ -1,0 +1,8 @@
+/// Gives a value to another thread for good: whoever hands it over does not touch it again.
+public final class Handover<Value>: @unchecked Sendable {
+    // Safe to share: one thread at a time has it.
+    public var value: Value
+
+    /// Takes the value.
+    public init(_ value: Value) { self.value = value }
+}
