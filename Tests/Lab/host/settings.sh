@@ -21,13 +21,13 @@ check "settings: each output is there" is_sound "first #1.h264" --frames 20
 check "settings: in its form" test -s second.mkv
 records "settings: the command line wins" record --settings=good.conf --frames 10 third.h264
 check "settings: its frames" is_sound third.h264 --frames 10
+check "settings: its outputs" test "$(find . -name '*.h264' | wc -l)" = 2
 printf 'device = test\nencoder = software\npace = no\nframes = 9\nsegment = 1f\nkeep = 1\nkeep = 7d\nkeyframe-interval = 1\nverbose = yes\n' >keeps.conf
 records "settings: the command line's --keep stands for all of the file's" --settings keeps.conf --keep 3 kept.h264
 check "settings: three are left" test "$(echo kept*.h264)" = "kept-6.h264 kept-7.h264 kept-8.h264"
 records "settings: --quiet takes the place of verbose" --settings keeps.conf --quiet quiet.h264
 check "settings: the file's keeps hold together" test "$(echo quiet*.h264)" = "quiet-8.h264"
 check "settings: quiet it is" test ! -s stderr
-check "settings: its outputs" test "$(find . -name '*.h264' | wc -l)" = 2
 
 # A service that is begun anew has nobody to name another file.
 for run in first second; do
