@@ -35,6 +35,7 @@ from types import SimpleNamespace
 
 import numpy
 
+START_CODE = b"\0\0\0\1"
 SUMS = ("encoded", "corrupt", "droppedByUs", "paused", "droppedByEncoder", "unused")
 
 
@@ -86,6 +87,18 @@ def was_ended(options):
     return any(value is not None for value in (options.killed, options.died_at, options.sent))
 
 
+def without_last_picture(data, is_h265):
+    """A raw stream up to its last NAL unit, and up to the parameter sets and messages ahead of that."""
+    end = max(0, data.rfind(START_CODE))
+    while end:
+        previous = max(0, data.rfind(START_CODE, 0, end))
+        header = data[previous + len(START_CODE)]
+        if (header >> 1 & 63 not in (32, 33, 34, 35, 39)) if is_h265 else (header & 31 not in (6, 7, 8, 9)):
+            break
+        end = previous
+    return data[:end]
+
+
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
     pictures, said = decode(path)
@@ -95,7 +108,7 @@ def read(path, options):
         # The unit in which it was killed: a raw stream is whole without it, and a container's reader knows its end.
         if demuxer(path):
             data = path.read_bytes()
-            pictures, said = decode(path, data[:max(0, data.rfind(b"\0\0\0\1"))])
+            pictures, said = decode(path, without_last_picture(data, path.suffix == ".h265"))
         elif len(options.files) > 1 and not len(pictures):
             said = ""  # a segment that has only begun
         else:
