@@ -364,6 +364,32 @@ import Threading
         #expect(bench.folder.names(in: "disk").count == 1)
     }
 
+    @Test("segments on a disk that is not mounted for a while are known when it is again")
+    func volumeBack() throws {
+        let bench = Bench()
+        let (store, disk) = (bench.folder.path("store"), bench.folder.path("disk"))
+        for folder in [store, disk] { mkdir(folder, 0o755) }
+        guard mount("camrec-test", store, "tmpfs", 0, nil) == 0,
+            mount(store, disk, nil, UInt(MS_BIND), nil) == 0
+        else { try Test.cancel("mounting a file system needs root") }
+        defer { for folder in [disk, store] { umount2(folder, Int32(MNT_DETACH)) } }
+        var retention = SegmentRetention()
+        retention.age = 60
+        bench.wall = time(nil)
+        let sink = try bench.sink("disk/a.h264", .frames(10), retention: retention)
+        for unit in units(0..<25, idrEvery: 10) { try sink.write(unit) }
+        bench.wall += 3600
+        umount2(disk, Int32(MNT_DETACH))
+        #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 30)) }
+        #expect(mount(store, disk, nil, UInt(MS_BIND), nil) == 0)
+        bench.monotonic = 1_000_000_000
+        for unit in units(40..<60, idrEvery: 10) { try sink.write(unit) }
+        try sink.finish()
+        // By the clock of the test even the first of the new ones is an hour old when the second begins.
+        #expect(bench.folder.names(in: "disk") == ["a-4.h264"])
+        #expect(sink.summary.removed == 4)
+    }
+
     @Test("old segments make room on a full disk at once")
     func makesRoom() throws {
         let bench = Bench()

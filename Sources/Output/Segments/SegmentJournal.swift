@@ -9,9 +9,9 @@ import Glibc
 ///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME]
 ///
 /// Birth is the file's time of creation in nanoseconds, size `-` until it is known, and the second pair the
-/// segment's timestamps, named from their own pattern's folder. Only a file that is in the journal is ever removed, and only while it is still that
-/// file: a plain one, reached without links from the pattern's folder, under a name that the pattern makes,
-/// made at the time that the journal says and as large as it was. Copies, and files that were put in a
+/// segment's timestamps, named from their own pattern's folder. Only a file that is in the journal is ever removed,
+/// and only while it is still that file: a plain one, reached without links from the pattern's folder, under a name
+/// that the pattern makes, made at the time that the journal says and as large as it was. Copies, and files that were put in a
 /// segment's place, are left alone.
 ///
 /// One recorder at a time has it: it holds a lock (flock(2)) for as long. Recording never fails for its sake:
@@ -70,8 +70,8 @@ final class SegmentJournal {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
-    /// - Returns: why it is not in the file, the first time that it is not.
     /// - Parameter paths: the segment, and its timestamps where there are any.
+    /// - Returns: why it is not in the file, the first time that it is not.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             File(name: Self.relative(path, to: names.folder), birth: FileFacts(path: path)?.birth ?? 0)
@@ -110,13 +110,15 @@ final class SegmentJournal {
         case written(Int64)
         /// Somebody has removed it, or moved it away.
         case missing
+        /// The disk does not say.
+        case unknown
     }
 
     /// Of a segment that there is. It was written no later than when the next one began, whatever its file says now.
     var oldestAge: Age {
         let file = entries[0].files[0]
         let facts = withParent(of: file.name, in: names[0].folder) { FileFacts(path: $1, in: $0) } ?? nil
-        guard let facts else { return .missing }
+        guard let facts else { return Self.isAbsence(errno) ? .missing : .unknown }
         let next = entries.count > 1 ? entries[1].files[0].birth : 0
         return .written(next > 0 ? min(facts.modification, next) : facts.modification)
     }
@@ -179,15 +181,21 @@ final class SegmentJournal {
         guard names.covers(Self.path(of: file, in: names.folder)) || names.covers("./" + file.name) else {
             return .isForeign
         }
-        let removal: Removal? = withParent(of: file.name, in: names.folder) { parent, name in
-            guard let facts = FileFacts(path: name, in: parent), facts.isRegular, facts.birth == file.birth,
-                size == nil || size == facts.size
-            else { return .isForeign }
-            return unlinkat(parent, name, 0) == 0 ? .removed : .failed
-        }
-        if case .removed? = removal { removeEmptyFolders(of: file.name, in: names.folder) }
-        return removal ?? .isForeign
+        let removal =
+            withParent(of: file.name, in: names.folder) { parent, name -> Removal? in
+                guard let facts = FileFacts(path: name, in: parent) else { return nil }
+                guard facts.isRegular, facts.birth == file.birth, size == nil || size == facts.size else {
+                    return .isForeign
+                }
+                return unlinkat(parent, name, 0) == 0 ? .removed : .failed
+            } ?? nil
+        guard let removal else { return Self.isAbsence(errno) ? .isForeign : .failed }
+        if case .removed = removal { removeEmptyFolders(of: file.name, in: names.folder) }
+        return removal
     }
+
+    /// Whether there is nothing under a name, as against a disk that does not say what there is.
+    private static func isAbsence(_ code: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(code) }
 
     /// Those that the pattern made, a day's for example, go with the last that was in them.
     private func removeEmptyFolders(of name: String, in folder: String) {
@@ -198,11 +206,15 @@ final class SegmentJournal {
     }
 
     /// Opens the folder that a file is in, going from the pattern's folder through no links and never up.
+    /// - Returns: nil where that cannot be; errno says why.
     private func withParent<Result>(
         of name: String, in folder: String, _ body: (Int32, String) -> Result
     ) -> Result? {
         let parts = name.split(separator: "/").map(String.init)
-        guard let last = parts.last, !parts.contains(".."), !name.hasPrefix("/") else { return nil }
+        guard let last = parts.last, !parts.contains(".."), !name.hasPrefix("/") else {
+            errno = ENOENT
+            return nil
+        }
         var parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         for part in parts.dropLast() where parent >= 0 {
             let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -46,6 +46,9 @@ final class SegmentKeeper {
         journal.end(size: size)
     }
 
+    /// The segment is on a disk that is not there now. Its time of creation alone tells which file it is.
+    func endUnseen() { isWriting = false }
+
     /// Removes what the limits say, at the beginning of a segment and while it grows.
     /// - Parameters:
     ///   - now: seconds since 1970.
@@ -66,6 +69,7 @@ final class SegmentKeeper {
         while removed.count < Self.mostByAge, hasEnded {
             switch journal.oldestAge {
             case .written(let last) where last / 1_000_000_000 >= time: return removed
+            case .unknown: return removed
             case .written, .missing: if let segment = journal.removeOldest() { removed.append(segment) }
             }
         }

@@ -288,7 +288,13 @@ extension SegmentedSink {
     private func endSegment() throws(OutputError) {
         guard let ended = segment.take() else { return }
         // A new file of which nothing was kept is about to be removed.
-        defer { keeper?.end(size: FileFacts(path: ended.path).flatMap { $0.size > 0 ? $0.size : nil }) }
+        defer {
+            if volume.isGone {
+                keeper?.endUnseen()
+            } else {
+                keeper?.end(size: FileFacts(path: ended.path).flatMap { $0.size > 0 ? $0.size : nil })
+            }
+        }
         do throws(OutputError) { try ended.timestamps?.finish() } catch { noteTimestamps(error) }
         try ended.sink.finish()
     }
@@ -307,7 +313,8 @@ extension SegmentedSink {
     }
 
     private func tidy(size: Int) {
-        guard let keeper else { return }
+        // What is not there now is not gone: the disk may be mounted again.
+        guard let keeper, !volume.isGone else { return }
         for path in keeper.tidy(now: clock.wall(), size: size) { noteRemoved(path) }
         let isHelpless = keeper.isHelpless
         if isHelpless, !isShortOfRoom { report(.shortOfRoom(folder: names.folder)) }
@@ -330,7 +337,8 @@ extension SegmentedSink {
         let now = clock.monotonic()
         // What is wrong is known.
         try? endSegment()
-        let removed = error.kind.isFullDisk ? keeper?.makeRoom(now: clock.wall()) ?? [] : []
+        let needsRoom = error.kind.isFullDisk && !volume.isGone
+        let removed = needsRoom ? keeper?.makeRoom(now: clock.wall()) ?? [] : []
         for path in removed { noteRemoved(path) }
         let isSoon = outage.map { now - ($0.resumption ?? now) < Self.steadiness } ?? false
         let pause = isSoon ? min(2 * (outage?.pause ?? 0), Self.longestPause) : Self.shortestPause
