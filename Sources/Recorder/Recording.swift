@@ -84,11 +84,11 @@ public final class Recording {
         let isLive = source.stream.isLive
         let pictureSinks = outputs.count { $0.0.takesPictures }
         let outputs = outputs.map { sink, track in
+            let holdsUpOthers = pictureSinks > (sink.takesPictures ? 1 : 0)
             // A source that is no camera loses nothing while it waits.
-            let isAlone = pictureSinks - (sink.takesPictures ? 1 : 0) == 0
             return RecordingOutput(
                 sink, track: track, measuresLatency: isLive, control: control,
-                patience: isLive && !isAlone ? RecordingOutput.usualPatience : .max, report: report)
+                patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : .max, report: report)
         }
         self.outputs = outputs
         let stopWish = stopWish

@@ -11,8 +11,8 @@ import Threading
 /// its queue has become empty.
 public final class RecordingOutput: @unchecked Sendable {
     // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage`,
-    // `blockError` and `messages` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the recording;
-    // everything else is constant or made for many threads.
+    // `blockError` and `messages` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the
+    // recording; everything else is constant or made for many threads.
 
     /// What it is called in messages.
     public let name: String
