@@ -1,6 +1,6 @@
 #!/bin/bash
 # In the guest: what goes wrong with cameras, clocks and recorders, and what that costs.
-# usage: ../guest/run --limit 3000 cameras.sh [--short]
+# usage: ../guest/run --limit 7200 cameras.sh [--short]
 # The short form is what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do not check by themselves.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
@@ -8,11 +8,8 @@ set -euo pipefail
 # shellcheck source=faults.sh
 . "$LAB/faults/faults.sh"
 part="Cameras, clocks and recorders"
-echo "seed of the random moments: $LAB_SEED"
-on_host . "$LAB/faults/faults.sh"
-on_host eval "part=${part@Q}"
-kept=faults # in $RESULTS
-mkdir -p "$work/$kept" "$RESULTS/$kept"
+in_guest
+mkdir -p "$work/$kept"
 cd "$work/$kept"
 
 measured() { # FOLDER FAULT OPTIONS...: what is in the folder tells what the fault cost

@@ -69,3 +69,11 @@ built() { # NAME OPTIONS...: this folder's NAME.c as a program or a library, in 
     mkdir -p "$LAB_CACHE/faults"
     [ "$built" -nt "$LAB/faults/$1.c" ] || gcc -std=gnu11 -O1 -Wall -Wextra -o "$built" "$LAB/faults/$1.c" "${@:2}"
 }
+
+in_guest() { # what both sides of a guest share; recordings are kept in $RESULTS/$kept
+    echo "seed of the random moments: $LAB_SEED"
+    on_host . "$LAB/faults/faults.sh"
+    on_host eval "part=${part@Q}"
+    kept=faults
+    mkdir -p "$RESULTS/$kept"
+}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # In the guest, beneath the real systemd: a service that crashes or hangs while it records the USB webcam, and what that
 # costs until it records again.
-# usage: ../guest/run --systemd --limit 1500 service.sh [--short]
+# usage: ../guest/run --systemd --limit 3600 service.sh [--short]
 # The short form is run by ../guest/unattended.sh, which has the watchdog strike as well.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
@@ -9,11 +9,7 @@ set -euo pipefail
 # shellcheck source=faults.sh
 . "$LAB/faults/faults.sh"
 part="The service beneath systemd"
-echo "seed of the random moments: $LAB_SEED"
-on_host . "$LAB/faults/faults.sh"
-on_host eval "part=${part@Q}"
-kept=faults # in $RESULTS
-mkdir -p "$RESULTS/$kept"
+in_guest
 cd "$work"
 
 name=Emulated_Emulated_Webcam_EMU0001
