@@ -130,7 +130,7 @@ for driver in radeonsi iHD; do
 done
 
 # At set times.
-settings office "device = test" "size = 320x240" "encoder = software" "duration = 2s" "output = out.h264"
+settings office "device = test" "size = 160x120" "fps = 3" "encoder = software" "duration = 2s" "output = out.h264"
 date -s '2026-11-23 07:59:58' >/dev/null # a Monday
 systemctl start camrec@office.timer
 check "timer: records at eight on a weekday" await 20 test -s /var/lib/camrec/office/out.h264
@@ -171,7 +171,7 @@ check "cron: the example's three lines record" await 60 bash -c "$(declare -f ex
 check "cron: the example's jobs end" await 40 finished
 systemctl stop cron
 check "cron: the example's log" grep -q 'keyframe' /var/lib/camrec/camrec.log
-check "cron: the example has nothing to mail" test "$(find /var/mail-kept -type f | wc -l)" = 0
+check "cron: the example has nothing to mail" bash -c '! cat /var/mail-kept/* 2>/dev/null'
 cp /var/lib/camrec/a-*.h264 "$RESULTS/cron.h264"
 cp /var/lib/camrec/b.mkv "$RESULTS/cron.mkv"
 on_host check "cron: the raw stream is sound" is_sound cron.h264 --keyframe-interval 3
