@@ -5,24 +5,20 @@ usage: no_descriptors.py CAMREC
 """
 import json
 import os
-import re
 import resource
 import socket
 import subprocess
 import sys
 
+from recorder import port_in, recording
+
 SPARE = 12  # descriptors for receivers, beside those that the recording has
 
 
 def main(camrec):
-    recorder = subprocess.Popen(
-        [camrec, "--device", "test", "--encoder", "software", "--size", "320x240", "--duration", "60s", "--listen", "0",
-         "--max-clients", "64", "--control-socket", "full", "--verbose"], stderr=subprocess.PIPE)
-    try:
-        said = b""
-        while not (found := re.search(rb"listening on .*:(\d+)", said)):
-            said += os.read(recorder.stderr.fileno(), 4096)
-        port = int(found[1])
+    with recording(camrec, "--max-clients", "64", "--control-socket", "full", "--verbose",
+                   stderr=subprocess.PIPE) as recorder:
+        port, said = port_in(recorder.stderr.fileno())
         socket.create_connection(("127.0.0.1", port), timeout=5).recv(1)  # everything is open by now
         used = len(os.listdir(f"/proc/{recorder.pid}/fd"))
         resource.prlimit(recorder.pid, resource.RLIMIT_NOFILE, (used + SPARE, used + SPARE))
@@ -45,11 +41,6 @@ def main(camrec):
                 answer += order.recv(65536)
             if not json.loads(answer)["ok"]:
                 sys.exit(f"{answer}")
-        recorder.terminate()
-        if status := recorder.wait(timeout=10):
-            sys.exit(f"status {status}")
-    finally:
-        recorder.kill()
 
 
 main(*sys.argv[1:])
