@@ -5,4 +5,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/build" >/dev/null
 "$here/../guest/fetch" >/dev/null
-exec "$here/../guest/run" --limit "${LIMIT:-900}" "$1"
+script=$1
+if [ ! -e "$script" ]; then script=$here/$1; fi
+exec "$here/../guest/run" --limit "${LIMIT:-900}" "$script"
