@@ -54,10 +54,13 @@ done
 watch() { # PROGRAM COMMAND...: what it decodes is in PROGRAM.yuv, what it says in PROGRAM.err
     local program=$1 status=0
     shift
-    timeout 100 "$@" >"$program.err" 2>&1 || status=$?
+    timeout 200 "$@" >"$program.err" 2>&1 || status=$?
     check "watched: $program ends with the recording" test $status = 0
     check "watched: $program has nothing to say" is_silent "$program.err"
     mv "$program.yuv" "$RESULTS/" || true
+}
+have_watched() { # COUNT UNITS: so many receivers have so many access units each
+    "$CAMREC" ctl orders stats | grep -oE '"units":[0-9]+' | awk -F : -v units="$2" '$2 >= units' | wc -l | grep -qx "$1"
 }
 is_silent() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 if command -v gst-launch-1.0 >/dev/null; then
@@ -67,22 +70,24 @@ if command -v gst-launch-1.0 >/dev/null; then
     export GST_PLUGIN_SYSTEM_PATH_1_0=$work/gst GST_REGISTRY=$work/gst-registry
     gst-inspect-1.0 avdec_h264 >/dev/null 2>&1 || true
     v4l2-ctl -d "$single" --set-fmt-video=width=320,height=180,pixelformat=YUYV
-    timeout 100 "$CAMREC" --device "$single" --fps 10 --listen 9982 --frames 200 --verbose --overwrite --report "$RESULTS/watched.json" watched.h264 2>watched.err &
+    timeout 200 "$CAMREC" --device "$single" --fps 10 --listen 9982 --control-socket orders --verbose --overwrite --report "$RESULTS/watched.json" watched.h264 2>watched.err &
     recorder=$!
-    await 20 grep '^listening on' watched.err || true
+    check "watched: the recording begins" await 60 grep '^listening on' watched.err
     watch camplay "$CAMPLAY" --no-window --once --output camplay.yuv tcp://127.0.0.1:9982 &
     watch ffmpeg ffmpeg -nostdin -v warning -f h264 -i tcp://127.0.0.1:9982 -fps_mode passthrough -f rawvideo ffmpeg.yuv &
     watch gstreamer gst-launch-1.0 -q tcpclientsrc host=127.0.0.1 port=9982 ! h264parse ! avdec_h264 ! filesink location=gstreamer.yuv &
+    check "watched: by all three" await 90 have_watched 3 60
+    "$CAMREC" ctl orders stop >/dev/null || true
     status=0
     wait $recorder || status=$?
     check "watched: the recording ends well" test $status = 0
     wait
     mv watched.h264 "$RESULTS/"
-    on_host check "watched: the file has 200 frames" is_sound watched.h264 --frames 200
+    on_host check "watched: the file is sound" is_sound watched.h264
     for program in camplay ffmpeg gstreamer; do
         on_host check "watched: $program has every picture from a keyframe on" "$PYTHON" "$LAB/verify/receivers.py" decoded watched.h264 $program.yuv
     done
-    on_host check "watched: the report tells" report watched.json 'len([r for r in receivers if r.dropped == 0 and r.units > 0 and r.left == "the stream ended"]) == 3'
+    on_host check "watched: the report tells" report watched.json 'len([r for r in receivers if r.dropped == 0 and r.units > 0 and r.left == "the stream ended"]) == 3' 'outputs[0].written >= 60'
 else
     skip "watched" "no GStreamer; install gstreamer1.0-tools"
 fi
