@@ -168,6 +168,8 @@ stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
 pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
 container() { "$PYTHON" "$LAB/verify/container.py" "$@"; }
+rate() { "$PYTHON" "$LAB/verify/rate.py" "$@"; }
+scenes() { "$PYTHON" "$LAB/scenes/scenes.py" "$@"; }
 
 # The shape that camrec promises, and a decoder that has nothing to say.
 is_sound() { # FILE OPTIONS...
