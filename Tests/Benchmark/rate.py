@@ -186,7 +186,8 @@ def main():
     vtest = sys.argv[4] if len(sys.argv) > 4 else None
     table, tried = rows(seeds, vtest), encoders(camrec)
     # The long ones first, so that both workers end at about the same time.
-    sources = sorted({source for row in table for source in row.sources}, key=lambda s: (s.kind != "vtest", -s.seconds, s.seed))
+    sources = {source for row in table for source in row.sources}
+    sources = sorted(sources, key=lambda source: (source.kind != "vtest", -source.seconds, source.seed))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(try_source, camrec, folder, vtest, source, table, tried) for source in sources]
         try:
@@ -203,4 +204,5 @@ def main():
     print_table(table, tried)
 
 
-main()
+if __name__ == "__main__":
+    main()

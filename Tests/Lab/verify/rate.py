@@ -57,7 +57,10 @@ def access_unit_sizes(data, is_h265):
         kind = header[0] >> 1 & 0x3F if is_h265 else header[0] & 0x1F
         is_slice = kind in (H265_SLICES if is_h265 else H264_SLICES)
         # first_slice_segment_in_pic_flag is a bit of its own; first_mb_in_slice is 0 where its first bit is 1.
-        is_first = bool(header[2 if is_h265 else 1:][:1] >= b"\x80") if is_slice else kind in (H265_FIRST if is_h265 else H264_FIRST)
+        if is_slice:
+            is_first = header[2 if is_h265 else 1:][:1] >= b"\x80"
+        else:
+            is_first = kind in (H265_FIRST if is_h265 else H264_FIRST)
         if has_slice and is_first:
             # The zero byte before a start code of three bytes belongs to it.
             begins.append(start - 1 if data[start - 1] == 0 else start)
@@ -245,7 +248,8 @@ def check_limits(folder):
     for limits, extra, wanted in (
             (("--max", "240k", "--tolerance", "0"), 0, 0), (("--max", "240k", "--tolerance", "0"), 1, 1),
             (("--max", "240k"), 600, 0), (("--max", "240k"), 601, 1),
-            (("--max", "120k", "--tolerance", "0", "--window", "2s"), 0, 1), (("--max", "240k", "--tolerance", "0", "--window", "500ms"), 0, 0),
+            (("--max", "120k", "--tolerance", "0", "--window", "2s"), 0, 1),
+            (("--max", "240k", "--tolerance", "0", "--window", "500ms"), 0, 0),
             (("--average", "240k", "--within", "0"), 0, 0), (("--average", "240k", "--within", "0"), 1, 1),
             (("--average", "253k"), 0, 1), (("--average", "252k"), 0, 0), (("--average", "228k"), 0, 1),
             (("--average", "900k", "--at-most", "0"), 0, 0), (("--average", "239k", "--at-most", "0"), 0, 1)):
@@ -258,13 +262,15 @@ def check_real(folder):
     for name, encoder in (("real.h264", ["libx264", "-x264-params", "slices=3:aud=1:bframes=0"]),
                           ("real.h265", ["libx265", "-x265-params", "log-level=0:slices=2:bframes=0"])):
         path, container = os.path.join(folder, name), os.path.join(folder, name + ".mkv")
-        make = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-frames:v", "60", "-c:v"]
-        subprocess.run([*make, *encoder, path], check=True)
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-r", "25", "-i", path, "-c", "copy", container], check=True)
+        ffmpeg = ["ffmpeg", "-v", "error", "-nostdin", "-y"]
+        pictures = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", "-frames:v", "60"]
+        subprocess.run([*ffmpeg, *pictures, "-c:v", *encoder, path], check=True)
+        subprocess.run([*ffmpeg, "-r", "25", "-i", path, "-c", "copy", container], check=True)
         sizes, times = read(path, fps=Fraction(25))
         # ffprobe counts the first zero byte of an H.265 access unit with the one before.
         moved = int(name.endswith("5"))
-        expect([sizes[0] + moved, *sizes[1:-1], sizes[-1] - moved] == packets(path)[0], f"{name}: not the sizes that ffprobe reads")
+        theirs = [sizes[0] + moved, *sizes[1:-1], sizes[-1] - moved]
+        expect(theirs == packets(path)[0], f"{name}: not the sizes that ffprobe reads")
         expect(sum(sizes) == os.path.getsize(path), f"{name}: not all bytes are counted")
         expect(read(container)[1] == times, f"{name}: not the container's times")
         lines = os.path.join(folder, "times.txt")
