@@ -75,7 +75,9 @@ public struct SegmentNames: Sendable {
         // The space keeps the result from being empty, which strftime cannot tell from one too long.
         let capacity = Int(PATH_MAX)
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
-            let count = strftime(buffer.baseAddress, capacity, pattern + " ", &parts)
+            // glibc 2.41 declares strftime's buffer nonnull; earlier releases do not.
+            guard let start = buffer.baseAddress else { return "" }
+            let count = strftime(start, capacity, pattern + " ", &parts)
             return String(
                 decoding: buffer.prefix(max(0, count - 1)).map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
