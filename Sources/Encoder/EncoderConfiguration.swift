@@ -14,8 +14,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var entropyMode: EntropyMode?
     /// How many bits a picture gets.
     public var rateControl = RateControlRequest()
-    /// Frames from one keyframe to the next, at least 1; nil: one a second.
-    public var keyframeInterval: KeyframeInterval?
+    /// From one regular keyframe to the next.
+    public var keyframeInterval = KeyframeInterval.seconds(1)
     /// B pictures in a row at most, 0 … 16. Without any, output order is input order.
     public var bFrames = 0
     /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
@@ -61,23 +61,5 @@ public struct EncoderConfiguration: Sendable, Hashable {
         case realtime
         /// The encoder may look ahead, use several threads and hold pictures back.
         case quality
-    }
-
-    /// A distance between keyframes.
-    public enum KeyframeInterval: Sendable, Hashable {
-        case frames(Int)
-        case seconds(Double)
-
-        func frames(at rate: FrameRate) -> Int {
-            switch self {
-            case .frames(let count): max(1, count)
-            case .seconds(let seconds): max(1, Int((seconds * rate.framesPerSecond).rounded()))
-            }
-        }
-    }
-
-    /// Frames from one keyframe to the next at a rate.
-    public func keyframeInterval(at rate: FrameRate) -> Int {
-        (keyframeInterval ?? .seconds(1)).frames(at: rate)
     }
 }

@@ -43,7 +43,7 @@ struct EncoderSelection {
     /// - Parameter excluding: labels of encoders that are known to fail.
     static func open(
         _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
-        inputs: EncoderInputs, excluding: [String] = []
+        inputs: EncoderInputs, regulator: RateRegulator, excluding: [String] = []
     ) throws(EncoderError) -> EncoderSelection {
         let software = SoftwareEncoder.name(configuration.codec)
         if request.preference == .software {
@@ -51,7 +51,8 @@ struct EncoderSelection {
                 throw EncoderError(.exhausted([failedBefore(software).reason]))
             }
             return EncoderSelection(
-                encoder: try SoftwareEncoder.open(configuration, source: source, inputs: inputs),
+                encoder: try SoftwareEncoder.open(
+                    configuration, source: source, inputs: inputs, regulator: regulator),
                 passedOver: [])
         }
         var failures: [EncoderError] = []
@@ -59,7 +60,8 @@ struct EncoderSelection {
         if nodes.isEmpty { failures.append(EncoderError(.noRenderNode)) }
         for node in nodes {
             if let encoder = try open(
-                request, configuration, source, inputs, excluding, node: node, failures: &failures)
+                request, configuration, source, inputs, regulator, excluding, node: node,
+                failures: &failures)
             {
                 return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
             }
@@ -73,7 +75,8 @@ struct EncoderSelection {
             throw EncoderError(.exhausted(failures.map(\.reason)))
         }
         do {
-            let encoder = try SoftwareEncoder.open(configuration, source: source, inputs: inputs)
+            let encoder = try SoftwareEncoder.open(
+                configuration, source: source, inputs: inputs, regulator: regulator)
             return EncoderSelection(encoder: encoder, passedOver: failures.map(\.reason))
         } catch {
             if case .contradiction = error.kind { throw error }
@@ -89,7 +92,8 @@ struct EncoderSelection {
     /// thrown.
     private static func open(
         _ request: EncoderRequest, _ configuration: EncoderConfiguration, _ source: PictureFormat,
-        _ inputs: EncoderInputs, _ excluding: [String], node: String, failures: inout [EncoderError]
+        _ inputs: EncoderInputs, _ regulator: RateRegulator, _ excluding: [String], node: String,
+        failures: inout [EncoderError]
     ) throws(EncoderError) -> VideoEncoder? {
         do throws(EncoderError) {
             let connection = try inputs.connection(to: node)
@@ -107,7 +111,8 @@ struct EncoderSelection {
                 }
                 do throws(EncoderError) {
                     return try VAAPIEncoder.open(
-                        configuration, source: source, on: candidate, inputs: inputs)
+                        configuration, source: source, on: candidate, inputs: inputs,
+                        regulator: regulator)
                 } catch {
                     if case .contradiction = error.kind { throw error }
                     failures.append(error)

@@ -23,6 +23,10 @@ public final class EncoderSupply {
     private var current: (label: String, progress: EncoderProgress)?
     private var fruitless: [String] = []
     private var fruitful: Set<String> = []
+    /// Of all its encoders, one after the other.
+    private let regulator = RateRegulator()
+    /// The encoder in use; nil where the camera codes.
+    private weak var openEncoder: VideoEncoder?
 
     /// What was opened.
     public struct Choice: Sendable {
@@ -63,8 +67,8 @@ public final class EncoderSupply {
     /// The standard that its encoders code by.
     public var codec: Codec { configuration.codec }
 
-    /// Frames from one keyframe to the next.
-    public var keyframeInterval: Int { configuration.keyframeInterval(at: source.frameRate) }
+    /// From one regular keyframe to the next.
+    public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
 
     /// What an open encoder's stream says of itself.
     public struct Stream: Sendable {
@@ -78,19 +82,28 @@ public final class EncoderSupply {
         public let bFrames: Int
     }
 
-    /// Opens encoders of another average rate, in bits a second, from now on. A constant quantiser or quality
-    /// makes way for it, and so does a lower maximum; where no encoder takes the rate, the old one stays.
-    public func setBitRate(_ rate: Int) {
+    /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened
+    /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
+    /// encoder takes the rate, the old one stays.
+    /// - Returns: whether the open encoder goes on.
+    public func change(_ change: RateChange) -> Bool {
+        let changed = configuration.rateControl.changed(change)
+        if openEncoder?.changeRates(to: changed) == true {
+            configuration.rateControl = changed
+            return true
+        }
         provenConfiguration = provenConfiguration ?? configuration
-        configuration.rateControl = configuration.rateControl.changed(toBitRate: rate)
+        configuration.rateControl = changed
         // It is closed because of the rate, whether it gave anything or not.
         current = nil
+        return false
     }
 
     /// Opens encoders for pictures of another format from now on.
     public func setSource(_ source: PictureFormat) {
         self.source = source
         inputs.follow(source)
+        regulator.followAnotherSource()
         // It is closed because of the source, whether it gave anything or not.
         current = nil
     }
@@ -136,6 +149,7 @@ public final class EncoderSupply {
             stream = Stream(
                 size: source.size, frameRate: source.frameRate, color: source.color,
                 bFrames: configuration.bFrames)
+            openEncoder = nil
             return PassthroughEncoder()
         }
         judge()
@@ -145,6 +159,7 @@ public final class EncoderSupply {
             size: encoder.size, frameRate: source.frameRate, color: encoder.color,
             bFrames: configuration.bFrames)
         current = (encoder.details.label, encoder.progress)
+        openEncoder = encoder
         choice = Choice(
             details: encoder.details, name: encoder.name,
             passedOver: [leavingReason].compactMap { $0 } + selection.passedOver,
@@ -169,7 +184,8 @@ public final class EncoderSupply {
         let call = watch.begin(patience: Self.openingPatience)
         defer { watch.end(call) }
         return try EncoderSelection.open(
-            request, configuration: configuration, source: source, inputs: inputs, excluding: fruitless)
+            request, configuration: configuration, source: source, inputs: inputs, regulator: regulator,
+            excluding: fruitless)
     }
 
     /// Ticks of a watchdog. A driver may load and compile much; a service manager's patience is to be longer.

@@ -1,36 +1,46 @@
-/// Decides which frames become IDR: every N-th frame of the recording, and any frame asked for besides.
+import Bitstream
+
+/// Decides which frames become IDR: the regular ones of an interval, and any frame asked for besides.
 ///
-/// The grid counts encoded frames from 0 and never moves: not by a request, not by an encoder's restart.
-public struct KeyframePolicy: Sendable, Hashable {
-    /// Frames from one keyframe of the grid to the next, at least 1.
-    public private(set) var interval: Int
+/// Frames are counted from 0 on a grid that never moves: not by a request, not by an encoder's restart. Time is
+/// counted from the keyframe before, whatever made it one, so that lost frames do not stretch it.
+public struct KeyframePolicy: Sendable {
+    /// The distance of regular keyframes.
+    public let interval: KeyframeInterval
     /// Frames encoded so far, and so the next one's number.
     public private(set) var frameNumber = 0
+    /// When the latest keyframe was captured; nil before the first.
+    private var latestKeyframe: Int64?
     private var isRequested = false
 
-    /// - Parameter interval: frames, at least 1.
-    public init(interval: Int) {
-        precondition(interval >= 1)
-        self.interval = interval
-    }
+    public init(interval: KeyframeInterval) { self.interval = interval }
 
     /// What the next frame is to be.
-    public var nextKind: FrameKind {
-        isRequested || frameNumber.isMultiple(of: interval) ? .idr : .automatic
+    /// - Parameters:
+    ///   - timestamp: when it was captured, in nanoseconds.
+    ///   - frameDuration: nominal nanoseconds from one frame to the next.
+    public func kind(at timestamp: Int64, frameDuration: Int64) -> FrameKind {
+        isRequested || isRegular(at: timestamp, frameDuration: frameDuration) ? .idr : .automatic
     }
 
-    /// Another distance from now on, on the same grid: the frame numbers that it divides.
-    /// - Parameter interval: frames, at least 1.
-    public mutating func changeInterval(to interval: Int) {
-        precondition(interval >= 1)
-        self.interval = interval
+    /// Whether the next frame is a keyframe unasked.
+    public func isRegular(at timestamp: Int64, frameDuration: Int64) -> Bool {
+        guard let latestKeyframe else { return true }
+        if let frames = interval.frames, frameNumber.isMultiple(of: frames) { return true }
+        guard let duration = interval.duration else { return false }
+        // Clocks jitter: a frame that is a hair early would make every other interval a frame longer. Some go
+        // backwards; what counts then is how far.
+        let distance = timestamp.subtractingReportingOverflow(latestKeyframe).partialValue.magnitude
+        return distance >= (duration - frameDuration / 4).magnitude
     }
 
-    /// Makes the next frame an IDR, in addition to the grid: on a user's request, after a restart.
+    /// Makes the next frame an IDR, in addition to the regular ones: on a user's request, after a restart.
     public mutating func request() { isRequested = true }
 
     /// An encoder took the next frame.
-    public mutating func advance() {
+    /// - Parameter timestamp: when it was captured, in nanoseconds.
+    public mutating func advance(_ kind: FrameKind, at timestamp: Int64) {
+        if kind == .idr { latestKeyframe = timestamp }
         frameNumber += 1
         isRequested = false
     }

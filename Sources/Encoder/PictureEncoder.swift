@@ -10,6 +10,20 @@ public protocol PictureEncoder: AnyObject {
     /// Whether a call waits for a device, which may never answer.
     var waitsForHardware: Bool { get }
 
+    /// What the stream's rate keeps to; nil where nothing can be said.
+    var ratePromise: RatePromise? { get }
+
+    /// Which rates can be changed while the stream is coded.
+    var rateChanges: RateChanges { get }
+
+    /// Whether the camera's rate has become another than the session was opened for, so that one opened anew with
+    /// the next keyframe would hold the bit rate better.
+    var wantsAnotherSession: Bool { get }
+
+    /// Goes on at other rates from the next picture on, without a keyframe.
+    /// - Returns: false where that takes another session.
+    func changeRates(to request: RateControlRequest) -> Bool
+
     /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
     /// gives nil.
     /// - Parameter frameNumber: the picture's place in the recording.
@@ -27,7 +41,27 @@ public protocol PictureEncoder: AnyObject {
     func drain() throws(EncoderError)
 }
 
+/// Which rates of a stream can be changed while it is coded. Its average always can, in another session if need be.
+public struct RateChanges: OptionSet, Sendable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The average changes without a keyframe.
+    public static let averageInPlace = RateChanges(rawValue: 1)
+    /// There is a maximum, which can be changed.
+    public static let maximum = RateChanges(rawValue: 2)
+    /// It changes without a keyframe.
+    public static let maximumInPlace = RateChanges(rawValue: 4)
+}
+
 extension PictureEncoder {
     /// Software does not.
     public var waitsForHardware: Bool { false }
+
+    /// Whose rate is not ours to choose.
+    public var ratePromise: RatePromise? { nil }
+    public var rateChanges: RateChanges { [] }
+    public var wantsAnotherSession: Bool { false }
+    public func changeRates(to request: RateControlRequest) -> Bool { false }
 }

@@ -10,13 +10,16 @@ struct SessionProperties: Sendable {
     let profile: EncoderConfiguration.Profile
     let level: Level?
     let entropyMode: EncoderConfiguration.EntropyMode
-    let rateControl: RateControl
-    let keyframeInterval: Int
+    var rateControl: RateControl
+    /// How the rate control keeps to its rates.
+    var rateModel: RateModel
+    let keyframeInterval: KeyframeInterval
     let bFrames: Int
     let maximumFrameDelay: Int?
     let latency: EncoderConfiguration.Latency
     let slices: Int
     let notes: [EncoderNote]
+    private let limits: Limits
 
     /// What an encoder can do, whatever its kind.
     struct Limits {
@@ -29,6 +32,8 @@ struct SessionProperties: Sendable {
         var hasBPictures: Bool
         /// The driver makes slices in rows as it likes, and so perhaps another number than it is asked for.
         var roundsSlices = false
+        /// How well it holds a rate.
+        var rateTraits: RateTraits
     }
 
     init(
@@ -43,26 +48,11 @@ struct SessionProperties: Sendable {
         level = try Self.level(configuration, size: size, rate: frameRate)
         entropyMode = try Self.entropyMode(configuration, profile: profile)
         bFrames = try Self.bFrames(configuration, profile: profile, limits: limits, notes: &notes)
-        let (control, controlNote) = try configuration.rateControl.resolve(
-            supported: limits.rateControlModes,
-            pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder,
-            bitsPerPixel: codec.bitsPerPixel,
-            highestRate: level?.maximumBitRate(for: profile, codec: codec) ?? .max)
-        rateControl = control
-        if let controlNote {
-            notes.append(
-                EncoderNote(
-                    controlNote, contradictsRequest: configuration.rateControl != RateControlRequest()))
-        }
-        if let level, let maximum = control.maximumBitRate,
-            case let highest = level.maximumBitRate(for: profile, codec: codec), maximum > highest
-        {
-            throw EncoderError(
-                .contradiction(
-                    "level \(level) allows \(BitRate(highest)), not \(BitRate(maximum)); "
-                        + "lower --bitrate or --max-bitrate, or use --level auto"))
-        }
-        keyframeInterval = configuration.keyframeInterval(at: frameRate)
+        (rateControl, rateModel) = try Self.rates(
+            configuration.rateControl, codec: codec, size: size, frameRate: frameRate, profile: profile,
+            level: level, limits: limits, notes: &notes)
+        keyframeInterval = configuration.keyframeInterval
+        self.limits = limits
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency
         slices = min(configuration.slices, limits.maximumSlices, codec.blockRows(size))
@@ -79,6 +69,51 @@ struct SessionProperties: Sendable {
                     contradictsRequest: false))
         }
         self.notes = notes
+    }
+
+    /// Frames in a group of pictures at most. Keyframes are ours alone: where time decides, an encoder's own must
+    /// not come first when a camera gives a little more than its nominal rate.
+    var framesInGroup: Int {
+        let frames = keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond)
+        return keyframeInterval.duration == nil ? frames : frames + frames / 4 + 2
+    }
+
+    /// The same with the rates that are asked for now.
+    func changingRates(to request: RateControlRequest) throws(EncoderError) -> (RateControl, RateModel) {
+        var notes: [EncoderNote] = []
+        return try Self.rates(
+            request, codec: codec, size: size, frameRate: frameRate, profile: profile, level: level,
+            limits: limits, notes: &notes)
+    }
+
+    private static func rates(
+        _ request: RateControlRequest, codec: Codec, size: PictureSize, frameRate: FrameRate,
+        profile: EncoderConfiguration.Profile, level: Level?, limits: Limits, notes: inout [EncoderNote]
+    ) throws(EncoderError) -> (RateControl, RateModel) {
+        let (control, note) = try request.resolve(
+            supported: limits.rateControlModes,
+            pixelsPerSecond: Double(size.area) * frameRate.framesPerSecond, encoder: limits.encoder,
+            bitsPerPixel: codec.bitsPerPixel,
+            highestRate: level?.maximumBitRate(for: profile, codec: codec) ?? .max)
+        if let note {
+            notes.append(EncoderNote(note, contradictsRequest: request != RateControlRequest()))
+        }
+        if let level, let maximum = control.maximumBitRate,
+            case let highest = level.maximumBitRate(for: profile, codec: codec), maximum > highest
+        {
+            throw EncoderError(
+                .contradiction(
+                    "level \(level) allows \(BitRate(highest)), not \(BitRate(maximum)); "
+                        + "lower --bitrate or --max-bitrate, or use --level auto"))
+        }
+        let model = RateModel(
+            control, request: request, area: size.area, framesPerSecond: frameRate.framesPerSecond,
+            traits: limits.rateTraits)
+        if let shortfall = model.shortfall {
+            // CBR means either: ten per cent, or a keyframe.
+            notes.append(EncoderNote(shortfall, contradictsRequest: control.mode != .cbr))
+        }
+        return (control, model)
     }
 
     private static func color(_ configuration: EncoderConfiguration, source: PictureFormat) -> ColorEncoding {

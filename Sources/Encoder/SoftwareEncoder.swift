@@ -13,7 +13,8 @@ enum SoftwareEncoder {
     }
 
     static func open(
-        _ configuration: EncoderConfiguration, source: PictureFormat, inputs: EncoderInputs
+        _ configuration: EncoderConfiguration, source: PictureFormat, inputs: EncoderInputs,
+        regulator: RateRegulator
     ) throws(EncoderError) -> VideoEncoder {
         let codec = configuration.codec
         let name = name(codec)
@@ -25,11 +26,12 @@ enum SoftwareEncoder {
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
                 // libx265 takes no picture below its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
-                maximumSlices: 32, hasBPictures: true))
+                maximumSlices: 32, hasBPictures: true, rateTraits: codec == .h264 ? .x264 : .x265))
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
+        let rates = SessionRates(properties, regulator, followsTime: codec == .h264)
         let session = try CodecSession(name: name, options: options) { context in
-            context.configure(properties)
+            context.configure(properties, rates)
             // libx265 takes a group of one picture for the wish for Main Intra; each is forced to be an IDR
             // picture anyway.
             if codec == .hevc { context.pointee.gop_size = max(2, context.pointee.gop_size) }
@@ -38,13 +40,14 @@ enum SoftwareEncoder {
                 codec == .h264 ? X264.threadCount(properties) : X265.threadCount(properties)
         }
         return try VideoEncoder(
-            session: session, input: input, properties: properties, details: EncoderDetails(nil, properties))
+            session: session, input: input, properties: properties, details: EncoderDetails(nil, properties),
+            regulator: regulator, rates: rates)
     }
 }
 
 extension UnsafeMutablePointer<AVCodecContext> {
     /// What means the same to every encoder of libavcodec.
-    func configure(_ properties: SessionProperties) {
+    func configure(_ properties: SessionProperties, _ rates: SessionRates) {
         pointee.width = Int32(properties.size.width)
         pointee.height = Int32(properties.size.height)
         let (numerator, denominator) = (
@@ -52,7 +55,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
         )
         pointee.framerate = AVRational(num: numerator, den: denominator)
         pointee.time_base = AVRational(num: denominator, den: numerator)
-        pointee.gop_size = Int32(clamping: properties.keyframeInterval)
+        pointee.gop_size = Int32(clamping: properties.framesInGroup)
         pointee.max_b_frames = Int32(properties.bFrames)
         pointee.slices = Int32(properties.slices)
         pointee.color_range = properties.color.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
@@ -61,21 +64,11 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.color_trc = AVColorTransferCharacteristic(UInt32(properties.color.transfer))
         // 4:2:0 as MPEG-2 and later site it: level with the left luma sample.
         pointee.chroma_sample_location = AVCHROMA_LOC_LEFT
-        switch properties.rateControl {
-        case .constantBitRate(let rate, let window):
-            setRates(average: rate, maximum: rate, window: window)
-        case .variableBitRate(let rate, let maximum, let window):
-            setRates(average: rate, maximum: maximum, window: window)
-        case .qualityVariableBitRate(_, let rate, let maximum, let window):
-            setRates(average: rate, maximum: maximum, window: window)
-        case .constantQuantizer, .constantQuality:
-            break
+        if let opening = rates.opening {
+            pointee.bit_rate = Int64((Double(properties.rateControl.averageForEncoder) * opening.scale))
+            pointee.rc_max_rate = Int64(opening.rate)
+            pointee.rc_buffer_size = Int32(clamping: Int(opening.size))
+            pointee.rc_initial_buffer_occupancy = Int32(clamping: Int(opening.room))
         }
-    }
-
-    private func setRates(average: Int, maximum: Int, window: Double) {
-        pointee.bit_rate = Int64(average)
-        pointee.rc_max_rate = Int64(maximum)
-        pointee.rc_buffer_size = Int32(clamping: Int(Double(maximum) * window))
     }
 }

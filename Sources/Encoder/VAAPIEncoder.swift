@@ -20,7 +20,7 @@ enum VAAPIEncoder {
 
     static func open(
         _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate,
-        inputs: EncoderInputs
+        inputs: EncoderInputs, regulator: RateRegulator
     ) throws(EncoderError) -> VideoEncoder {
         guard let first = candidate.capabilities.first else {
             throw EncoderError(
@@ -34,14 +34,16 @@ enum VAAPIEncoder {
                 encoder: candidate.label, profiles: candidate.capabilities.compactMap(\.configurationProfile),
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
                 minimumSize: first.minimumSize, maximumSlices: max(1, first.maximumSlices),
-                hasBPictures: first.hasBPictures, roundsSlices: true))
+                hasBPictures: first.hasBPictures, roundsSlices: true,
+                rateTraits: .driver(candidate.codec)))
         let input = try inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
             heldBack: configuration.bFrames)
+        let rates = SessionRates(properties, regulator, followsTime: false)
         let session = try CodecSession(
             name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint)
         ) { context in
-            context.configure(properties)
+            context.configure(properties, rates)
             context.pointee.profile = properties.profile.number(in: properties.codec)
             if let level = properties.level {
                 context.pointee.level = Int32(level.number(in: properties.codec))
@@ -56,7 +58,7 @@ enum VAAPIEncoder {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            details: EncoderDetails(candidate, properties))
+            details: EncoderDetails(candidate, properties), regulator: regulator, rates: rates)
     }
 
     private static func options(

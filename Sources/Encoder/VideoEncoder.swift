@@ -20,16 +20,22 @@ public final class VideoEncoder: PictureEncoder {
     /// For vaSyncSurface and its kin there is no time limit.
     public var waitsForHardware: Bool { details.renderNode != nil }
 
+    /// What its rate keeps to.
+    public private(set) var ratePromise: RatePromise?
+
     private let session: CodecSession
     private let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
+    private var properties: SessionProperties
+    private let rates: SessionRates
+    private let regulator: RateRegulator
     /// Tells whoever opened the session how far it got.
     let progress = EncoderProgress()
 
     init(
         session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
-        details: EncoderDetails
+        details: EncoderDetails, regulator: RateRegulator, rates: SessionRates
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate)
@@ -43,12 +49,53 @@ public final class VideoEncoder: PictureEncoder {
         notes = properties.notes
         size = properties.size
         color = properties.color
+        self.properties = properties
+        (self.regulator, self.rates) = (regulator, rates)
+        ratePromise = properties.rateModel.promise
+        regulator.begin(
+            properties.rateModel, nominalRate: properties.frameRate.framesPerSecond, opening: rates.opening,
+            followsTime: rates.followsTime)
+    }
+
+    public var wantsAnotherSession: Bool { regulator.wantsAnotherSession }
+
+    public var rateChanges: RateChanges {
+        guard rates.opening != nil else { return [] }
+        guard rates.followsTime else { return .maximum }
+        switch properties.rateControl.mode {
+        case .cbr: return .averageInPlace
+        case .vbr: return [.averageInPlace, .maximum, .maximumInPlace]
+        case .icq, .cqp, .qvbr: return [.maximum, .maximumInPlace]
+        }
+    }
+
+    public func changeRates(to request: RateControlRequest) -> Bool {
+        guard rates.followsTime, let bucket = properties.rateModel.encoderBucket,
+            let (control, model) = try? properties.changingRates(to: request),
+            control.mode == properties.rateControl.mode, let changed = model.encoderBucket
+        else { return false }
+        properties.rateControl = control
+        properties.rateModel = model
+        ratePromise = model.promise
+        regulator.change(to: model)
+        if changed != bucket { setRates(changed.rate, size: changed.size) }
+        return true
+    }
+
+    /// libx264 takes them with the next picture.
+    private func setRates(_ rate: Double, size: Double) {
+        if properties.rateControl.mode != .qvbr { session.context.pointee.bit_rate = Int64(rate) }
+        session.context.pointee.rc_max_rate = Int64(rate)
+        session.context.pointee.rc_buffer_size = Int32(clamping: Int(size))
     }
 
     public func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer)
+        if let rate = regulator.frame(at: buffer.timestamp), let bucket = properties.rateModel.encoderBucket {
+            setRates(Double(rate), size: bucket.size)
+        }
         frame.pointee.pts = Int64(frameNumber)
         frame.pointee.pict_type = kind == .idr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         try session.send(frame)
@@ -76,7 +123,10 @@ public final class VideoEncoder: PictureEncoder {
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         let unit = try finisher.finish(bytes, frame)
-        if unit != nil { progress.hasProduced = true }
+        if let unit {
+            progress.hasProduced = true
+            regulator.coded(bits: unit.count * 8)
+        }
         return unit
     }
 

@@ -124,6 +124,13 @@ final class EncodeStage: @unchecked Sendable {
         track.isOver || limits.frames.map { track.frameNumber >= $0 } ?? false
     }
 
+    /// What every track can do.
+    private func tellRateChanges() {
+        var possible = RateChanges(rawValue: ~0)
+        for track in tracks where !track.isOver { possible.formIntersection(track.rateChanges) }
+        control.tellRateChanges(possible)
+    }
+
     private func pause(at timestamp: Int64) {
         firstTimestamp = firstTimestamp ?? timestamp
         pauseStart = pauseStart ?? timestamp
@@ -133,8 +140,12 @@ final class EncodeStage: @unchecked Sendable {
     private func encode(_ buffer: consuming PixelBuffer) {
         firstTimestamp = firstTimestamp ?? buffer.timestamp
         if let rate = control.takeBitRate() {
-            for track in tracks { track.changeBitRate(to: rate) }
+            for track in tracks { track.changeRate(.average(rate)) }
         }
+        if let rate = control.takeMaximumBitRate() {
+            for track in tracks { track.changeRate(.maximum(rate)) }
+        }
+        tellRateChanges()
         let pauseStart = pauseStart.take()
         if let pauseStart { for track in tracks { track.skipTime(buffer.timestamp - pauseStart) } }
         let isResumed = buffer.run != lastRun || pauseStart != nil

@@ -15,8 +15,12 @@ public typealias HardwareLeaver = (_ isForGood: Bool) -> Bool
 public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
 
 /// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
-/// its stream is and how many frames are from one keyframe to the next.
-public typealias SourceFollower = (PictureFormat) -> () -> (stream: StreamDescription, keyframeInterval: Int)
+/// its stream is.
+public typealias SourceFollower = (PictureFormat) -> () -> StreamDescription
+
+/// Has pictures coded at another rate from now on. True where the open encoder goes on; else another has to be
+/// opened.
+public typealias RateChanger = (RateChange) -> Bool
 
 /// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
 /// take its stream. Belongs to the encode thread, and to whoever has joined it.
@@ -35,7 +39,7 @@ final class EncodeTrack {
 
     private let outputs: [RecordingOutput]
     private let makeEncoder: EncoderFactory
-    private let setBitRate: ((Int) -> Void)?
+    private let changeRate: RateChanger?
     private let setSource: SourceFollower?
     private let leaveHardware: HardwareLeaver?
     private let reportRestart: EncoderRestartReport?
@@ -43,6 +47,8 @@ final class EncodeTrack {
     private let pauses: any RestartPauses
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
+    private var rate = RateRecord()
+    private var encodedBits = 0
     /// When the outputs begin another file.
     private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
@@ -54,14 +60,14 @@ final class EncodeTrack {
 
     init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
+        changeRate: RateChanger? = nil, setSource: SourceFollower? = nil,
         leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
-        keyframeInterval: Int, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
+        keyframeInterval: KeyframeInterval, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
         pauses: any RestartPauses, watch: CallWatch
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
-        self.setBitRate = setBitRate
+        self.changeRate = changeRate
         self.setSource = setSource
         self.leaveHardware = leaveHardware
         self.reportRestart = reportRestart
@@ -70,6 +76,7 @@ final class EncodeTrack {
         self.segments = segments
         self.outputs = outputs
         self.pauses = pauses
+        rate.begin(encoder.ratePromise)
     }
 
     /// The number that the next frame will have.
@@ -87,23 +94,53 @@ final class EncodeTrack {
         if frameNumber > 0 { pausedTime += duration }
     }
 
+    /// How its bits were spread. To be read after the encode thread has ended.
+    func rateOutcome(seconds: Double?) -> RecordingOutcome.Rate {
+        rate.outcome(bits: encodedBits, seconds: seconds)
+    }
+
     /// Makes the next frame a keyframe, in addition to the regular ones.
     func requestKeyframe() { policy.request() }
 
-    /// Codes at another rate from the next picture on, which is an IDR: in a session of its own, because few
-    /// encoders change the rate of one that is open. Between pictures only.
-    func changeBitRate(to rate: Int) {
-        guard !isOver, encoder != nil, let setBitRate else { return }
-        setBitRate(rate)
+    /// Which rates can be changed now.
+    var rateChanges: RateChanges { encoder?.rateChanges ?? [] }
+
+    /// Codes at another rate from the next picture on: few encoders change the rate while they are open, and in
+    /// another session that picture is an IDR. Between pictures only.
+    func changeRate(_ change: RateChange) {
+        guard !isOver, let encoder, let changeRate else { return }
+        if changeRate(change) {
+            rate.begin(encoder.ratePromise)
+        } else {
+            policy.request()
+            openAnother()
+        }
+    }
+
+    /// Goes on in another session, whose first picture has to be an IDR. Between pictures only.
+    private func openAnother() {
         do throws(EncoderError) {
             try drain()
             // The new session may need what the old one holds.
             closeEncoder()
-            encoder = try makeEncoder(watch)
-            policy.request()
+            try openEncoder()
         } catch {
             rebuild(after: error)
         }
+    }
+
+    private func openEncoder() throws(EncoderError) {
+        encoder = try makeEncoder(watch)
+        rate.begin(encoder?.ratePromise)
+    }
+
+    /// The camera gives other than its nominal rate, and most encoders count frames for time: with a regular
+    /// keyframe one begins that knows.
+    private func followFrameRate(_ buffer: borrowing PixelBuffer) {
+        guard let encoder, encoder.wantsAnotherSession,
+            policy.isRegular(at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
+        else { return }
+        openAnother()
     }
 
     /// No more pictures of this format come: takes what the encoder holds back, and closes it. Between pictures
@@ -124,10 +161,9 @@ final class EncodeTrack {
         }
         let describe = setSource(format)
         policy.request()
-        do throws(EncoderError) { encoder = try makeEncoder(watch) } catch { rebuild(after: error) }
+        do throws(EncoderError) { try openEncoder() } catch { rebuild(after: error) }
         guard encoder != nil else { return }
-        let (stream, interval) = describe()
-        policy.changeInterval(to: interval)
+        let stream = describe()
         for output in outputs { output.beginStream(stream) }
     }
 
@@ -142,6 +178,8 @@ final class EncodeTrack {
 
     /// Encodes a picture; `endPicture` has to follow.
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
+        guard !isOver else { return .unused }
+        followFrameRate(buffer)
         guard !isOver, let encoder else { return .unused }
         if segments?.enters(number: policy.frameNumber, timestamp: buffer.timestamp) == true {
             policy.request()
@@ -149,8 +187,10 @@ final class EncodeTrack {
         do throws(EncoderError) {
             isPictureTaken = true
             framesInEncoder += 1
-            try code(buffer, with: encoder)
-            policy.advance()
+            let kind = policy.kind(
+                at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
+            try code(buffer, as: kind, with: encoder)
+            policy.advance(kind, at: buffer.timestamp)
             try forwardAccessUnits()
         } catch {
             switch error.recovery {
@@ -202,6 +242,8 @@ final class EncodeTrack {
         while let unit = try nextAccessUnit() {
             framesInEncoder -= 1
             counters.add(to: .encoded)
+            rate.add(unit)
+            encodedBits += unit.count * 8
             if span == nil { begin(with: unit) }
             span =
                 min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
@@ -240,7 +282,7 @@ final class EncodeTrack {
             restarts.count(at: pauses.now())
             counters.add(to: .restarts)
             do throws(EncoderError) {
-                encoder = try makeEncoder(watch)
+                try openEncoder()
                 if let untold = messages.admit(at: pauses.now()) { reportRestart?(cause, untold) }
                 return
             } catch {
@@ -262,11 +304,11 @@ extension EncodeTrack {
     private var patience: Int? { encoder?.waitsForHardware == true ? Self.patience : nil }
 
     private func code(
-        _ buffer: borrowing PixelBuffer, with encoder: any PictureEncoder
+        _ buffer: borrowing PixelBuffer, as kind: FrameKind, with encoder: any PictureEncoder
     ) throws(EncoderError) {
         let call = watch.begin(patience: patience)
         defer { watch.end(call) }
-        try encoder.encode(buffer, as: policy.nextKind, frameNumber: policy.frameNumber)
+        try encoder.encode(buffer, as: kind, frameNumber: policy.frameNumber)
     }
 
     private func nextAccessUnit() throws(EncoderError) -> AccessUnit? {

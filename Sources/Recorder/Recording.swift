@@ -11,9 +11,8 @@ public struct RecordingTrack {
     public var encoder: any PictureEncoder
     /// Opens another like it after a failure. Called on the encode thread.
     public var makeEncoder: EncoderFactory
-    /// Has `makeEncoder` open encoders of another average rate, in bits a second, from now on; nil where there
-    /// is none to choose. Called on the encode thread.
-    public var setBitRate: ((Int) -> Void)?
+    /// Has pictures coded at another rate; nil where there is none to choose. Called on the encode thread.
+    public var changeRate: RateChanger?
     /// Has `makeEncoder` follow a source whose pictures became others; nil where that ends the track. Called on
     /// the encode thread.
     public var setSource: SourceFollower?
@@ -22,22 +21,22 @@ public struct RecordingTrack {
     public var leaveHardware: HardwareLeaver?
     /// Called on the encode thread.
     public var reportRestart: EncoderRestartReport?
-    /// Frames from one keyframe to the next.
-    public var keyframeInterval: Int
+    /// From one regular keyframe to the next.
+    public var keyframeInterval: KeyframeInterval
     /// When its outputs begin another file: with a keyframe.
     public var segments: SegmentSchedule?
 
     /// A track with its first encoder.
     public init(
         encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        setBitRate: ((Int) -> Void)? = nil, setSource: SourceFollower? = nil,
+        changeRate: RateChanger? = nil, setSource: SourceFollower? = nil,
         leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
-        keyframeInterval: Int,
+        keyframeInterval: KeyframeInterval,
         segments: SegmentSchedule? = nil
     ) {
         self.encoder = encoder
         self.makeEncoder = makeEncoder
-        self.setBitRate = setBitRate
+        self.changeRate = changeRate
         self.setSource = setSource
         self.leaveHardware = leaveHardware
         self.reportRestart = reportRestart
@@ -95,7 +94,7 @@ public final class Recording {
         let watch = CallWatch()
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
-                encoder: track.encoder, makeEncoder: track.makeEncoder, setBitRate: track.setBitRate,
+                encoder: track.encoder, makeEncoder: track.makeEncoder, changeRate: track.changeRate,
                 setSource: track.setSource, leaveHardware: track.leaveHardware,
                 reportRestart: track.reportRestart,
                 keyframeInterval: track.keyframeInterval, segments: track.segments,
@@ -207,6 +206,8 @@ extension RecordingOutcome.Track {
             let duration = Double(span.upperBound - span.lowerBound - track.pausedTime) / 1e9
             return count > 1 && duration > 0 ? Double(count - 1) / duration : nil
         }
+        // The last frame lasts as long as the others on average.
+        rate = track.rateOutcome(seconds: measuredRate.map { Double(count) / $0 })
     }
 }
 

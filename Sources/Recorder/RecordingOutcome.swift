@@ -31,6 +31,26 @@ public struct RecordingOutcome: Sendable {
         public let measuredRate: Double?
         /// Frames a second by the stream's VUI; nil where it does not say.
         public let statedRate: Double?
+        /// Bits a second, as they came out.
+        public let rate: Rate
+    }
+
+    /// A stream's bits, by time of capture.
+    public struct Rate: Sendable, Hashable {
+        /// Bits a second over the whole stream, pauses left out; nil where that has no length.
+        public let average: Double?
+        /// Bits a second in the fullest window.
+        public let worstWindow: Double
+        /// Its length in seconds.
+        public let window: Double
+        /// What was promised last; nil where nothing could be.
+        public let promise: RatePromise?
+        /// Whether the average is what was promised.
+        public let isAverageHeld: Bool
+        /// Bits a second in the worst of the windows with more than was promised; nil where there is none.
+        public let brokenWindow: Double?
+        /// What the maximum was then.
+        public let brokenMaximum: Int?
     }
 
     /// What came of one output.

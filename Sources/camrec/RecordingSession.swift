@@ -80,7 +80,9 @@ struct RecordingSession {
             live: sinks.compactMap { $0 as? BroadcastSink },
             isPassthrough: stream.format.pixelFormat == .h264,
             hasRing: command.segments.ring != nil,
-            maximumBitRate: command.rate.maxBitrate
+            rates: RateBounds(
+                average: supplies.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
+                maximum: command.rate.maxBitrate?.value)
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
@@ -105,10 +107,10 @@ struct RecordingSession {
             return RecordingTrack(
                 encoder: try supply.open(),
                 makeEncoder: supply.open,
-                setBitRate: supply.setBitRate,
+                changeRate: supply.change,
                 setSource: { format in
                     supply.setSource(format)
-                    return { (StreamDescription(supply), supply.keyframeInterval) }
+                    return { StreamDescription(supply) }
                 },
                 leaveHardware: supply.leaveHardware,
                 reportRestart: { [console] cause, untold in

@@ -22,7 +22,8 @@ struct CodedFilm {
         configuration.keyframeInterval = .frames(keyframeInterval)
         configuration.bFrames = bFrames
         let encoder = try SoftwareEncoder.open(
-            configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]))
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]),
+            regulator: RateRegulator())
         var units: [[UInt8]] = []
         func collect() throws {
             while let unit = try encoder.nextAccessUnit() { units.append(unit.withUnsafeBytes { Array($0) }) }

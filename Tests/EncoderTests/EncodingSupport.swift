@@ -68,7 +68,8 @@ struct Film {
         configuration.keyframeInterval = .frames(10)
         configure(&configuration)
         return try SoftwareEncoder.open(
-            configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]))
+            configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
+            regulator: RateRegulator())
     }
 }
 

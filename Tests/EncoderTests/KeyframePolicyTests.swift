@@ -1,62 +1,109 @@
+import Bitstream
 import Testing
 
 @testable import Encoder
 
 @Suite struct KeyframePolicyTests {
-    /// The frames that become IDR among `count`, with keyframes requested ahead of some.
-    private func idrFrames(interval: Int, of count: Int, requests: Set<Int> = []) -> [Int] {
+    private static let frameDuration: Int64 = 33_333_333
+
+    /// The frames that become IDR among `count` at 30 a second, with keyframes requested ahead of some.
+    private func idrFrames(interval: KeyframeInterval, of count: Int, requests: Set<Int> = []) -> [Int] {
+        idrFrames(interval, at: (0..<count).map { Int64($0) * 1_000_000_000 / 30 }, requests: requests)
+    }
+
+    /// The same of frames captured at these times.
+    private func idrFrames(
+        _ interval: KeyframeInterval, at times: [Int64], requests: Set<Int> = []
+    ) -> [Int] {
         var policy = KeyframePolicy(interval: interval)
-        return (0..<count).filter { frame in
+        return times.indices.filter { frame in
             if requests.contains(frame) { policy.request() }
-            defer { policy.advance() }
-            return policy.nextKind == .idr
+            let kind = policy.kind(at: times[frame], frameDuration: Self.frameDuration)
+            policy.advance(kind, at: times[frame])
+            return kind == .idr
         }
     }
 
     @Test("frame 0, N, 2N … are IDR", arguments: [1, 2, 7, 30, 1000])
     func grid(interval: Int) {
-        #expect(idrFrames(interval: interval, of: 100) == Array(stride(from: 0, to: 100, by: interval)))
+        #expect(
+            idrFrames(interval: .frames(interval), of: 100) == Array(stride(from: 0, to: 100, by: interval)))
     }
 
     @Test("two interleaved periods, a grid and requests, do not move each other")
     func interleaved() {
         let requests = Set(stride(from: 3, to: 60, by: 7))
         let grid = Set(stride(from: 0, to: 60, by: 5))
-        #expect(idrFrames(interval: 5, of: 60, requests: requests) == grid.union(requests).sorted())
+        #expect(
+            idrFrames(interval: .frames(5), of: 60, requests: requests) == grid.union(requests).sorted())
     }
 
     @Test("a request on the grid is one keyframe, and several requests for one frame are one")
     func coinciding() {
-        #expect(idrFrames(interval: 5, of: 11, requests: [5]) == [0, 5, 10])
-        var policy = KeyframePolicy(interval: 10)
-        policy.advance()
+        #expect(idrFrames(interval: .frames(5), of: 11, requests: [5]) == [0, 5, 10])
+        var policy = KeyframePolicy(interval: .frames(10))
+        policy.advance(.idr, at: 0)
         policy.request()
         policy.request()
-        #expect(policy.nextKind == .idr)
-        policy.advance()
-        #expect(policy.nextKind == .automatic)
+        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
+        policy.advance(.idr, at: 1)
+        #expect(policy.kind(at: 2, frameDuration: 1) == .automatic)
     }
 
     @Test("a frame that is not taken leaves the request and the grid as they are")
     func notTaken() {
-        var policy = KeyframePolicy(interval: 10)
-        policy.advance()
+        var policy = KeyframePolicy(interval: .frames(10))
+        policy.advance(.idr, at: 0)
         policy.request()
-        #expect(policy.nextKind == .idr)
-        #expect(policy.nextKind == .idr)
+        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
+        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
         #expect(policy.frameNumber == 1)
     }
 
     @Test("after a restart the next frame is an IDR, and the grid counts what came out")
     func restart() {
-        var policy = KeyframePolicy(interval: 5)
-        for _ in 0..<9 { policy.advance() }
+        var policy = KeyframePolicy(interval: .frames(5))
+        for frame in 0..<9 { policy.advance(.automatic, at: Int64(frame)) }
         policy.restart(after: 7)
         var idrFrames: [Int] = []
-        for _ in 0..<10 {
-            if policy.nextKind == .idr { idrFrames.append(policy.frameNumber) }
-            policy.advance()
+        for time in 9..<19 {
+            let kind = policy.kind(at: Int64(time), frameDuration: 1)
+            if kind == .idr { idrFrames.append(policy.frameNumber) }
+            policy.advance(kind, at: Int64(time))
         }
         #expect(idrFrames == [7, 10, 15])
+    }
+
+    @Test("a time is that of capture: the first frame so long after a keyframe is one, whatever was lost")
+    func time() {
+        #expect(idrFrames(interval: .seconds(1), of: 100) == [0, 30, 60, 90])
+        // Two of three frames are lost, and then all for 2.5 s.
+        var times = (0..<20).map { Int64($0) * 100_000_000 }
+        times += (0..<20).map { 4_400_000_000 + Int64($0) * 100_000_000 }
+        #expect(idrFrames(.seconds(1), at: times) == [0, 10, 20, 30])
+        // A keyframe out of turn begins the time again.
+        #expect(idrFrames(interval: .seconds(1), of: 100, requests: [40]) == [0, 30, 40, 70])
+    }
+
+    @Test("a clock that jitters by some milliseconds makes no interval a frame longer")
+    func jitter() {
+        let times = (0..<300).map { frame in
+            let early = Int64(frame * 7919 % 13 - 6)
+            return Int64(frame) * 33_333_333 + early * 500_000
+        }
+        #expect(idrFrames(.seconds(1), at: times) == Array(stride(from: 0, to: 300, by: 30)))
+    }
+
+    @Test("a clock that goes backwards makes one keyframe at most, and keeps the distance from there")
+    func backwards() {
+        let times = (0..<10).map { 10_000_000_000 + Int64($0) * 100_000_000 }
+        let after = (0..<25).map { Int64($0) * 100_000_000 }
+        #expect(idrFrames(.seconds(1), at: times + after) == [0, 10, 20, 30])
+    }
+
+    @Test("frames or a time: what is over first")
+    func either() {
+        #expect(idrFrames(interval: .frames(50, orSeconds: 1), of: 120) == [0, 30, 50, 80, 100])
+        #expect(idrFrames(interval: .frames(20, orSeconds: 1), of: 70) == [0, 20, 40, 60])
     }
 }

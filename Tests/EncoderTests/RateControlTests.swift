@@ -29,12 +29,12 @@ import Testing
         request.mode = .cqp
         request.quantizer = 24
         request.maximumBitRate = 3_000_000
-        let lower = request.changed(toBitRate: 2_000_000)
+        let lower = request.changed(.average(2_000_000))
         #expect(lower.wantedMode == .vbr)
         #expect((lower.bitRate, lower.maximumBitRate) == (2_000_000, 3_000_000))
-        #expect(request.changed(toBitRate: 4_000_000).maximumBitRate == nil)
+        #expect(request.changed(.average(4_000_000)).maximumBitRate == nil)
         request.mode = .cbr
-        #expect(request.changed(toBitRate: 1_000_000).wantedMode == .cbr)
+        #expect(request.changed(.average(1_000_000)).wantedMode == .cbr)
     }
 
     @Test("a mode that the encoder has is taken, without a word", arguments: Mode.allCases)
@@ -85,11 +85,11 @@ import Testing
         #expect(request.wantedMode == .cbr)
     }
 
-    @Test("without a wish 0.1 bit a pixel, half as much again at most: 6.2 Mbit/s for 1080p30")
+    @Test("without a wish 0.1 bit a pixel, two and a half times that at most: 6.2 Mbit/s for 1080p30")
     func defaultRate() throws {
         let control = try resolve(RateControlRequest(), pixels: 1920 * 1080 * 30).control
-        #expect(control == .variableBitRate(rate: 6_220_800, maximum: 9_331_200, window: 1))
-        #expect(control.description == "VBR 6.2 Mbit/s, at most 9.3 Mbit/s")
+        #expect(control == .variableBitRate(rate: 6_220_800, maximum: 15_552_000, window: 1))
+        #expect(control.description == "VBR 6.2 Mbit/s, at most 15.6 Mbit/s")
     }
 
     @Test("tiny pictures get 64 kbit/s")

@@ -1,3 +1,4 @@
+import Bitstream
 import Testing
 
 @testable import Capture
@@ -60,7 +61,8 @@ import Testing
         var limits = SessionProperties.Limits(
             encoder: "the encoder", profiles: EncoderConfiguration.Profile.allCases,
             rateControlModes: Set(RateControl.Mode.allCases), maximumSize: PictureSize(4096, 4096),
-            minimumSize: PictureSize(16, 16), maximumSlices: 32, hasBPictures: true)
+            minimumSize: PictureSize(16, 16), maximumSlices: 32, hasBPictures: true,
+            rateTraits: .x264)
         change(&limits)
         return limits
     }
@@ -95,7 +97,7 @@ import Testing
         #expect(properties.profile == .high)
         #expect(properties.level == nil)
         #expect(properties.entropyMode == .cabac)
-        #expect(properties.keyframeInterval == 30)
+        #expect(properties.keyframeInterval == .seconds(1))
         #expect(properties.bFrames == 0)
         #expect(properties.slices == 1)
         #expect(properties.latency == .realtime)
@@ -230,16 +232,16 @@ import Testing
         #expect(properties.notes.map(\.contradictsRequest) == [true])
     }
 
-    @Test("a keyframe interval in seconds is one in frames at the source's rate")
+    @Test("an encoder's group of pictures holds the frames of an interval, and some more where time decides")
     func keyframeInterval() throws {
-        func interval(_ interval: EncoderConfiguration.KeyframeInterval, rate: String) throws -> Int {
-            try properties(rate: rate) { $0.keyframeInterval = interval }.keyframeInterval
+        func group(_ interval: KeyframeInterval, rate: String) throws -> Int {
+            try properties(rate: rate) { $0.keyframeInterval = interval }.framesInGroup
         }
-        #expect(try interval(.seconds(2), rate: "29.97") == 60)
-        #expect(try interval(.seconds(0.001), rate: "30") == 1)
-        #expect(try interval(.frames(50), rate: "30") == 50)
-        #expect(try interval(.frames(0), rate: "30") == 1)
-        #expect(try properties(rate: "0.5").keyframeInterval == 1)
+        #expect(try group(.seconds(2), rate: "29.97") == 60 + 15 + 2)
+        #expect(try group(.seconds(0.001), rate: "30") == 1 + 2)
+        #expect(try group(.frames(50), rate: "30") == 50)
+        #expect(try group(.frames(50, orSeconds: 1), rate: "30") == 30 + 7 + 2)
+        #expect(try group(.frames(0), rate: "30") == 1)
     }
 
     @Test("range and matrix are the source's unless others are asked for")

@@ -62,7 +62,8 @@ import Testing
         configuration.keyframeInterval = .frames(10)
         configuration.bFrames = 2
         let encoder = try SoftwareEncoder.open(
-            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
+            regulator: RateRegulator())
         var units: [AccessUnit] = []
         for number in 0..<37 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }

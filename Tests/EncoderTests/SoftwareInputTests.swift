@@ -100,7 +100,8 @@ import Testing
             var configuration = EncoderConfiguration()
             configuration.rateControl.quantizer = 10
             let encoder = try SoftwareEncoder.open(
-                configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]))
+                configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
+                regulator: RateRegulator())
             try encoder.encode(picture(format, memory), as: .idr, frameNumber: 0)
             let unit = try #require(try encoder.nextAccessUnit())
             let decoded = try #require(try TestDecoder.decode([unit]).first)
@@ -117,7 +118,8 @@ import Testing
         var configuration = EncoderConfiguration()
         configuration.rateControl.quantizer = 1
         let encoder = try SoftwareEncoder.open(
-            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
+            regulator: RateRegulator())
         guard case .buffer(let buffer) = try source.nextBuffer() else { return }
         try encoder.encode(buffer, as: .idr, frameNumber: 0)
         let unit = try #require(try encoder.nextAccessUnit())
@@ -137,7 +139,8 @@ import Testing
         var configuration = EncoderConfiguration()
         configuration.latency = .quality
         let encoder = try SoftwareEncoder.open(
-            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]))
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
+            regulator: RateRegulator())
         // The source has fewer buffers than the encoder holds frames back: it would wait for ever.
         for number in 0..<60 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
@@ -197,7 +200,7 @@ private final class BareEncoder {
             limits: SessionProperties.Limits(
                 encoder: "libx264", profiles: EncoderConfiguration.Profile.allCases,
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
-                maximumSlices: 32, hasBPictures: true))
+                maximumSlices: 32, hasBPictures: true, rateTraits: .x264))
         let input = try EncoderInputs(codecs: [.h264]).memory(
             for: format, size: properties.size, color: properties.color)
         self.input = input
@@ -209,7 +212,8 @@ private final class BareEncoder {
                     ("x264-params", "scenecut=0:open-gop=0:sliced-threads=0"),
                 ]
             ) { context in
-                context.configure(properties)
+                context.configure(
+                    properties, SessionRates(properties, RateRegulator(), followsTime: true))
                 context.pointee.pix_fmt = input.pixelFormat
                 context.pointee.thread_count = 1
             })

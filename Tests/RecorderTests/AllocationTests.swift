@@ -99,7 +99,7 @@ struct AllocationTests {
             tracks: [
                 RecordingTrack(
                     encoder: encoder, makeEncoder: { (_) throws(EncoderError) in encoder },
-                    keyframeInterval: 10)
+                    keyframeInterval: .frames(10))
             ], to: [(sink, track: 0)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
         let outcome = recording.finish()
         #expect(outcome.error == nil)
@@ -224,7 +224,8 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     private static func packets(size: PictureSize) throws -> [AccessUnit] {
         let source = try TestSource(CaptureRequest(size: size, pixelFormat: .nv12), isPaced: false)
         let encoder = try SoftwareEncoder.open(
-            EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]))
+            EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
+            regulator: RateRegulator())
         var units: [AccessUnit] = []
         while units.count < 2 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }

@@ -18,13 +18,15 @@ import Threading
         private var encoderCounters = Counters<EncoderCounter>()
         let pauses = ScriptedPauses()
         var limits = RecordingLimits()
-        var keyframeInterval = 5
+        var keyframeInterval = KeyframeInterval.frames(5)
         var segments: SegmentSchedule?
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
         var canChangeRate = true
         /// The bit rates that encoders were to be opened with.
-        private(set) var rates: [Int] = []
+        private(set) var rates: [RateChange] = []
+        /// The open encoder takes other rates.
+        var changesRateInPlace = false
         let control = RecordingControl()
         let stop = RecordingStop()
         let watch = CallWatch()
@@ -61,16 +63,18 @@ import Threading
                         throw EncoderError(self.openFailure)
                     }
                     return self.encoders[next - 1]
-                }, setBitRate: canChangeRate ? { self.rates.append($0) } : nil,
+                },
+                changeRate: canChangeRate
+                    ? {
+                        self.rates.append($0)
+                        return self.changesRateInPlace
+                    } : nil,
                 setSource: { format in
                     self.formats.append(format)
-                    let (size, interval) = (format.size, self.keyframeInterval)
+                    let size = format.size
                     return {
-                        (
-                            StreamDescription(
-                                codec: .h264, width: size.width, height: size.height, frameRate: nil),
-                            interval
-                        )
+                        StreamDescription(
+                            codec: .h264, width: size.width, height: size.height, frameRate: nil)
                     }
                 },
                 keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses,
@@ -218,7 +222,7 @@ import Threading
         #expect(error == nil)
         #expect(units.map(\.frameNumber) == Array(0..<12))
         #expect(idrPositions(units) == [0, 5, 7, 10])
-        #expect(bench.rates == [2_000_000])
+        #expect(bench.rates == [.average(2_000_000)])
         #expect(bench.counters[.restarts] == 0)
         #expect(bench.addsUp)
     }

@@ -45,7 +45,7 @@ import Threading
                         self.leavings.append(isForGood)
                         defer { if isForGood { self.hasSoftware = false } }
                         return !isForGood || self.hasSoftware
-                    }, keyframeInterval: 5, outputs: [output], pauses: pauses, watch: watch))
+                    }, keyframeInterval: .frames(5), outputs: [output], pauses: pauses, watch: watch))
         }
 
         /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.

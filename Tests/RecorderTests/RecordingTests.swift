@@ -13,14 +13,17 @@ import Threading
 @Suite(.timeLimit(.minutes(1))) struct RecordingTests {
     private func record(
         _ stream: any CaptureStream, _ encoder: any PictureEncoder = ScriptedEncoder(),
-        to sink: any PacketSink, limits: RecordingLimits = RecordingLimits(), keyframeInterval: Int = 5
+        to sink: any PacketSink, limits: RecordingLimits = RecordingLimits(),
+        keyframeInterval: KeyframeInterval = .frames(5)
     ) throws -> Recording {
         try Recording(
             from: RecordingSource(stream), tracks: [Self.track(encoder, keyframeInterval: keyframeInterval)],
             to: [(sink, track: 0)], limits: limits)
     }
 
-    private static func track(_ encoder: any PictureEncoder, keyframeInterval: Int = 5) -> RecordingTrack {
+    private static func track(_ encoder: any PictureEncoder, keyframeInterval: KeyframeInterval = .frames(5))
+        -> RecordingTrack
+    {
         RecordingTrack(
             encoder: encoder,
             makeEncoder: { (_) throws(EncoderError) in
@@ -345,7 +348,7 @@ import Threading
             request, configurations: [configuration], source: stream.format)[0].open()
         let sink = ScriptedSink()
         let recording = try record(
-            stream, encoder, to: sink, limits: RecordingLimits(frames: 40), keyframeInterval: 7)
+            stream, encoder, to: sink, limits: RecordingLimits(frames: 40), keyframeInterval: .frames(7))
         #expect(recording.finish().error == nil)
         #expect(sink.sequences == (0..<40).map(UInt32.init))
         #expect(sink.idrPositions == [0, 7, 14, 21, 28, 35])
@@ -360,7 +363,7 @@ import Threading
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
-            tracks: [Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: 7)],
+            tracks: [Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: .frames(7))],
             to: [(sinks[0], track: 0), (sinks[1], track: 1), (sinks[2], track: 0)], limits: RecordingLimits())
         #expect(recording.finish().errors == [])
         for sink in sinks { #expect(sink.sequences == (0..<100).map(UInt32.init)) }
@@ -464,7 +467,7 @@ import Threading
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(stream),
-            tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: 7) },
+            tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: .frames(7)) },
             to: [(sinks[0], track: 0), (sinks[1], track: 1)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])
         for (sink, codec) in zip(sinks, Codec.allCases) {

@@ -70,7 +70,9 @@ public struct EncoderTrial: Sendable, Codable {
             let supply = supply(node, codec, pictures.format)
             let run = TrialRun(pictures: pictures, encoder: try supply.open(), codec: codec)
             let measured = try run.measure(
-                count: seconds * Int(frameRate.framesPerSecond), keyframeInterval: supply.keyframeInterval,
+                count: seconds * Int(frameRate.framesPerSecond),
+                keyframeInterval: supply.keyframeInterval.frames(
+                    framesPerSecond: frameRate.framesPerSecond),
                 progress: progress)
             let details = supply.choice?.details
             return EncoderTrial(

@@ -116,6 +116,10 @@ final class BroadcastLoop {
 
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
+        for number in max(seenUnits, window.range.lowerBound)..<window.range.upperBound {
+            guard let entry = buffer[number], entry.unit.isIDR else { continue }
+            keyframes.noteKeyframe(at: entry.arrival)
+        }
         seenUnits = window.range.upperBound
         if let entry = buffer[seenUnits - 1] { keyframes.note(entry.unit.frameNumber, at: entry.arrival) }
     }

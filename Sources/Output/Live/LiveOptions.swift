@@ -1,3 +1,5 @@
+import Bitstream
+
 /// How a live output treats its receivers.
 public struct LiveOptions: Sendable, Hashable {
     /// Receivers at a time, at least 1; one that connects out has one.
@@ -6,8 +8,8 @@ public struct LiveOptions: Sendable, Hashable {
     public var buffer = Buffer.seconds(2)
     /// Seconds that a receiver may take nothing before it is closed; at least 1.
     public var timeout = 10
-    /// Frames from one regular keyframe to the next, at least 1.
-    var keyframeInterval = 1
+    /// From one regular keyframe to the next.
+    var keyframeInterval = KeyframeInterval.frames(1)
     /// Nanoseconds from one frame to the next, nominally.
     var frameDuration: Int64 = 40_000_000
 
@@ -21,8 +23,8 @@ public struct LiveOptions: Sendable, Hashable {
     public init() {}
 
     /// Takes over when a stream's keyframes come.
-    /// - Parameter keyframeInterval: frames from one regular keyframe to the next, at least 1.
-    public mutating func follow(_ stream: StreamDescription, keyframeInterval: Int) {
+    /// - Parameter keyframeInterval: from one regular keyframe to the next.
+    public mutating func follow(_ stream: StreamDescription, keyframeInterval: KeyframeInterval) {
         frameDuration = stream.frameDuration
         self.keyframeInterval = keyframeInterval
     }

@@ -1,3 +1,5 @@
+import Bitstream
+
 /// Decides when receivers that wait for their first IDR get one out of turn.
 ///
 /// Not where the next regular one is a second away at most, and never twice a second, however many receivers
@@ -5,19 +7,24 @@
 /// A receiver that was too slow waits for a regular one: it costs the others nothing.
 struct NewcomerKeyframes: Sendable {
     private static let longestWait: Int64 = 1_000_000_000
-    private let interval: Int
+    private let interval: KeyframeInterval
     /// From one frame to the next, in nanoseconds.
     private var spacing: Double
     private var latest: (frameNumber: Int, arrival: Int64)?
+    private var latestKeyframe: Int64?
     private var lastForced: Int64?
 
     /// - Parameters:
-    ///   - interval: frames from one regular keyframe to the next.
+    ///   - interval: from one regular keyframe to the next.
     ///   - frameDuration: from one frame to the next, in nanoseconds, until that is measured.
-    init(interval: Int, frameDuration: Int64) {
-        self.interval = max(1, interval)
+    init(interval: KeyframeInterval, frameDuration: Int64) {
+        self.interval = interval
         spacing = Double(frameDuration)
     }
+
+    /// A keyframe was handed over.
+    /// - Parameter arrival: when, in monotonic nanoseconds.
+    mutating func noteKeyframe(at arrival: Int64) { latestKeyframe = arrival }
 
     /// A frame was handed over.
     /// - Parameter arrival: when, in monotonic nanoseconds.
@@ -33,14 +40,18 @@ struct NewcomerKeyframes: Sendable {
     /// Whether to force an IDR, while somebody waits for one: not before the first frame, which is an IDR.
     /// - Parameter now: monotonic nanoseconds.
     mutating func forcesOne(at now: Int64) -> Bool {
-        guard let latest, frames(after: latest.frameNumber) * spacing > Double(Self.longestWait) else {
-            return false
-        }
+        guard let latest, timeToRegular(after: latest) > Double(Self.longestWait) else { return false }
         if let lastForced, now - lastForced < Self.longestWait { return false }
         lastForced = now
         return true
     }
 
-    /// From a frame to the next regular keyframe.
-    private func frames(after frameNumber: Int) -> Double { Double(interval - frameNumber % interval) }
+    /// Nanoseconds from a frame to the next regular keyframe.
+    private func timeToRegular(after latest: (frameNumber: Int, arrival: Int64)) -> Double {
+        let inFrames = interval.frames.map { Double($0 - latest.frameNumber % $0) * spacing }
+        let inTime = interval.duration.map {
+            Double((latestKeyframe ?? latest.arrival) + $0 - latest.arrival)
+        }
+        return min(inFrames ?? .infinity, inTime ?? .infinity)
+    }
 }

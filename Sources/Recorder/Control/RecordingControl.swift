@@ -1,3 +1,4 @@
+import Encoder
 import Synchronization
 
 /// What can be asked of a recording while it runs, from any thread. The encode thread carries it out with the
@@ -9,6 +10,8 @@ public final class RecordingControl: Sendable {
     private let triggered = Mutex<[@Sendable () -> Void]>([])
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
+    private let wantedMaximum = Atomic<Int>(0)
+    private let possibleRateChanges = Atomic<Int>(0)
 
     /// Nothing is asked for yet.
     public init() {}
@@ -25,7 +28,23 @@ public final class RecordingControl: Sendable {
     /// Whether pictures are given up.
     public var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }
 
-    /// Codes at another average rate from the next frame on, which is a keyframe.
+    /// Which rates can be changed, and which of them without a keyframe: what the open encoders can, once the first
+    /// frame has come.
+    public var rateChanges: RateChanges {
+        RateChanges(rawValue: possibleRateChanges.load(ordering: .relaxed))
+    }
+
+    func tellRateChanges(_ possible: RateChanges) {
+        possibleRateChanges.store(possible.rawValue, ordering: .relaxed)
+    }
+
+    /// Holds windows to another maximum from the next frame on.
+    /// - Parameter bitRate: bits a second, at least the average.
+    public func changeMaximumBitRate(to bitRate: Int) {
+        wantedMaximum.store(max(1, bitRate), ordering: .relaxed)
+    }
+
+    /// Codes at another average rate from the next frame on, which is a keyframe where the encoder needs one.
     /// - Parameter bitRate: bits a second, at least 1.
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
 
@@ -43,6 +62,12 @@ public final class RecordingControl: Sendable {
 
     /// Whether a keyframe was asked for, which is then fulfilled.
     func takeKeyframe() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }
+
+    /// The maximum that was asked for since the last call.
+    func takeMaximumBitRate() -> Int? {
+        let rate = wantedMaximum.exchange(0, ordering: .relaxed)
+        return rate == 0 ? nil : rate
+    }
 
     /// The rate that was asked for since the last call.
     func takeBitRate() -> Int? {

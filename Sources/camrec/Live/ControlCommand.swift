@@ -5,13 +5,15 @@ enum ControlCommand: Equatable {
     case trigger
     /// Bits a second.
     case bitRate(Int)
+    /// Bits a second.
+    case maximumBitRate(Int)
     case pause
     case resume
     case stats
     case stop
 
     /// How each is written.
-    static let all = "keyframe, trigger, bitrate RATE, pause, resume, stats, stop"
+    static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
 
     /// A line that is no command.
     struct Offence: Error, CustomStringConvertible {
@@ -27,14 +29,18 @@ enum ControlCommand: Equatable {
         case ("resume", 1): self = .resume
         case ("stats", 1): self = .stats
         case ("stop", 1): self = .stop
-        case ("bitrate", 2):
-            guard let rate = BitsPerSecond(argument: String(words[1])) else {
-                throw Offence(description: "'\(words[1])' is no bit rate; \(BitsPerSecond.requirement)")
-            }
-            self = .bitRate(rate.value)
-        case ("bitrate", 1):
-            throw Offence(description: "'bitrate' needs a rate; \(BitsPerSecond.requirement)")
+        case ("bitrate", 2): self = .bitRate(try Self.rate(words[1]))
+        case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))
+        case ("bitrate", 1), ("max-bitrate", 1):
+            throw Offence(description: "'\(line)' needs a rate; \(BitsPerSecond.requirement)")
         default: throw Offence(description: "'\(line)' is no command; there are \(Self.all)")
         }
+    }
+
+    private static func rate(_ word: Substring) throws(Offence) -> Int {
+        guard let rate = BitsPerSecond(argument: String(word)) else {
+            throw Offence(description: "'\(word)' is no bit rate; \(BitsPerSecond.requirement)")
+        }
+        return rate.value
     }
 }

@@ -1,3 +1,4 @@
+import Encoder
 import Output
 import Recorder
 import Terminal
@@ -17,8 +18,8 @@ struct ControlDesk: Sendable {
     let isPassthrough: Bool
     /// Pictures are kept in memory until something happens.
     let hasRing: Bool
-    /// What `--max-bitrate` allows; nil without.
-    let maximumBitRate: BitsPerSecond?
+    /// What was asked for, at the start or since.
+    let rates: RateBounds
 
     /// The answer to a line, in JSON, on one line.
     func answer(_ line: String) -> String {
@@ -49,13 +50,29 @@ struct ControlDesk: Sendable {
             guard !isPassthrough else {
                 return Reply(error: "the camera's own H.264 has the camera's own rate; use another --format")
             }
-            if let maximumBitRate, rate > maximumBitRate.value {
-                return Reply(
-                    error: "\(rate) bits a second are more than --max-bitrate \(maximumBitRate.value) allows")
+            if let maximum = rates.maximum, rate > maximum {
+                return Reply(error: "\(rate) bits a second are more than --max-bitrate \(maximum) allows")
             }
+            rates.average = rate
             control.changeBitRate(to: rate)
+            return Reply(isKeyframeForced: !control.rateChanges.contains(.averageInPlace))
+        case .maximumBitRate(let rate): return changeMaximum(to: rate)
         }
         return Reply()
+    }
+
+    private func changeMaximum(to rate: Int) -> Reply {
+        guard control.rateChanges.contains(.maximum) else {
+            return Reply(
+                error: "this recording has no maximum rate that could be changed; "
+                    + "begin it with --bitrate and --max-bitrate")
+        }
+        if let average = rates.average, rate < average {
+            return Reply(error: "\(rate) bits a second are less than the average of \(average)")
+        }
+        rates.maximum = rate
+        control.changeMaximumBitRate(to: rate)
+        return Reply(isKeyframeForced: !control.rateChanges.contains(.maximumInPlace))
     }
 
     private var stats: Stats {
@@ -78,11 +95,14 @@ struct ControlDesk: Sendable {
         /// Whether it is being done: what the encoder can't do is told on the recording's standard error.
         let ok: Bool
         let error: String?
+        /// Of a change of rate: the encoder takes it in another session only, which begins with a keyframe.
+        let keyframeForced: Bool?
         let stats: Stats?
 
-        init(error: String? = nil, stats: Stats? = nil) {
+        init(error: String? = nil, isKeyframeForced: Bool? = nil, stats: Stats? = nil) {
             ok = error == nil
             self.error = error
+            keyframeForced = isKeyframeForced
             self.stats = stats
         }
     }

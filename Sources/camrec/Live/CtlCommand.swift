@@ -15,7 +15,8 @@ struct CtlCommand: ParsableCommand {
             Commands:
               keyframe      make the next frame a keyframe
               trigger       write what --ring has kept, and what follows
-              bitrate 2M    code at another average rate, 1k to 2000M; the next frame is a keyframe
+              bitrate 2M    code at another average rate, 1k to 2000M; keyframeForced says whether that takes a keyframe
+              max-bitrate 3M   hold every --rate-window to another rate
               pause         give up frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
               stats         tell how it goes

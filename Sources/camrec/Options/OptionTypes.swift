@@ -152,18 +152,22 @@ struct Patience: ExpressibleByArgument {
     }
 }
 
-/// Frames (`50`) or a time (`2s`).
+/// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
 struct KeyframeDistance: ExpressibleByArgument {
-    let interval: EncoderConfiguration.KeyframeInterval
+    let interval: KeyframeInterval
 
     init?(argument: String) {
-        if let frames = Int(argument) {
-            guard (1...1_000_000).contains(frames) else { return nil }
-            interval = .frames(frames)
-        } else if let time = TimeSpan(argument: argument) {
-            interval = .seconds(time.seconds)
-        } else {
-            return nil
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let counts = parts.compactMap { Int($0) }
+        let times = parts.filter { Int($0) == nil }.compactMap { TimeSpan(argument: $0)?.seconds }
+        guard counts.count <= 1, times.count <= 1, counts.count + times.count == parts.count,
+            counts.allSatisfy({ (1...1_000_000).contains($0) })
+        else { return nil }
+        switch (counts.first, times.first) {
+        case (let count?, let time?): interval = .frames(count, orSeconds: time)
+        case (let count?, nil): interval = .frames(count)
+        case (nil, let time?): interval = .seconds(time)
+        case (nil, nil): return nil
         }
     }
 }

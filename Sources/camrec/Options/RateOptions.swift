@@ -12,11 +12,11 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Highest bit rate over the window. Default: half as much again.", valueName: "RATE"),
+            "Highest bit rate in any --rate-window. Default: 2.5 times the average.", valueName: "RATE"),
         transform: BitsPerSecond.read)
     var maxBitrate: BitsPerSecond?
 
-    @Option(help: ArgumentHelp("The window of the highest rate. Default: 1s.", valueName: "TIME"))
+    @Option(help: ArgumentHelp("What --max-bitrate and CBR hold for. Default: 1s.", valueName: "TIME"))
     var rateWindow: TimeSpan?
 
     @Option(help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"))

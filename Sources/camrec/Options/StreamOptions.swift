@@ -10,7 +10,8 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Distance of keyframes: 50 frames or 2s. Default: one a second.", valueName: "N|TIME"))
+            "Distance of keyframes: 50 frames, 2s of capture, or 50,2s: what is over first. Default: 1s.",
+            valueName: "N|TIME"))
     var keyframeInterval: KeyframeDistance?
 
     @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")
@@ -66,7 +67,7 @@ struct StreamOptions: ParsableArguments {
         configuration.level = level.value
         configuration.entropyMode = entropy
         configuration.rateControl = rate.request
-        configuration.keyframeInterval = keyframeInterval?.interval
+        if let keyframeInterval { configuration.keyframeInterval = keyframeInterval.interval }
         configuration.bFrames = bframes
         configuration.maximumFrameDelay = maxFrameDelay
         configuration.latency = latency

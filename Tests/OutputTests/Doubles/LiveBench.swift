@@ -31,7 +31,7 @@ final class LiveBench {
         var options = LiveOptions()
         options.buffer = limit
         options.mostReceivers = mostReceivers
-        options.keyframeInterval = keyframeInterval
+        options.keyframeInterval = .frames(keyframeInterval)
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
         buffer = BroadcastBuffer(limit: limit)

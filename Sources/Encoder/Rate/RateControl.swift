@@ -1,6 +1,6 @@
 /// How an encoder decides how many bits a picture gets.
 public enum RateControl: Sendable, Hashable, CustomStringConvertible {
-    /// `rate` bits a second, held over `window` seconds.
+    /// `rate` bits a second, at most a tenth more over `window` seconds.
     case constantBitRate(rate: Int, window: Double)
     /// `rate` bits a second on average, never more than `maximum` over `window` seconds.
     case variableBitRate(rate: Int, maximum: Int, window: Double)
@@ -35,6 +35,16 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The average that an encoder is told: with constant quality it only says what is usual.
+    var averageForEncoder: Int {
+        switch self {
+        case .constantBitRate(let rate, _), .variableBitRate(let rate, _, _),
+            .qualityVariableBitRate(_, let rate, _, _):
+            rate
+        case .constantQuantizer, .constantQuality: 0
+        }
+    }
+
     /// The highest rate allowed, where there is one.
     var maximumBitRate: Int? {
         switch self {
@@ -56,6 +66,12 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// Another rate for a stream that is being coded, in bits a second, at least 1.
+public enum RateChange: Sendable, Hashable {
+    case average(Int)
+    case maximum(Int)
+}
+
 /// Bits a second, printed for people.
 struct BitRate: CustomStringConvertible {
     let bitsPerSecond: Int
@@ -67,6 +83,13 @@ struct BitRate: CustomStringConvertible {
         let tenths = (bitsPerSecond * 10 + unit / 2) / unit
         return tenths % 10 == 0 ? "\(tenths / 10) \(name)" : "\(tenths / 10).\(tenths % 10) \(name)"
     }
+
+    /// As the command line takes it, rounded up: `800k`, `1.4M`.
+    var argument: String {
+        if bitsPerSecond < 1_000_000 { return "\((bitsPerSecond + 999) / 1000)k" }
+        let tenths = (bitsPerSecond + 99_999) / 100_000
+        return tenths % 10 == 0 ? "\(tenths / 10)M" : "\(tenths / 10).\(tenths % 10)M"
+    }
 }
 
 /// What was asked of the rate control; nil leaves the choice open.
@@ -75,7 +98,7 @@ public struct RateControlRequest: Sendable, Hashable {
     public var mode: RateControl.Mode?
     /// Average bits a second.
     public var bitRate: Int?
-    /// Most bits a second over `window`.
+    /// Most bits a second over `window`; nil: two and a half times the average.
     public var maximumBitRate: Int?
     /// Seconds over which the maximum holds.
     public var window = 1.0
@@ -87,8 +110,18 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Asks for nothing in particular: so many bits a pixel as is usual for the codec.
     public init() {}
 
-    /// The same with another average rate.
-    func changed(toBitRate rate: Int) -> RateControlRequest {
+    /// The same with one rate changed.
+    func changed(_ change: RateChange) -> RateControlRequest {
+        switch change {
+        case .average(let rate): return changed(toBitRate: rate)
+        case .maximum(let rate):
+            var request = self
+            request.maximumBitRate = rate
+            return request
+        }
+    }
+
+    private func changed(toBitRate rate: Int) -> RateControlRequest {
         var request = self
         request.bitRate = rate
         (request.quantizer, request.quality) = (nil, nil)
@@ -127,8 +160,8 @@ public struct RateControlRequest: Sendable, Hashable {
     private func control(_ mode: RateControl.Mode, usualRate: Int, highestRate: Int) -> RateControl {
         let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))
-        // Twice the rate, libavcodec's own idea of VBR, surprises people; half as much again does not.
-        let maximum = max(rate, maximumBitRate ?? min(highestRate, rate + rate / 2))
+        // Less would cost quality on ordinary scenes, whose keyframes are the larger part of a second.
+        let maximum = max(rate, maximumBitRate ?? min(highestRate, rate * 5 / 2))
         switch mode {
         case .cbr: return .constantBitRate(rate: rate, window: window)
         case .vbr: return .variableBitRate(rate: rate, maximum: maximum, window: window)

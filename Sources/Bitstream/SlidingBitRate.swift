@@ -1,0 +1,108 @@
+/// The bits of a stream in a window of time that slides by access unit, by time of capture.
+///
+/// Holds the window's access units and allocates only while more of them come than ever before.
+public struct SlidingBitRate: Sendable {
+    /// The window's length in nanoseconds.
+    public let window: Int64
+    /// Bits of all access units so far.
+    public private(set) var totalBits = 0
+    /// The most bits in any window so far, those of access units that may still be reordered left out until
+    /// `finish`.
+    public private(set) var largestWindow = 0
+
+    /// The access units that a window may still hold, by time of capture: a ring that begins at `start`.
+    private var units: [Unit]
+    private var start = 0
+    private var count = 0
+    /// How many of them are in the window that ends at the latest settled one, and their bits.
+    private var settledCount = 0
+    private var windowBits = 0
+    /// How many may still be overtaken by one that was captured before.
+    private let reordering: Int
+
+    private struct Unit {
+        var timestamp: Int64 = 0
+        var bits = 0
+    }
+
+    /// Clocks that stand still cannot make it grow beyond this: a minute at 1000 frames a second.
+    private static let mostUnits = 1 << 16
+
+    /// - Parameters:
+    ///   - window: nanoseconds, at least 1.
+    ///   - reordering: how many access units may come ahead of one that was captured before them: B pictures in a
+    ///     row, 0 … 16.
+    ///   - framesPerSecond: for how many access units there is room at once.
+    public init(window: Int64, reordering: Int = 0, framesPerSecond: Double = 60) {
+        self.window = max(1, window)
+        self.reordering = max(0, reordering)
+        let expected = Double(self.window) / 1e9 * min(1000, max(1, framesPerSecond)) * 1.25
+        units = Array(
+            repeating: Unit(), count: min(Self.mostUnits, 64 + self.reordering + Int(min(1e6, expected))))
+    }
+
+    /// The most bits a second in any window.
+    public var peakBitRate: Double { Double(largestWindow) * 1e9 / Double(window) }
+
+    /// Counts an access unit.
+    /// - Parameter timestamp: time of capture in nanoseconds.
+    public mutating func add(timestamp: Int64, bits: Int) {
+        totalBits += bits
+        makeRoom()
+        // Nearly sorted already: only B pictures come after one that was captured later.
+        var position = count
+        while position > settledCount, self[position - 1].timestamp > timestamp {
+            self[position] = self[position - 1]
+            position -= 1
+        }
+        self[position] = Unit(timestamp: timestamp, bits: bits)
+        count += 1
+        while count - settledCount > reordering { settle() }
+    }
+
+    /// No more access units come: those that might have been reordered count.
+    public mutating func finish() {
+        while settledCount < count { settle() }
+    }
+
+    /// Forgets the windows so far, but not the total: others are compared from now on.
+    public mutating func forgetWindows() {
+        (start, count, settledCount, windowBits, largestWindow) = (0, 0, 0, 0, 0)
+    }
+
+    /// The next access unit's window: what was captured a window's length before it or earlier is not in it.
+    private mutating func settle() {
+        let latest = self[settledCount]
+        settledCount += 1
+        windowBits += latest.bits
+        // Clocks that jump forward by ages must not overflow.
+        while self[0].timestamp <= latest.timestamp.subtractingReportingOverflow(window).partialValue {
+            dropOldest()
+        }
+        largestWindow = max(largestWindow, windowBits)
+    }
+
+    private mutating func dropOldest() {
+        windowBits -= self[0].bits
+        start = (start + 1) % units.count
+        count -= 1
+        settledCount -= 1
+    }
+
+    private mutating func makeRoom() {
+        guard count == units.count else { return }
+        if count < Self.mostUnits {
+            let larger = (0..<count).map { self[$0] }
+            units = larger + Array(repeating: Unit(), count: count)
+            start = 0
+        } else {
+            if settledCount == 0 { settle() }
+            dropOldest()
+        }
+    }
+
+    private subscript(index: Int) -> Unit {
+        get { units[(start + index) % units.count] }
+        set { units[(start + index) % units.count] = newValue }
+    }
+}

@@ -1,0 +1,32 @@
+/// What a stream's bit rate keeps to, whatever the content.
+public struct RatePromise: Sendable, Hashable {
+    /// Bits a second on average, nil where quality decides.
+    public let average: Int?
+    /// Bits a second over the window that were asked for, or chosen; nil without a limit.
+    public let maximum: Int?
+    /// Seconds.
+    public let window: Double
+    /// The most bits in any window, the tolerance included; nil without a limit.
+    public let bitsInWindow: Int?
+    /// The most bits beyond the average rate, however long the stream; nil without an average.
+    public let bitsAboveAverage: Int?
+    /// The average was asked for, by rate or by mode.
+    public let isAverageWanted: Bool
+    /// The limit was asked for, by rate or by mode.
+    public let isMaximumWanted: Bool
+
+    /// The share by which a window may pass the maximum.
+    static let windowTolerance = 0.02
+    /// The share by which a stream may pass its average.
+    static let averageTolerance = 0.05
+
+    /// Whether so many bits in so many seconds keep to the average.
+    public func holdsAverage(bits: Int, seconds: Double) -> Bool {
+        guard let average, let bitsAboveAverage else { return true }
+        return Double(bits)
+            <= Double(average) * seconds * (1 + Self.averageTolerance) + Double(bitsAboveAverage)
+    }
+
+    /// Whether the fullest window keeps to the maximum.
+    public func holdsMaximum(bits: Int) -> Bool { bitsInWindow.map { bits <= $0 } ?? true }
+}

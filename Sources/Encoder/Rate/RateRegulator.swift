@@ -1,0 +1,159 @@
+/// Keeps a stream's bucket in true time, over all its encoder's sessions.
+///
+/// Encoders count frames and take each for the same time. Where a camera slows down or frames are lost, that gives
+/// too few bits, and a new session forgets what the one before has spent. So the bucket is kept here, by time of
+/// capture, and the sessions are told: libx264 with each frame, which takes other rates while it is open; others
+/// when they are opened. Belongs to the encode thread.
+final class RateRegulator {
+    /// Nil where nothing is to be held.
+    private var bucket: LeakyBucket?
+    /// Bits that the bucket has room for, below zero where it has run over.
+    private var room: Double = 0
+    private var latest: Int64?
+    private var clock = FrameClock()
+    /// Frames a second that the open session was set up for.
+    private var sessionRate: Double = 0
+    /// What the open session believes; nil where it takes no changes.
+    private var session: SessionBucket?
+
+    /// A new session begins with so much of its bucket free, as libavcodec's encoders do by themselves.
+    private static let firstRoom = 0.9
+    /// Nominal and measured rate may differ by so much.
+    private static let tolerance = 0.1
+
+    /// How a session is to be opened.
+    struct Opening {
+        /// Bits a second and of room, by the session's own time.
+        var rate: Double
+        var size: Double
+        /// Bits free at the beginning.
+        var room: Double
+        /// What a rate in true time is multiplied by for the session's time.
+        var scale: Double
+    }
+
+    /// How to open a session that holds the model.
+    /// - Parameters:
+    ///   - nominalRate: frames a second that the session will be told.
+    ///   - followsTime: whether it is told of each frame's time, and so needs no scale.
+    func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
+        guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
+        let measured = clock.rate ?? nominalRate
+        let isOff = abs(measured / nominalRate - 1) > Self.tolerance
+        let scale = !followsTime && isOff ? nominalRate / measured : 1
+        // What was spent before counts where there was something.
+        let free = self.bucket == nil ? bucket.size * Self.firstRoom : min(room, bucket.size)
+        let hidden = bucket.size - told.size
+        // A bucket without any room is not opened with.
+        let start = min(told.size, max(told.size * 0.05, free - hidden))
+        return Opening(rate: told.rate * scale, size: told.size, room: start, scale: scale)
+    }
+
+    /// A session was opened.
+    /// - Parameter session: what it believes where it takes other rates while it is open.
+    func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
+        if bucket == nil { room = (model.bucket?.size ?? 0) * Self.firstRoom }
+        bucket = model.bucket
+        sessionRate = nominalRate / (opening?.scale ?? 1)
+        session = nil
+        if followsTime, let told = model.encoderBucket, let opening {
+            session = SessionBucket(told, room: opening.room, framesPerSecond: nominalRate)
+        }
+    }
+
+    /// The open session goes on with another bucket.
+    func change(to model: RateModel) {
+        bucket = model.bucket
+        if let told = model.encoderBucket { session?.bucket = told }
+    }
+
+    /// A frame is about to be coded.
+    /// - Returns: bits a second that the session is to believe in from now on, where that has changed.
+    func frame(at timestamp: Int64) -> Int? {
+        clock.frame(at: timestamp)
+        guard let bucket else { return nil }
+        if let latest, timestamp > latest {
+            room = min(bucket.size, room + bucket.rate * Double(timestamp - latest) / 1e9)
+        }
+        latest = max(latest ?? timestamp, timestamp)
+        return session?.rate(toReach: room - bucket.size)
+    }
+
+    /// Frames come from another source, or at another nominal rate, from now on.
+    func followAnotherSource() { clock = FrameClock() }
+
+    /// A frame came out.
+    func coded(bits: Int) {
+        room -= Double(bits)
+        session?.coded(bits: bits)
+    }
+
+    /// Whether a session of its own would suit the camera's rate better, which has differed for two seconds from
+    /// the one that the open session was set up for.
+    var wantsAnotherSession: Bool {
+        guard bucket != nil, session == nil, sessionRate > 0, let measured = clock.rate else { return false }
+        return abs(measured / sessionRate - 1) > Self.tolerance
+    }
+}
+
+/// What an open libx264 believes of its bucket: after each frame it counts the frame's bits and adds what its rate
+/// gives for one frame. The rate is set so that the belief follows the bucket in true time, from one frame late on.
+private struct SessionBucket {
+    var bucket: LeakyBucket
+    private var room: Double
+    /// Of the session's own time.
+    private let frameDuration: Double
+    /// Bits a second, in thousands because libavcodec passes no less on.
+    private var rate: Int
+
+    init(_ bucket: LeakyBucket, room: Double, framesPerSecond: Double) {
+        self.bucket = bucket
+        self.room = room
+        frameDuration = 1 / framesPerSecond
+        rate = Int(bucket.rate / 1000)
+    }
+
+    /// - Parameter level: room in the bucket less its size: 0 where it is empty.
+    /// - Returns: bits a second for the session, where they are to change.
+    mutating func rate(toReach level: Double) -> Int? {
+        let debt = bucket.size + level - room
+        // With the next frame comes what a frame is worth, and what the last ones were worth more or less.
+        let wanted = bucket.rate + debt / frameDuration
+        // Not less than nothing, and not so much at once that libx264 gives one frame the whole buffer.
+        let whole = bucket.size / frameDuration
+        let bounded = min(max(wanted, bucket.rate / 20), max(whole / 5, min(bucket.rate * 1.5, whole / 1.2)))
+        let thousands = Int(max(1, bounded / 1000))
+        guard abs(thousands - rate) * 50 > rate else { return nil }
+        rate = thousands
+        return thousands * 1000
+    }
+
+    mutating func coded(bits: Int) {
+        room = min(bucket.size, max(0, room - Double(bits)) + Double(rate) * 1000 * frameDuration)
+    }
+}
+
+/// Measures how many frames a second come, over two seconds at a time.
+private struct FrameClock {
+    /// Frames a second in the latest two seconds that were whole; nil before.
+    private(set) var rate: Double?
+    private var start: Int64?
+    private var latest: Int64 = 0
+    private var count = 0
+
+    private static let span: Int64 = 2_000_000_000
+    /// A longer gap is an outage or a pause, and says nothing of the camera's rate.
+    private static let longestGap: Int64 = 1_000_000_000
+
+    mutating func frame(at timestamp: Int64) {
+        guard let start, timestamp > latest, timestamp - latest <= Self.longestGap else {
+            (start, latest, count) = (timestamp, timestamp, 0)
+            return
+        }
+        latest = timestamp
+        count += 1
+        guard timestamp - start >= Self.span else { return }
+        rate = Double(count) * 1e9 / Double(timestamp - start)
+        (self.start, count) = (timestamp, 0)
+    }
+}

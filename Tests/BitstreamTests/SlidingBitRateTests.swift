@@ -1,0 +1,64 @@
+import TestSupport
+import Testing
+
+@testable import Bitstream
+
+@Suite struct SlidingBitRateTests {
+    private static let second: Int64 = 1_000_000_000
+
+    /// What a window holds at most, found by looking at every one.
+    private func largest(_ units: [(time: Int64, bits: Int)], window: Int64) -> Int {
+        units.map { last in
+            units.reduce(0) { $0 + (last.time - window < $1.time && $1.time <= last.time ? $1.bits : 0) }
+        }.max() ?? 0
+    }
+
+    @Test("the fullest window is the one that looking at all of them finds", arguments: [0, 3, 16])
+    func random(reordering: Int) {
+        var generator = SeededGenerator(seed: UInt64(reordering + 1))
+        for _ in 0..<50 {
+            var time: Int64 = 0
+            var units = (0..<Int.random(in: 1...300, using: &generator)).map { _ in
+                time += Int64.random(in: 0...90_000_000, using: &generator)
+                return (time: time, bits: Int.random(in: 0...100_000, using: &generator))
+            }
+            // B pictures come after those captured later, at most `reordering` places from their own.
+            for index in stride(from: 0, to: units.count - reordering, by: reordering + 1)
+            where reordering > 0 {
+                units.insert(units.remove(at: index + reordering), at: index)
+            }
+            let window = Int64.random(in: 1...2 * Self.second, using: &generator)
+            var rate = SlidingBitRate(window: window, reordering: reordering)
+            for unit in units { rate.add(timestamp: unit.time, bits: unit.bits) }
+            rate.finish()
+            #expect(rate.largestWindow == largest(units, window: window))
+            #expect(rate.totalBits == units.reduce(0) { $0 + $1.bits })
+        }
+    }
+
+    @Test("a unit that is a window older is out, and one that is younger is in")
+    func edges() {
+        var rate = SlidingBitRate(window: Self.second)
+        rate.add(timestamp: 0, bits: 100)
+        rate.add(timestamp: Self.second - 1, bits: 10)
+        #expect(rate.largestWindow == 110)
+        rate.forgetWindows()
+        rate.add(timestamp: 0, bits: 100)
+        rate.add(timestamp: Self.second, bits: 10)
+        #expect(rate.largestWindow == 100)
+        #expect(rate.peakBitRate == 100)
+    }
+
+    @Test(
+        "more frames than expected, and clocks that stand still or jump, neither trap nor grow without bound")
+    func strange() {
+        var rate = SlidingBitRate(window: Self.second, reordering: 16)
+        for _ in 0..<200_000 { rate.add(timestamp: 5, bits: 1) }
+        rate.add(timestamp: .max, bits: 7)
+        rate.add(timestamp: .min, bits: 7)
+        rate.add(timestamp: 0, bits: 7)
+        rate.finish()
+        #expect(rate.totalBits == 200_021)
+        #expect(rate.largestWindow >= 1 << 15)
+    }
+}

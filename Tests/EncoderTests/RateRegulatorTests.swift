@@ -1,0 +1,132 @@
+import Testing
+
+@testable import Encoder
+
+@Suite struct RateRegulatorTests {
+    private static let model: RateModel = {
+        var request = RateControlRequest()
+        (request.bitRate, request.maximumBitRate) = (900_000, 1_500_000)
+        return RateModel(
+            .variableBitRate(rate: 900_000, maximum: 1_500_000, window: 1), request: request, area: 320 * 240,
+            framesPerSecond: 30, traits: .x264)
+    }()
+    private static let second: Int64 = 1_000_000_000
+
+    private func begin(_ regulator: RateRegulator, followsTime: Bool) -> RateRegulator.Opening? {
+        let opening = regulator.opening(Self.model, nominalRate: 30, followsTime: followsTime)
+        regulator.begin(Self.model, nominalRate: 30, opening: opening, followsTime: followsTime)
+        return opening
+    }
+
+    /// An encoder that takes all the bits that its bucket has, as libx264 counts them.
+    private struct Glutton {
+        var room: Double
+        let size: Double
+        var rate: Double
+
+        mutating func code() -> Int {
+            let bits = Int(room)
+            room = min(size, room - Double(bits) + rate / 30)
+            return bits
+        }
+    }
+
+    @Test(
+        "an encoder that takes all it may, counting frames, keeps to the bucket in true time",
+        arguments: [[1], [2], [1, 2, 3, 1, 1, 6], [1, 1, 1, 1, 20], [10]])
+    func trueTime(gaps: [Int]) throws {
+        let regulator = RateRegulator()
+        let opening = try #require(begin(regulator, followsTime: true))
+        var encoder = Glutton(room: opening.room, size: opening.size, rate: opening.rate)
+        var (frame, units) = (0, [(time: Int64, bits: Int)]())
+        for number in 0..<600 {
+            let time = Int64(frame) * Self.second / 30
+            if let rate = regulator.frame(at: time) { encoder.rate = Double(rate) }
+            let bits = encoder.code()
+            regulator.coded(bits: bits)
+            units.append((time, bits))
+            frame += gaps[number % gaps.count]
+        }
+        for last in units {
+            let bits = units.reduce(0) {
+                $0 + (last.time - Self.second < $1.time && $1.time <= last.time ? $1.bits : 0)
+            }
+            #expect(Double(bits) <= 1_500_000 * 1.02)
+        }
+        // All that true time gives is used where the bucket never is full.
+        let total = Double(units.reduce(0) { $0 + $1.bits })
+        let seconds = Double(frame) / 30
+        if gaps.max() ?? 0 <= 6 { #expect(abs(total / seconds / 900_000 - 1) < 0.05) }
+    }
+
+    @Test("an encoder that spends more than it may gets less until that is paid back")
+    func debt() throws {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: true)
+        _ = regulator.frame(at: 0)
+        // The bucket had 540,000 bits.
+        regulator.coded(bits: 840_000)
+        let rate = try #require(regulator.frame(at: Self.second / 30))
+        #expect(rate < 100_000)
+    }
+
+    @Test("another session begins with the room that is left, and pays back what was too much")
+    func carriedOver() throws {
+        let regulator = RateRegulator()
+        #expect(try #require(begin(regulator, followsTime: false)).room == 540_000)
+        _ = regulator.frame(at: 0)
+        regulator.coded(bits: 340_000)
+        _ = regulator.frame(at: Self.second / 10)
+        // 200,000 were left, and a tenth of a second gave 90,000.
+        #expect(try #require(begin(regulator, followsTime: false)).room == 290_000)
+        regulator.coded(bits: 900_000)
+        #expect(try #require(begin(regulator, followsTime: false)).room == 30_000)
+    }
+
+    @Test("a rate that differs by more than a tenth for two seconds wants a session of its own, and gets it")
+    func anotherSession() throws {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: false)
+        for frame in 0..<59 { _ = regulator.frame(at: Int64(frame) * Self.second / 30) }
+        #expect(!regulator.wantsAnotherSession)
+        for frame in 0..<14 { _ = regulator.frame(at: 2 * Self.second + Int64(frame) * Self.second / 7) }
+        #expect(!regulator.wantsAnotherSession)
+        for frame in 14..<30 { _ = regulator.frame(at: 2 * Self.second + Int64(frame) * Self.second / 7) }
+        #expect(regulator.wantsAnotherSession)
+        let opening = try #require(begin(regulator, followsTime: false))
+        #expect(abs(opening.scale - 30.0 / 7) < 0.1)
+        #expect(opening.size == 600_000)
+        #expect(!regulator.wantsAnotherSession)
+    }
+
+    @Test("an outage says nothing of the camera's rate")
+    func outage() {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: false)
+        for life in 0..<20 {
+            for frame in 0..<40 {
+                _ = regulator.frame(at: Int64(life) * 30 * Self.second + Int64(frame) * Self.second / 30)
+            }
+        }
+        #expect(!regulator.wantsAnotherSession)
+    }
+
+    @Test("an encoder that is told each frame's time needs no other session")
+    func follows() {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: true)
+        for frame in 0..<60 { _ = regulator.frame(at: Int64(frame) * Self.second / 7) }
+        #expect(!regulator.wantsAnotherSession)
+    }
+
+    @Test("a clock that goes backwards gives no bits")
+    func backwards() throws {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: false)
+        _ = regulator.frame(at: 10 * Self.second)
+        regulator.coded(bits: 400_000)
+        _ = regulator.frame(at: 0)
+        _ = regulator.frame(at: 5 * Self.second)
+        #expect(try #require(begin(regulator, followsTime: false)).room == 140_000)
+    }
+}
