@@ -1,6 +1,8 @@
 /// How libx265 is set up.
 enum X265 {
     static let name = "libx265"
+    /// In lines: from eight rows of coding tree units of 32 on the buffer is held.
+    private static let smallestSharedHeight = 240
 
     static func options(_ properties: SessionProperties) -> [(String, String)] {
         let isRealtime = properties.latency == .realtime
@@ -28,6 +30,9 @@ enum X265 {
             // It would print to standard error by itself; what fails is told by libavcodec.
             "log-level=none",
         ]
+        // Rows that are coded side by side know nothing of each other's bits, which is much where there are few: a
+        // window had a third more than it may. Such pictures need no second thread.
+        if properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
         if let level = properties.level {
             parameters += ["level-idc=\(level.tenfold)", "high-tier=0"]
         }

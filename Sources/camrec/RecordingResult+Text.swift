@@ -1,15 +1,12 @@
 extension RecordingResult {
     /// The last lines of a run.
     var summary: [String] {
-        let bits = Double(outputs.reduce(0) { $0 + $1.bytes }) * 8
-        let rate = seconds > 0 ? bits / seconds / 1e6 : 0
         let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
         let end =
-            "in \(decimal(seconds)) s (\(decimal(rate)) Mbit/s); dropped: \(frames.droppedByDriver) by "
-            + "the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
+            "in \(decimal(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
             + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(delay)"
-        if outputs.count == 1 { return ["\(kept) \(end)"] }
-        return outputs.map(\.kept) + [end]
+        let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
+        return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
     }
 
     /// What is in the outputs now.
@@ -100,8 +97,17 @@ extension RecordingResult.Output {
 }
 
 extension RecordingResult.Encoder {
+    /// What the stream's rate came to, beside what was asked for, by the stream's own time.
+    fileprivate func rateLine(isAlone: Bool) -> String? {
+        guard let measured = measuredBitRate else { return nil }
+        let average = bitRate.map { " (asked for: \(Megabits(Double($0))))" } ?? ""
+        let most = maximumBitRate.map { " (at most: \(Megabits(Double($0))))" } ?? ""
+        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average), "
+            + "\(Megabits(measuredPeakBitRate)) in the fullest \(TimeSpan(seconds: rateWindowSeconds))\(most)"
+    }
+
     fileprivate var warnings: [String] {
-        var warnings: [String] = []
+        var warnings = [brokenRates].compactMap { $0 }
         if frames.droppedByEncoder > 0 {
             warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
         }

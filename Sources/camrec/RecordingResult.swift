@@ -60,7 +60,13 @@ struct RecordingResult: Encodable {
         let entryPoint: String?
         let profile: String?
         let rateControlMode: String?
+        /// Bits a second asked for, or chosen, on average and at most in any window.
         let bitRate: Int?
+        let maximumBitRate: Int?
+        let rateWindowSeconds: Double
+        /// Bits a second that came out, by the source's clock: on average, and in the fullest window.
+        let measuredBitRate: Double?
+        let measuredPeakBitRate: Double
         let passedOver: [String]
         let notes: [String]
         let restarts: Int
@@ -70,6 +76,15 @@ struct RecordingResult: Encodable {
         let statedFramesPerSecond: Double?
         let frames: EncoderFrames
         let error: String?
+        /// What was promised of its rate and not held, for people.
+        let brokenRates: String?
+
+        private enum CodingKeys: CodingKey {
+            case name, codec, implementation, renderNode, driver, entryPoint, profile, rateControlMode,
+                bitRate
+            case maximumBitRate, rateWindowSeconds, measuredBitRate, measuredPeakBitRate, passedOver, notes
+            case restarts, measuredFramesPerSecond, statedFramesPerSecond, frames, error
+        }
     }
 
     /// Of the frames that reach the encoders.
@@ -182,6 +197,10 @@ extension RecordingResult.Encoder {
         profile = details?.profile.rawValue
         rateControlMode = details?.rateControl.mode.rawValue
         bitRate = details?.rateControl.bitRate
+        let rate = outcome.rate
+        (maximumBitRate, rateWindowSeconds) = (rate.promise?.maximum, rate.window)
+        (measuredBitRate, measuredPeakBitRate) = (rate.average, rate.worstWindow)
+        brokenRates = rate.breach
         passedOver = choice?.passedOver ?? []
         notes = choice?.notes.map(\.description) ?? []
         restarts = counters[.restarts]

@@ -11,7 +11,7 @@ final class RateRegulator {
     private var room: Double = 0
     private var latest: Int64?
     private var clock = FrameClock()
-    /// Frames a second that the open session was set up for.
+    /// Frames a second that came when the open session was set up.
     private var sessionRate: Double = 0
     /// What the open session believes; nil where it takes no changes.
     private var session: SessionBucket?
@@ -38,15 +38,29 @@ final class RateRegulator {
     ///   - followsTime: whether it is told of each frame's time, and so needs no scale.
     func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
-        let measured = clock.rate ?? nominalRate
-        let isOff = abs(measured / nominalRate - 1) > Self.tolerance
-        let scale = !followsTime && isOff ? nominalRate / measured : 1
+        let (scale, lead) = followsTime ? (1, 0) : pace(nominalRate, leadLimit: told.size / told.rate / 2)
         // What was spent before counts where there was something.
         let free = self.bucket == nil ? bucket.size * Self.firstRoom : min(room, bucket.size)
-        let hidden = bucket.size - told.size
+        let size = told.size - told.rate * lead
         // A bucket without any room is not opened with.
-        let start = min(told.size, max(told.size * 0.05, free - hidden))
-        return Opening(rate: told.rate * scale, size: told.size, room: start, scale: scale)
+        let start = min(size, max(size * 0.05, free - (bucket.size - size)))
+        return Opening(rate: told.rate * scale, size: size, room: start, scale: scale)
+    }
+
+    /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
+    /// ahead of the true one: where frames come in bursts less than their mean, so that there is room for that.
+    private func pace(_ nominalRate: Double, leadLimit: Double) -> (scale: Double, lead: Double) {
+        guard let measured = clock.rate, abs(measured / nominalRate - 1) > Self.tolerance else {
+            return (1, 0)
+        }
+        let (wanted, steps) = (nominalRate / measured, 8.0)
+        guard wanted > 1 else { return (wanted, 0) }
+        for step in stride(from: steps, to: 0, by: -1) {
+            let scale = 1 + (wanted - 1) * step / steps
+            let lead = clock.lead(ifEachLasts: scale / nominalRate)
+            if lead <= leadLimit { return (scale, lead) }
+        }
+        return (1, 0)
     }
 
     /// A session was opened.
@@ -54,7 +68,7 @@ final class RateRegulator {
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
         if bucket == nil { room = (model.bucket?.size ?? 0) * Self.firstRoom }
         bucket = model.bucket
-        sessionRate = nominalRate / (opening?.scale ?? 1)
+        sessionRate = clock.rate ?? nominalRate
         session = nil
         if followsTime, let told = model.encoderBucket, let opening {
             session = SessionBucket(told, room: opening.room, framesPerSecond: nominalRate)
@@ -72,11 +86,11 @@ final class RateRegulator {
     func frame(at timestamp: Int64) -> Int? {
         clock.frame(at: timestamp)
         guard let bucket else { return nil }
-        if let latest, timestamp > latest {
-            room = min(bucket.size, room + bucket.rate * Double(timestamp - latest) / 1e9)
-        }
+        var passed = 0.0
+        if let latest, timestamp > latest { passed = Double(timestamp - latest) / 1e9 }
+        room = min(bucket.size, room + bucket.rate * passed)
         latest = max(latest ?? timestamp, timestamp)
-        return session?.rate(toReach: room - bucket.size)
+        return session?.rate(toReach: room - bucket.size, after: passed)
     }
 
     /// Frames come from another source, or at another nominal rate, from now on.
@@ -113,12 +127,16 @@ private struct SessionBucket {
         rate = Int(bucket.rate / 1000)
     }
 
-    /// - Parameter level: room in the bucket less its size: 0 where it is empty.
+    /// - Parameters:
+    ///   - level: room in the bucket less its size: 0 where it is empty.
+    ///   - passed: seconds since the last frame.
     /// - Returns: bits a second for the session, where they are to change.
-    mutating func rate(toReach level: Double) -> Int? {
+    mutating func rate(toReach level: Double, after passed: Double) -> Int? {
         let debt = bucket.size + level - room
         // With the next frame comes what a frame is worth, and what the last ones were worth more or less.
-        let wanted = bucket.rate + debt / frameDuration
+        var wanted = bucket.rate + debt / frameDuration
+        // An empty bucket has no use for what drained, but libx264 has: it also says how many bits a frame may have.
+        if level >= 0 { wanted = max(wanted, bucket.rate * passed / frameDuration) }
         // Not less than nothing, and not so much at once that libx264 gives one frame the whole buffer.
         let whole = bucket.size / frameDuration
         let bounded = min(max(wanted, bucket.rate / 20), max(whole / 5, min(bucket.rate * 1.5, whole / 1.2)))
@@ -133,10 +151,13 @@ private struct SessionBucket {
     }
 }
 
-/// Measures how many frames a second come, over two seconds at a time.
+/// Measures how many frames a second come, and how evenly, over two seconds at a time.
 private struct FrameClock {
     /// Frames a second in the latest two seconds that were whole; nil before.
     private(set) var rate: Double?
+    /// Seconds from their beginning to each of their frames, and those of the two that go on.
+    private var offsets: [Double] = []
+    private var nextOffsets: [Double] = []
     private var start: Int64?
     private var latest: Int64 = 0
     private var count = 0
@@ -144,16 +165,38 @@ private struct FrameClock {
     private static let span: Int64 = 2_000_000_000
     /// A longer gap is an outage or a pause, and says nothing of the camera's rate.
     private static let longestGap: Int64 = 1_000_000_000
+    /// Frames beyond are not looked at for evenness.
+    private static let mostOffsets = 512
+
+    init() {
+        offsets.reserveCapacity(Self.mostOffsets)
+        nextOffsets.reserveCapacity(Self.mostOffsets)
+    }
+
+    /// By how many seconds a time that each frame moves on by so much was ahead of the true one at most.
+    func lead(ifEachLasts duration: Double) -> Double {
+        var (lead, latest, largest) = (0.0, 0.0, 0.0)
+        for offset in offsets {
+            lead = max(0, lead + duration - (offset - latest))
+            latest = offset
+            largest = max(largest, lead)
+        }
+        return largest
+    }
 
     mutating func frame(at timestamp: Int64) {
         guard let start, timestamp > latest, timestamp - latest <= Self.longestGap else {
             (start, latest, count) = (timestamp, timestamp, 0)
+            nextOffsets.removeAll(keepingCapacity: true)
             return
         }
         latest = timestamp
         count += 1
+        if nextOffsets.count < Self.mostOffsets { nextOffsets.append(Double(timestamp - start) / 1e9) }
         guard timestamp - start >= Self.span else { return }
         rate = Double(count) * 1e9 / Double(timestamp - start)
         (self.start, count) = (timestamp, 0)
+        swap(&offsets, &nextOffsets)
+        nextOffsets.removeAll(keepingCapacity: true)
     }
 }

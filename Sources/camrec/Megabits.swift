@@ -1,0 +1,33 @@
+import Recorder
+
+/// A bit rate for people: `2`, `2.75`, `0.452` Mbit/s.
+struct Megabits: CustomStringConvertible {
+    private let bitsPerSecond: Double
+
+    init(_ bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+    var description: String {
+        // Hundredths are enough above one, and small rates keep their digits.
+        let digits = bitsPerSecond >= 999_500 ? 100.0 : 1000
+        let value = (bitsPerSecond / 1e6 * digits).rounded() / digits
+        return value == value.rounded() ? "\(Int(value))" : "\(value)"
+    }
+}
+
+extension RecordingOutcome.Rate {
+    /// What was asked for and not held, with the numbers; nil where all was.
+    var breach: String? {
+        var parts: [String] = []
+        if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
+            parts.append(
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(TimeSpan(seconds: window)), where "
+                    + "\(Megabits(Double(maximum))) was asked for")
+        }
+        if let promise, promise.isAverageWanted, !isAverageHeld, let average, let wanted = promise.average {
+            parts.append(
+                "\(Megabits(average)) Mbit/s on average, where \(Megabits(Double(wanted))) was asked for")
+        }
+        guard !parts.isEmpty else { return nil }
+        return "the encoder did not hold its rate: \(parts.joined(separator: "; ")); try another --encoder"
+    }
+}
