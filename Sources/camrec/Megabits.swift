@@ -14,13 +14,18 @@ struct Megabits: CustomStringConvertible {
     }
 }
 
+/// `1 s`, `0.5 s`.
+func decimalSeconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\((seconds * 1000).rounded() / 1000) s"
+}
+
 extension RecordingOutcome.Rate {
     /// What was asked for and not held, with the numbers; nil where all was.
     var breach: String? {
         var parts: [String] = []
         if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
             parts.append(
-                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(TimeSpan(seconds: window)), where "
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)), where "
                     + "\(Megabits(Double(maximum))) was asked for")
         }
         if let promise, promise.isAverageWanted, !isAverageHeld, let average, let wanted = promise.average {

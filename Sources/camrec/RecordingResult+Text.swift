@@ -1,3 +1,5 @@
+import Bitstream
+
 extension RecordingResult {
     /// The last lines of a run.
     var summary: [String] {
@@ -100,11 +102,14 @@ extension RecordingResult.Encoder {
     /// What the stream's rate came to, beside what was asked for, by the stream's own time.
     fileprivate func rateLine(isAlone: Bool) -> String? {
         guard let measured = measuredBitRate else { return nil }
-        let average = bitRate.map { " (asked for: \(Megabits(Double($0))))" } ?? ""
-        let most = maximumBitRate.map { " (at most: \(Megabits(Double($0))))" } ?? ""
-        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average), "
-            + "\(Megabits(measuredPeakBitRate)) in the fullest \(TimeSpan(seconds: rateWindowSeconds))\(most)"
+        let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
+        let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
+        return "\(isAlone ? "" : "\(standard): ")\(Megabits(measured)) Mbit/s on average\(average), "
+            + "\(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
     }
+
+    /// The standard's name.
+    private var standard: String { Codec(rawValue: codec)?.description ?? codec }
 
     fileprivate var warnings: [String] {
         var warnings = [brokenRates].compactMap { $0 }

@@ -20,6 +20,9 @@ import Testing
         #expect(result.decoded == 15)
         #expect(try #require(result.psnr) > 30)
         #expect(result.wantedBitRate == 4_000_000)
+        #expect(result.maximumBitRate == 10_000_000)
+        #expect((result.bitRate...10_200_000).contains(result.peakBitRate))
+        #expect(result.holdsRates)
         #expect(result.medianLatency <= result.percentile99Latency)
         #expect(trial.text.contains("\(codec) on software: "))
     }

@@ -14,11 +14,15 @@ extension EncoderTrial.Result {
         let deviation = wantedBitRate.map { wanted in
             " (\(Self.decimal(Double(bitRate - wanted) * 100 / Double(wanted))) % from \(Self.decimal(Double(wanted) / 1e6)))"
         }
+        let most = maximumBitRate.map { " (at most \(Self.decimal(Double($0) / 1e6)))" } ?? ""
+        let window = rateWindowSeconds == rateWindowSeconds.rounded() ? "\(Int(rateWindowSeconds))" : "\(rateWindowSeconds)"
+        let peak = ", \(Self.decimal(Double(peakBitRate) / 1e6)) in the fullest \(window) s\(most)"
+        let broken = holdsRates ? "" : "; it does not hold its rates"
         let lost = decoded == pictures ? "" : "; only \(decoded) of \(pictures) pictures could be decoded"
         return
             "\(Self.decimal(framesPerSecond)) frames/s; latency \(Self.decimal(medianLatency)) ms, 99 % within "
             + "\(Self.decimal(percentile99Latency)) ms; \(quality); \(Self.decimal(Double(bitRate) / 1e6)) Mbit/s"
-            + (deviation ?? ", by quality") + lost
+            + (deviation ?? ", by quality") + peak + broken + lost
     }
 
     /// With one decimal.

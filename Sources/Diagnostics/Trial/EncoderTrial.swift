@@ -32,6 +32,14 @@ public struct EncoderTrial: Sendable, Codable {
         public let wantedBitRate: Int?
         /// Bits a second that came out.
         public let bitRate: Int
+        /// Bits a second that the fullest window was to have at most; nil where the encoder has no such mode.
+        public let maximumBitRate: Int?
+        /// Bits a second in the fullest window.
+        public let peakBitRate: Int
+        /// The window's length.
+        public let rateWindowSeconds: Double
+        /// Whether average and fullest window are what the encoder promises.
+        public let holdsRates: Bool
     }
 
     /// What every encoder is asked for, in bits a second.
@@ -105,6 +113,13 @@ extension EncoderTrial.Result {
             pictures: run.pictureCount, decoded: run.decodedCount,
             framesPerSecond: Double(run.pictureCount) / (Double(max(1, run.duration)) / 1e9),
             medianLatency: percentile(0.5), percentile99Latency: percentile(0.99), psnr: run.psnr,
-            wantedBitRate: wanted, bitRate: run.byteCount * 8 / seconds)
+            wantedBitRate: wanted, bitRate: run.byteCount * 8 / seconds,
+            maximumBitRate: run.promise?.maximum,
+            peakBitRate: Int(Double(run.largestWindow) / (run.promise?.window ?? 1)),
+            rateWindowSeconds: run.promise?.window ?? 1,
+            holdsRates: run.promise.map {
+                $0.holdsMaximum(bits: run.largestWindow)
+                    && $0.holdsAverage(bits: run.byteCount * 8, seconds: Double(seconds))
+            } ?? true)
     }
 }

@@ -12,6 +12,9 @@ final class TrialRun {
         var pictureCount = 0
         var decodedCount = 0
         var byteCount = 0
+        /// Bits in the fullest window, and what the encoder promised of it.
+        var largestWindow = 0
+        var promise: RatePromise?
         /// Nanoseconds that the encoder took for all pictures.
         var duration: Int64 = 0
         /// Nanoseconds from each picture to its access unit.
@@ -32,12 +35,14 @@ final class TrialRun {
     /// When each picture was given to the encoder; by its number.
     private var starts: [Int64] = []
     private var measurement = Measurement()
+    private var rate: SlidingBitRate
     /// The luma samples of the picture that is compared.
     private var original: [UInt8]
 
     init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
         self.pictures = pictures
         self.encoder = encoder
+        rate = SlidingBitRate(window: Int64((encoder.ratePromise?.window ?? 1) * 1e9), reordering: 16)
         gatherer = AccessUnitGatherer(codec: codec)
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none
@@ -63,6 +68,8 @@ final class TrialRun {
         try gatherer.finish(decode)
         decoder.drain()
         try takePictures()
+        rate.finish()
+        (measurement.largestWindow, measurement.promise) = (rate.largestWindow, encoder.ratePromise)
         return measurement
     }
 
@@ -76,6 +83,7 @@ final class TrialRun {
             measurement.duration += now - start
             measurement.pictureCount += 1
             measurement.byteCount += unit.count
+            rate.add(timestamp: unit.timestamp, bits: unit.count * 8)
             if starts.indices.contains(unit.frameNumber) {
                 measurement.latencies.append(now - starts[unit.frameNumber])
             }

@@ -78,20 +78,23 @@ struct RateModel: Sendable, Hashable {
         case .constantBitRate:
             let enough = BitRate(Int((needed / constantRateAllowance / window).rounded(.up)))
             return
-                "a keyframe of noise may bring \(time) to \(reach); "
-                + "from --bitrate \(enough.argument) on it stays within 10 %"
+                "noise may take \(time) to \(reach), more than 10 % above \(BitRate(Int(bucket.rate))); "
+                + "from --bitrate \(enough.argument) on it stays below, or over a longer --rate-window"
         case .variableBitRate(let rate, _, _):
             let share = 1 - traits.variableRatePosition
             let enough = BitRate(Int((Double(rate) + needed / share / window).rounded(.up)))
-            return
-                "a keyframe of noise may bring \(time) to \(reach); "
-                + "--max-bitrate holds for any content from \(enough.argument) on, or over a longer --rate-window"
+            return Self.explain(control, time, reach, enough)
         default:
             let enough = BitRate(Int((needed / (1 - traits.qualityRateShare) / window).rounded(.up)))
-            return
-                "a keyframe of noise may bring \(time) to \(reach); "
-                + "--max-bitrate holds for any content from \(enough.argument) on, or over a longer --rate-window"
+            return Self.explain(control, time, reach, enough)
         }
+    }
+
+    private static func explain(
+        _ control: RateControl, _ time: String, _ reach: BitRate, _ enough: BitRate
+    ) -> String {
+        "noise may take \(time) to \(reach), above --max-bitrate \(BitRate(control.maximumBitRate ?? 0)); that "
+            + "holds for any picture from \(enough.argument) on, or over a longer --rate-window"
     }
 
     private static func decimal(_ value: Double) -> String {

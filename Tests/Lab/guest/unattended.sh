@@ -33,7 +33,7 @@ settings() { # NAME LINE...
 check "install" "$repository/scripts/install"
 CAMREC=/usr/local/bin/camrec
 check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
-settings $name "device = $link" "size = 320x240" "fps = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
+settings $name "device = $link" "size = 320x240" "fps = 15" "keyframe-interval = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
 check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
 check "service: systemd has nothing to say" systemd-analyze verify /etc/systemd/system/$service
 status=0
@@ -120,7 +120,7 @@ for driver in radeonsi iHD; do
     mountpoint -q /opt/lab/gpu || { mount --bind "$LAB_CACHE/gpu" /opt/lab/gpu && mount --bind "$LAB/gpu" /opt/lab/bin; }
     printf '[Service]\nEnvironment=CAMREC_LAB_CACHE=/opt/lab\nExecStart=\nExecStart=/opt/lab/bin/run %s %s record --settings /etc/camrec/%%i.conf\n' \
         $driver $CAMREC >"/run/systemd/system/camrec@$driver.service.d/lab.conf"
-    settings $driver "device = test" "size = 320x240" "fps = 5" "frames = 10" "encoder = vaapi" "output = out.h264"
+    settings $driver "device = test" "size = 320x240" "fps = 5" "keyframe-interval = 5" "frames = 10" "encoder = vaapi" "output = out.h264"
     systemctl daemon-reload
     systemctl start camrec@$driver || true
     check "service: $driver encodes within its rights" await 30 has_property camrec@$driver ActiveState '^inactive$'
@@ -141,7 +141,7 @@ mkdir -p /var/mail-kept
 chmod 1777 /var/mail-kept
 printf '#!/bin/sh\nexec cat >"$(mktemp /var/mail-kept/XXXXXX)"\n' >/usr/sbin/sendmail
 chmod 755 /usr/sbin/sendmail
-recorder='camrec --device test --size 160x120 --fps 3 --encoder software --duration 4s'
+recorder='camrec --device test --size 160x120 --fps 3 --keyframe-interval 3 --encoder software --duration 4s'
 cat >/etc/cron.d/camrec <<END
 $(grep -E '^(PATH|MAILTO)=' "$repository/examples/camrec.cron")
 * * * * * camrec $recorder "/var/lib/camrec/a-\$(date +\%Y\%m\%d-\%H\%M\%z).h264"

@@ -29,18 +29,18 @@ keep() { # FILE...: from memory to the folder that outlives the guest
     mv "$@" "$RESULTS/"
 }
 
-if records "webcam: YUYV by its by-id link" --device $link --size 320x240 --format YUYV --fps 15 --frames 60 --encoder $encoder --report yuyv.json yuyv.h264; then
+if records "webcam: YUYV by its by-id link" --device $link --size 320x240 --format YUYV --fps 15 --keyframe-interval 15 --frames 60 --encoder $encoder --report yuyv.json yuyv.h264; then
     keep yuyv.h264 yuyv.json
     on_host check "webcam: YUYV is sound" is_sound yuyv.h264 --frames 60 --keyframe-interval 15
     on_host check "webcam: YUYV's frame numbers are all there" pictures numbers yuyv.h264 --lost-by-report yuyv.json
 fi
-if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 --frames 60 --encoder $encoder --report mjpeg.json mjpeg.h264; then
+if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 60 --encoder $encoder --report mjpeg.json mjpeg.h264; then
     keep mjpeg.h264 mjpeg.json
     on_host check "webcam: MJPEG is sound" is_sound mjpeg.h264 --frames 60 --keyframe-interval 15
     on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json
     on_host check "webcam: MJPEG's full range is flagged or converted" bash -c 'ffprobe -v error -show_entries stream=color_range mjpeg.h264 | grep -qE "=(pc|tv)"'
 fi
-records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
+records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
     on_host check "webcam: MJPEG in software is sound" is_sound soft.h264 --frames 30 --keyframe-interval 15
 metadata=$(readlink -f "${link%0}1")
 refuses "webcam: its second node is metadata" 66 'metadata' --device "$metadata" --frames 1 out.h264
@@ -49,7 +49,7 @@ recording() { # NAME OPTIONS...: starts in the background, returns when the file
     local name=$1
     shift
     rm -rf "$name" && mkdir "$name"
-    timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
+    timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --keyframe-interval 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
     recorder=$!
     await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || echo "no recording $name after 30 s"
 }
@@ -117,7 +117,7 @@ cam quit
 await 15 gone
 
 # A camera that encodes by itself: its stream is passed through.
-if modprobe v4l2loopback video_nr=9 exclusive_caps=1 card_label=Encoder; then
+if modprobe v4l2loopback video_nr=9,10 exclusive_caps=1,1 card_label=Encoder,Scenes; then
     ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=15 -frames:v 600 -c:v libx264 -preset ultrafast -g 15 -bf 0 "$RESULTS/camera.h264"
     ffmpeg -nostdin -v error -re -r 15 -f h264 -i "$RESULTS/camera.h264" -c copy -f v4l2 /dev/video9 >"$RESULTS/writer.log" 2>&1 &
     writer=$!
@@ -126,6 +126,18 @@ if modprobe v4l2loopback video_nr=9 exclusive_caps=1 card_label=Encoder; then
     if records "camera H264: passed through" --device /dev/video9 --format h264 --frames 60 --report h264.json --overwrite passed.h264; then
         keep passed.h264 h264.json
         on_host check "camera H264: the promised shape, and no second encoding" is_sound passed.h264 --frames 60 --slices-from camera.h264
+    fi
+    kill $writer 2>/dev/null || true
+    wait $writer || true
+    # Rates, keyframes and losses by true time, on content that bites.
+    scenes --seed 7 --size 320x240 --fps 10 --seconds 300 --format yuyv --pace -o /dev/video10 >"$RESULTS/scenes.log" 2>&1 &
+    writer=$!
+    await 60 sh -c 'v4l2-ctl -d /dev/video10 --get-fmt-video | grep -q YUYV'
+    if records "camera of scenes: recorded" --device /dev/video10 --frames 150 --encoder software --bitrate 300k --max-bitrate 450k --keyframe-interval 2s \
+        --timestamps scenes.txt --report scenes.json scenes.h264; then
+        keep scenes.h264 scenes.txt scenes.json
+        on_host check "camera of scenes: sound, a keyframe each two seconds of capture" is_sound scenes.h264 --frames 150 --keyframe-time 2 --times scenes.txt
+        on_host check "camera of scenes: no second has more than 450 kbit" rate scenes.h264 --times scenes.txt --window 1s --max 450k
     fi
     kill $writer 2>/dev/null || true
     wait $writer || true

@@ -92,6 +92,7 @@ check "doctor: what is broken has a cause" json doctor.json "all(f['message'] fo
 check "doctor: software encodes H.264 and H.265, and all of it decodes" json doctor.json \
     "[t['result']['decoded'] for t in r['encoderTrials'] if 'node' not in t] == [150, 150]"
 check "doctor: with a picture that resembles the source" json doctor.json "all(30 < t['result']['psnr'] < 60 for t in r['encoderTrials'] if 'node' not in t)"
+check "doctor: and the rates hold" json doctor.json "all(t['result']['holdsRates'] and t['result']['peakBitRate'] <= 1.02 * t['result']['maximumBitRate'] for t in r['encoderTrials'] if 'node' not in t)"
 check "doctor: near the rate that was asked for" json doctor.json "all(0.7 < t['result']['bitRate'] / t['result']['wantedBitRate'] < 1.3 for t in r['encoderTrials'] if 'node' not in t)"
 for driver in radeonsi iHD; do
     if ! "$LAB/gpu/run" $driver true 2>/dev/null; then

@@ -2,7 +2,10 @@
 """Checks the shape of a byte stream (annex B of ITU-T H.264 and H.265) that camrec wrote. .h265 is H.265, all else H.264.
 
 usage: stream.py FILE [--frames N] [--keyframe-interval N [--extra-keyframes]] [--slices N]
-                      [--slices-from FILE]
+                      [--keyframe-time SECONDS --times FILE] [--slices-from FILE]
+
+--keyframe-time: each IDR but the first is the first picture captured so long after the IDR before, by the times in a
+"timestamp format v2".
 
 Every NAL unit stands behind a start code of 4 bytes; each IDR picture's access unit is [VPS] SPS PPS [SEI] IDR; parameter
 sets stand nowhere else; the first access unit is an IDR; there are no access unit delimiters; a picture has one slice
@@ -16,6 +19,10 @@ import sys
 # picture, n other slice, d delimiter. H.265's IDR_W_RADL and IDR_N_LP are IDR; a CRA picture (21) is not.
 H264 = {1: "n", 5: "I", 6: "e", 7: "S", 8: "P", 9: "d"}
 H265 = {**{t: "n" for t in (*range(10), *range(16, 19), 21)}, 19: "I", 20: "I", 32: "V", 33: "S", 34: "P", 35: "d", 39: "e", 40: "E"}
+
+
+# Seconds that a clock may be early.
+JITTER = 0.01
 
 
 class Codec:
@@ -100,6 +107,16 @@ def check(data, options):
             raise Broken(f"access units {missing[:5]} are not IDR")
         if surplus and not options.extra_keyframes:
             raise Broken(f"access units {surplus[:5]} are IDR out of turn")
+    if options.keyframe_time:
+        with open(options.times) as file:
+            times = [float(line) / 1000 for line in file if line.strip() and not line.startswith("#")]
+        if len(times) != len(pictures):
+            raise Broken(f"{len(times)} times for {len(pictures)} access units")
+        for before, after in zip(idr, idr[1:] + [len(pictures)]):
+            if after < len(pictures) and times[after] - times[before] < options.keyframe_time - JITTER:
+                raise Broken(f"access unit {after} is an IDR {times[after] - times[before]:.3f} s after {before}")
+            if times[after - 1] - times[before] >= options.keyframe_time:
+                raise Broken(f"{times[after - 1] - times[before]:.3f} s after the IDR {before} there still is none")
     if options.slices_from:
         with open(options.slices_from, "rb") as file:
             known = set(re.split(b"\0*\0\0\1", file.read()))
@@ -115,6 +132,8 @@ def main():
     parser.add_argument("--frames", type=int)
     parser.add_argument("--keyframe-interval", type=int)
     parser.add_argument("--extra-keyframes", action="store_true")
+    parser.add_argument("--keyframe-time", type=float)
+    parser.add_argument("--times")
     parser.add_argument("--slices", type=int, default=1)
     parser.add_argument("--slices-from")
     options = parser.parse_args()
