@@ -106,6 +106,33 @@ for mode in "cqp --qp 24" "cbr --bitrate 2M" "vbr --bitrate 2M --max-bitrate 4M 
     records "$driver: ${mode%% *}" --device test --size 640x480 --frames 20 --rate-control $mode "${vaapi[@]}" --report report.json out.h264 &&
         check "$driver: ${mode%% *} is sound" is_sound out.h264 --frames 20
 done
+# The driver is asked for the bucket that holds what was promised: at 2 and 3 Mbit/s over a second, 2.5 Mbit/s and the half
+# Mbit that they leave, nine tenths of it free. libva tells what it passes on, the GPU what the driver made of it.
+told() { # KEY=VALUE...: in the last run
+    local said wanted
+    said=$(cat libva.* 2>/dev/null | tr -d '\t ')
+    for wanted; do
+        grep -qE "\]$wanted\$" <<<"$said" || { echo "$(grep -E "\]${wanted%%=*}=" <<<"$said" | tail -n 1) in place of $wanted"; return 1; }
+    done
+}
+was_told() { # NAME "OPTIONS" KEY=VALUE...
+    local name=$1 options=$2
+    shift 2
+    rm -f libva.* gpu.log
+    # shellcheck disable=SC2086 # words
+    LIBVA_TRACE=libva FAKEGPU_LOG=gpu.log records "$driver: $name" --device test --size 320x240 --frames 3 $options "${vaapi[@]}" out.h264 &&
+        check "$driver: $name is what the driver is told" told "$@"
+}
+was_told "average and maximum" "--bitrate 2M --max-bitrate 3M" \
+    bits_per_second=2500000 target_percentage=80 window_size=200 buffer_size=500000 initial_buffer_fullness=450000
+if [ $driver = radeonsi ]; then # the other one's commands do not say
+    check "$driver: average and maximum reach the GPU" grep -q '"bitrate":2000000,"peak":2500000,"fps":"30/1","vbv":500000,"vbv_level":57,' gpu.log
+fi
+was_told "a window of two seconds" "--bitrate 2M --max-bitrate 3M --rate-window 2s" \
+    bits_per_second=2500000 target_percentage=80 window_size=400 buffer_size=1000000 initial_buffer_fullness=900000
+was_told "CBR" "--rate-control cbr --bitrate 2M" \
+    bits_per_second=2000000 target_percentage=100 buffer_size=200000 initial_buffer_fullness=180000
+was_told "a maximum of our own" "--bitrate 2M" bits_per_second=3500000 target_percentage=57 buffer_size=1500000
 exact
 # H.265, whose pictures the emulated GPU codes by the means of their blocks: flat blocks keep their brightness.
 if records "$driver: H.265" --device test --size 640x480 --fps 25 --frames 100 --keyframe-interval 20 "${vaapi[@]}" --report report.json out.h265; then
@@ -221,7 +248,7 @@ fault "slow 60" records "$driver: slow GPU" --device test --size 320x240 --fps 3
 
 # A fence that never signals: the thread that waits for it is left behind, and both codecs go on with a fresh display.
 echo "hang 20" >faults
-FAKEGPU_CONTROL=$work/faults limit=60 camrec --device test --size 320x240 --fps 30 --frames 60 "${vaapi[@]}" --report report.json out.h264 out.h265 &
+FAKEGPU_CONTROL=$work/faults limit=60 camrec --device test --size 320x240 --fps 30 --frames 60 --keyframe-interval 30 "${vaapi[@]}" --report report.json out.h264 out.h265 &
 recorder=$!
 # Until the fault is gone, every encoder that takes its place hangs as well.
 await 30 grep -qs "the GPU's driver hangs" stderr || true

@@ -88,9 +88,9 @@ static void write_log(const struct picture_record *record, const struct picture 
             picture->chroma_pitch, record->tiling);
     fprintf(log_file, "\"luma_mean\":%.2f,\"input_fnv1a\":\"%016llx\",\"nals\":\"%s\",",
             samples > 0 ? (double)digest->luma_sum / samples : 0, (unsigned long long)digest->hash, record->units);
-    fprintf(log_file, "\"cabac\":%d,\"qp\":%d,\"rc\":%u,\"bitrate\":%u,\"peak\":%u,\"fps\":\"%u/%u\",\"vbv\":%u,",
+    fprintf(log_file, "\"cabac\":%d,\"qp\":%d,\"rc\":%u,\"bitrate\":%u,\"peak\":%u,\"fps\":\"%u/%u\",\"vbv\":%u,\"vbv_level\":%u,",
             record->cabac, record->qp, record->rate_control, record->bit_rate, record->peak_bit_rate,
-            record->frame_rate[0], record->frame_rate[1], record->vbv_size);
+            record->frame_rate[0], record->frame_rate[1], record->vbv_size, record->vbv_level);
     fprintf(log_file, "\"bs_size\":%llu,\"bytes\":%zu,\"skip\":%d,\"err\":%d}\n",
             (unsigned long long)record->buffer_size, record->bytes, record->skipped, record->result);
 }

@@ -26,7 +26,7 @@ struct picture_record {
     char units[REPORT_UNITS_SIZE]; /* the NAL units before the slices */
     bool cabac;
     int qp;
-    uint32_t rate_control, bit_rate, peak_bit_rate, frame_rate[2], vbv_size;
+    uint32_t rate_control, bit_rate, peak_bit_rate, frame_rate[2], vbv_size, vbv_level;
     uint64_t buffer_size;
     size_t bytes;
     bool skipped; /* P_Skip in place of I_PCM */

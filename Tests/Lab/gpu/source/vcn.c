@@ -368,6 +368,7 @@ static void record(struct task *task, const struct picture *picture, const struc
     record->frame_rate[0] = session->layer.frame_rate_numerator;
     record->frame_rate[1] = session->layer.frame_rate_denominator;
     record->vbv_size = session->layer.vbv_size;
+    record->vbv_level = session->rate_control.vbv_level;
     record->buffer_size = task->bitstream.size;
     record->bytes = output->count;
     report_picture(task->file->device, record, picture);
