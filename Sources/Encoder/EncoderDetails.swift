@@ -15,7 +15,7 @@ public struct EncoderDetails: Sendable, Hashable {
     /// The codec's profile.
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
-    public let rateControl: RateControl
+    public internal(set) var rateControl: RateControl
 
     init(_ candidate: VAAPIEncoder.Candidate?, _ properties: SessionProperties) {
         codec = properties.codec

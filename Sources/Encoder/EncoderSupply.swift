@@ -88,8 +88,13 @@ public final class EncoderSupply {
     /// - Returns: whether the open encoder goes on.
     public func change(_ change: RateChange) -> Bool {
         let changed = configuration.rateControl.changed(change)
-        if openEncoder?.changeRates(to: changed) == true {
+        if let openEncoder, openEncoder.changeRates(to: changed) {
             configuration.rateControl = changed
+            choice = choice.map {
+                Choice(
+                    details: openEncoder.details, name: openEncoder.name, passedOver: $0.passedOver,
+                    notes: $0.notes)
+            }
             return true
         }
         provenConfiguration = provenConfiguration ?? configuration

@@ -6,8 +6,8 @@ import Capture
 ///
 /// Everything is called from one thread, the encode thread.
 public final class VideoEncoder: PictureEncoder {
-    /// What was opened.
-    public let details: EncoderDetails
+    /// What was opened, with the rates that it has now.
+    public private(set) var details: EncoderDetails
     /// The same, for people: codec, device, entry point, profile, rate control.
     public var name: String { details.name }
     /// How it was set up, where that is not obvious.
@@ -76,6 +76,7 @@ public final class VideoEncoder: PictureEncoder {
         else { return false }
         properties.rateControl = control
         properties.rateModel = model
+        details.rateControl = control
         ratePromise = model.promise
         regulator.change(to: model)
         if changed != bucket { setRates(changed.rate, size: changed.size) }

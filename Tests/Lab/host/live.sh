@@ -149,12 +149,17 @@ sleep 1
 ffmpeg -nostdin -v warning -f h264 -i "tcp://127.0.0.1:$port" -frames:v 5 -c copy -f h264 joined.h264 2>joined.log
 check "orders: a receiver far from the next keyframe has one forced" soon '"keyframes":4,'
 check "orders: and decodes" decodes_silently joined.h264
-check "orders: a bit rate" told '^{"ok":true}$' bitrate 300k
-check "orders: it begins with a keyframe" soon '"keyframes":5,'
+check "orders: a bit rate, which libx264 takes without a keyframe" told '^{"keyframeForced":false,"ok":true}$' bitrate 300k
+check "orders: a maximum likewise" told '^{"keyframeForced":false,"ok":true}$' max-bitrate 600k
+below() {
+    local answer
+    ! answer=$("$CAMREC" ctl ctl max-bitrate 200k) && grep -q 'less than the average of 300000' <<<"$answer"
+}
+check "orders: no maximum below the average" below
 check "orders: a pause" told '^{"ok":true}$' pause
 check "orders: it is counted" soon '"paused":[1-9].*"state":"paused"'
 check "orders: its end" told '^{"ok":true}$' resume
-check "orders: it ends with a keyframe" soon '"keyframes":6,.*"state":"recording"'
+check "orders: it ends with a keyframe, the first since the receiver's" soon '"keyframes":5,.*"state":"recording"'
 refuses "listening: an output in the place of a port" 64 'put --listen behind the outputs' "${source[@]}" --frames 1 --listen other.h264
 records "listening: without a port" "${source[@]}" --frames 1 --verbose --listen && says "listening: it is 9982" '^listening on 127.0.0.1:9982'
 refuses "orders: another recording cannot take the socket" 73 'listens there already' "${source[@]}" --frames 1 --control-socket ctl other.h264
@@ -165,7 +170,7 @@ refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bit
 refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; it is 1k to 2000M" ctl ctl bitrate
 above() {
     local answer
-    ! answer=$("$CAMREC" ctl ctl bitrate 9M) && grep -q 'more than --max-bitrate' <<<"$answer"
+    ! answer=$("$CAMREC" ctl ctl bitrate 900k) && grep -q 'more than --max-bitrate' <<<"$answer"
 }
 check "orders: no rate above the maximum" above
 nonsense() { # lines that are no commands, binary and endless ones, and then it still answers
@@ -181,8 +186,26 @@ check "orders: stop" told '^{"ok":true}$' stop
 ends "orders: it ends"
 check "orders: the socket is gone" test ! -e ctl
 check "orders: the file is sound" is_sound orders.h264
-check "orders: the report" report orders.json 'frames.paused > 0' 'encoder.bitRate == 300000' 'encoder.restarts == 0' \
+check "orders: the report" report orders.json 'frames.paused > 0' 'encoder.bitRate == 300000' 'encoder.maximumBitRate == 600000' 'encoder.restarts == 0' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.paused + frames.droppedByEncoder + frames.unused'
+# libx265 needs another session, and a constant quantiser has no maximum.
+limit=60 starts --listen 0 --duration 60s --keyframe-interval 300 --codec hevc --control-socket ctl --report orders2.json orders.h265
+check "orders, H.265: a bit rate takes a keyframe" told '^{"keyframeForced":true,"ok":true}$' bitrate 300k
+check "orders, H.265: it comes" soon '"keyframes":2,'
+check "orders, H.265: a maximum, too" told '^{"keyframeForced":true,"ok":true}$' max-bitrate 400k
+check "orders, H.265: it comes as well" soon '"keyframes":3,'
+check "orders, H.265: stop" told '^{"ok":true}$' stop
+ends "orders, H.265: it ends"
+check "orders, H.265: the file is sound" is_sound orders.h265
+check "orders, H.265: the report" report orders2.json 'encoder.bitRate == 300000' 'encoder.maximumBitRate == 400000'
+starts --listen 0 --duration 60s --qp 30 --control-socket ctl constant.h264
+unlimited() {
+    local answer
+    ! answer=$("$CAMREC" ctl ctl max-bitrate 4M) && grep -q 'no maximum rate that could be changed' <<<"$answer"
+}
+check "orders, constant QP: there is no maximum to change" unlimited
+check "orders, constant QP: stop" told '^{"ok":true}$' stop
+ends "orders, constant QP: it ends"
 refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
 refuses "orders: no folder for the socket" 73 'no such folder; make it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
