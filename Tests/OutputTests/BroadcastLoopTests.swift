@@ -121,6 +121,24 @@ import Testing
         #expect(same(peer.read(), bytes(units[29...])))
     }
 
+    @Test("where a time is the interval it counts from the latest keyframe, forced or not, however many frames come")
+    func keyframesByTime() throws {
+        let bench = try LiveBench(keyframeInterval: 1_000_000, keyframeSeconds: 3)
+        // Ten a second, the keyframe two seconds away.
+        for _ in 0..<11 { bench.frame(after: LiveBench.second / 10) }
+        let early = try bench.connect()
+        bench.frame(after: LiveBench.second / 10)
+        #expect(bench.keyframeRequests == 1)
+        bench.frame(isIDR: true, after: LiveBench.second / 10)
+        // From there 0.9 s are left.
+        for _ in 0..<21 { bench.frame(after: LiveBench.second / 10) }
+        let late = try bench.connect()
+        bench.frame(after: LiveBench.second / 10)
+        #expect(bench.keyframeRequests == 1)
+        early.leave()
+        late.leave()
+    }
+
     @Test("how far away the regular keyframe is, the frames that come tell, not the nominal rate")
     func slowCamera() throws {
         let bench = try LiveBench(keyframeInterval: 30)

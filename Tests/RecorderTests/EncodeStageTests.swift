@@ -227,6 +227,56 @@ import Threading
         #expect(bench.addsUp)
     }
 
+    @Test("an encoder that takes another rate while it is open goes on, without a keyframe")
+    func bitRateInPlace() throws {
+        let bench = try Bench()
+        bench.changesRateInPlace = true
+        bench.encoder.onPicture = {
+            if $0 == 6 { bench.control.changeBitRate(to: 2_000_000) }
+            if $0 == 8 { bench.control.changeMaximumBitRate(to: 3_000_000) }
+        }
+        let (units, error) = bench.run(12)
+        #expect(error == nil)
+        #expect(idrPositions(units) == [0, 5, 10])
+        #expect(bench.rates == [.average(2_000_000), .maximum(3_000_000)])
+    }
+
+    @Test("what rates can be changed is told as soon as a picture has come")
+    func rateChanges() throws {
+        let bench = try Bench()
+        bench.encoder.rateChanges = [.maximum, .averageInPlace]
+        #expect(bench.control.rateChanges == [])
+        _ = bench.run(1)
+        #expect(bench.control.rateChanges == [.maximum, .averageInPlace])
+    }
+
+    @Test("an encoder that wants another session gets it with the next regular keyframe, and no frame is lost")
+    func anotherSession() throws {
+        let bench = try Bench()
+        bench.encoders.append(ScriptedEncoder())
+        for encoder in bench.encoders { encoder.delay = 2 }
+        bench.encoder.onPicture = { if $0 == 6 { bench.encoder.wantsAnotherSession = true } }
+        let (units, error) = bench.run(14)
+        #expect(error == nil)
+        #expect(units.map(\.frameNumber) == Array(0..<14))
+        #expect(idrPositions(units) == [0, 5, 10])
+        #expect(bench.encoders.map(\.kinds.count) == [10, 4])
+        #expect(bench.counters[.restarts] == 0)
+        #expect(bench.addsUp)
+    }
+
+    @Test("an interval in time is of capture: lost frames do not stretch it")
+    func keyframesByTime() throws {
+        let bench = try Bench()
+        bench.keyframeInterval = .seconds(1)
+        // Ten a second, and of the later ones every third.
+        for number in Array(0..<15) + Array(stride(from: 15, to: 60, by: 3)) {
+            bench.push(bench.pictures.picture(number))
+        }
+        let units = bench.run().items.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }
+        #expect(units.filter(\.isIDR).map(\.timestamp) == [0, 10, 21, 33, 45, 57].map { $0 * 100_000_000 })
+    }
+
     @Test("a bit rate that no encoder can be opened with is a failure like others: another is tried")
     func badBitRate() throws {
         let bench = try Bench()

@@ -26,12 +26,12 @@ final class LiveBench {
 
     init(
         buffer limit: LiveOptions.Buffer = .seconds(2), mostReceivers: Int = 16, keyframeInterval: Int = 10,
-        mostDeparted: Int = 256
+        keyframeSeconds: Double? = nil, mostDeparted: Int = 256
     ) throws {
         var options = LiveOptions()
         options.buffer = limit
         options.mostReceivers = mostReceivers
-        options.keyframeInterval = .frames(keyframeInterval)
+        options.keyframeInterval = keyframeSeconds.map { .seconds($0) } ?? .frames(keyframeInterval)
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
         buffer = BroadcastBuffer(limit: limit)

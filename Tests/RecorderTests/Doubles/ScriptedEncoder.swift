@@ -9,6 +9,9 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     enum Failure { case encoding, output, drain }
 
     var waitsForHardware = false
+    var wantsAnotherSession = false
+    var rateChanges: RateChanges = []
+    var ratePromise: RatePromise?
     /// Called when no more pictures come.
     var onDrain: () -> Void = {}
     /// Pictures that it holds back before the first comes out.
