@@ -121,7 +121,7 @@ import Testing
         #expect(same(peer.read(), bytes(units[29...])))
     }
 
-    @Test("where a time is the interval it counts from the latest keyframe, forced or not, however many frames come")
+    @Test("an interval in time counts from the latest keyframe, forced or not, however many frames come")
     func keyframesByTime() throws {
         let bench = try LiveBench(keyframeInterval: 1_000_000, keyframeSeconds: 3)
         // Ten a second, the keyframe two seconds away.

@@ -250,7 +250,9 @@ import Threading
         #expect(bench.control.rateChanges == [.maximum, .averageInPlace])
     }
 
-    @Test("an encoder that wants another session gets it with the next regular keyframe, and no frame is lost")
+    @Test(
+        "an encoder that wants another session gets it with the next regular keyframe, and no frame is lost"
+    )
     func anotherSession() throws {
         let bench = try Bench()
         bench.encoders.append(ScriptedEncoder())

@@ -15,8 +15,8 @@ extension EncoderTrial.Result {
             " (\(Self.decimal(Double(bitRate - wanted) * 100 / Double(wanted))) % from \(Self.decimal(Double(wanted) / 1e6)))"
         }
         let most = maximumBitRate.map { " (at most \(Self.decimal(Double($0) / 1e6)))" } ?? ""
-        let window = rateWindowSeconds == rateWindowSeconds.rounded() ? "\(Int(rateWindowSeconds))" : "\(rateWindowSeconds)"
-        let peak = ", \(Self.decimal(Double(peakBitRate) / 1e6)) in the fullest \(window) s\(most)"
+        let peak =
+            ", \(Self.decimal(Double(peakBitRate) / 1e6)) in the fullest \(Self.decimal(rateWindowSeconds)) s\(most)"
         let broken = holdsRates ? "" : "; it does not hold its rates"
         let lost = decoded == pictures ? "" : "; only \(decoded) of \(pictures) pictures could be decoded"
         return
