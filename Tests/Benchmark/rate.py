@@ -70,15 +70,16 @@ def rows(seeds, vtest):
     found = [
         Row("--bitrate 2M --max-bitrate 3M", 3_000_000, 2_000_000, both),
         Row("--bitrate 2M --max-bitrate 3M --rate-window 2s", 3_000_000, 2_000_000, both, "2s"),
-        Row("--rate-control cbr --bitrate 2M", 2_000_000, 2_000_000, both),
+        # CBR stays within a tenth; a maximum that nobody gave is two and a half times the average.
+        Row("--rate-control cbr --bitrate 2M", 2_200_000, 2_000_000, both),
         Row("--quality 20 --max-bitrate 3M", 3_000_000, 0, both),
-        Row("--bitrate 2M", 3_000_000, 2_000_000, changing),
+        Row("--bitrate 2M", 5_000_000, 2_000_000, changing),
         Row("--bitrate 300k --max-bitrate 450k", 450_000, 300_000, both),
         # One seed's noise is as hard as another's.
-        Row("--bitrate 2M", 3_000_000, 2_000_000, [Source("noise", seed, 20) for seed in range(1, min(seeds, 2) + 1)])]
+        Row("--bitrate 2M", 5_000_000, 2_000_000, [Source("noise", seed, 20) for seed in range(1, min(seeds, 2) + 1)])]
     if vtest:
-        found.append(Row("--bitrate 1M", 1_500_000, 1_000_000, [Source("vtest", 0, size="768x576", fps=10)]))
-        found.append(Row("--bitrate 200k", 300_000, 200_000, [Source("vtest", 0, size="320x240", fps=10)]))
+        found.append(Row("--bitrate 1M", 2_500_000, 1_000_000, [Source("vtest", 0, size="768x576", fps=10)]))
+        found.append(Row("--bitrate 200k", 500_000, 200_000, [Source("vtest", 0, size="320x240", fps=10)]))
     return found
 
 
@@ -174,8 +175,11 @@ def print_table(table, tried):
             worst, where = max(found, key=lambda pair: pair[0]["worstWindow"])
             averages = [result["average"] for result, source in found if source.kind in row.averaged]
             cells = [deviation(worst["worstWindow"], row.limit, worst["worstWindow"] > 1.02 * row.limit), str(where)]
+            # Stills do not need their bits; noise and people who walk do.
+            needs_bits = all(source.kind in ("noise", "vtest") for source in row.sources)
             for average in (min(averages), max(averages)):
-                cells.append(deviation(average, row.target, row.target and abs(average / row.target - 1) > 0.05))
+                lowest = 0.95 * row.target if needs_bits else 0
+                cells.append(deviation(average, row.target, row.target and not lowest <= average <= 1.05 * row.target))
             cells.append(f"{worst['psnr']:.2f} dB" if "psnr" in worst else "")
             print(head + " " + " | ".join(cells) + " |")
 
@@ -198,8 +202,8 @@ def main():
             sys.exit(str(error))
     print(f"Mbit/s. Seeds 1 to {seeds} of the scenes `changing` (40 s) and `switch` (15 s), 320x240 at 30 pictures a second; steady")
     print("noise for 20 s; vtest.avi at 10 pictures a second. The worst window is the highest rate of all windows of all")
-    print("seeds; averages are those of a whole recording, without `switch`. Bold is above the limit by more than 2 %, or")
-    print("more than 5 % away from the average.")
+    print("seeds; averages are those of a whole recording, without `switch`. Bold is above the limit by more than 2 %, above")
+    print("the average by more than 5 %, or as far below it where the pictures need the bits.")
     print()
     print_table(table, tried)
 
