@@ -32,6 +32,8 @@ struct SessionProperties: Sendable {
         var hasBPictures: Bool
         /// The driver makes slices in rows as it likes, and so perhaps another number than it is asked for.
         var roundsSlices = false
+        /// The fewest frames that it holds back with so many B frames and slices.
+        var leastFrameDelay: @Sendable (_ bFrames: Int, _ slices: Int) -> Int = { bFrames, _ in bFrames }
         /// How well it holds a rate.
         var rateTraits: RateTraits
     }
@@ -55,13 +57,7 @@ struct SessionProperties: Sendable {
         self.limits = limits
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency
-        slices = min(configuration.slices, limits.maximumSlices, codec.blockRows(size))
-        if slices < configuration.slices {
-            notes.append(
-                EncoderNote(
-                    "\(limits.encoder) makes at most \(slices) slices of such a picture",
-                    contradictsRequest: true))
-        }
+        slices = Self.slices(configuration, size: size, bFrames: bFrames, limits: limits, notes: &notes)
         if slices > 1, limits.roundsSlices {
             notes.append(
                 EncoderNote(
@@ -224,7 +220,45 @@ struct SessionProperties: Sendable {
                 EncoderNote("\(limits.encoder) makes no B frames; using none", contradictsRequest: true))
             return 0
         }
-        return wanted
+        guard let delay = configuration.maximumFrameDelay else { return wanted }
+        let possible = (0...wanted).last { limits.leastFrameDelay($0, 1) <= delay } ?? 0
+        if possible < wanted {
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) holds back \(limits.leastFrameDelay(wanted, 1)) frames for \(wanted) B frames; "
+                        + "using \(possible == 0 ? "none" : "\(possible)") for --max-frame-delay \(delay)",
+                    contradictsRequest: true))
+        }
+        return possible
+    }
+
+    private static func slices(
+        _ configuration: EncoderConfiguration, size: PictureSize, bFrames: Int, limits: Limits,
+        notes: inout [EncoderNote]
+    ) -> Int {
+        let wanted = configuration.slices
+        let slices = min(wanted, limits.maximumSlices, configuration.codec.blockRows(size))
+        if slices < wanted {
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) makes at most \(slices) slices of such a picture",
+                    contradictsRequest: true))
+        }
+        let (delay, alone) = (limits.leastFrameDelay(bFrames, slices), limits.leastFrameDelay(bFrames, 1))
+        guard delay > alone else { return slices }
+        if let maximum = configuration.maximumFrameDelay, maximum < delay {
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) holds back a frame for several slices; "
+                        + "using one for --max-frame-delay \(maximum)", contradictsRequest: true))
+            return 1
+        }
+        if configuration.latency == .realtime {
+            notes.append(
+                EncoderNote(
+                    "\(limits.encoder) holds back a frame for several slices", contradictsRequest: false))
+        }
+        return slices
     }
 }
 

@@ -26,7 +26,9 @@ enum SoftwareEncoder {
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
                 // libx265 takes no picture below its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
-                maximumSlices: 32, hasBPictures: true, rateTraits: codec == .h264 ? .x264 : .x265))
+                maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(source.size), hasBPictures: true,
+                leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
+                rateTraits: codec == .h264 ? .x264 : .x265))
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
         let rates = SessionRates(properties, regulator, followsTime: codec == .h264)

@@ -48,6 +48,9 @@ enum X264 {
         properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
     }
 
+    /// The fewest frames that it holds back.
+    static func leastFrameDelay(bFrames: Int, slices: Int) -> Int { bFrames }
+
     /// Each thread but the first holds a frame back, unless they share a picture's slices. Nought leaves the
     /// number to x264.
     static func threadCount(_ properties: SessionProperties) -> Int32 {

@@ -1,3 +1,5 @@
+import Capture
+
 /// How libx265 is set up.
 enum X265 {
     static let name = "libx265"
@@ -36,23 +38,55 @@ enum X265 {
         if let level = properties.level {
             parameters += ["level-idc=\(level.tenfold)", "high-tier=0"]
         }
-        // zerolatency looks nowhere ahead, and libx265 does not open with more B pictures than it looks ahead.
-        if properties.latency == .realtime, properties.bFrames > 0 {
-            parameters += ["rc-lookahead=\(properties.bFrames + 1)"]
-        }
-        if properties.latency == .quality, let delay = properties.maximumFrameDelay {
-            let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
-            // Its lookahead must exceed its B pictures.
-            parameters += ["rc-lookahead=\(max(lookahead, properties.bFrames + 1))"]
-        }
+        if let lookahead = lookahead(properties) { parameters.append("rc-lookahead=\(lookahead)") }
         return parameters.joined(separator: ":")
     }
 
-    /// Pictures that are coded at once, each of which above the first holds one back; within a picture its rows
-    /// share libx265's own threads. Nought leaves the number to libx265.
+    /// It codes no rows side by side where there are fewer than three columns of blocks, and then reads beyond its
+    /// memory when a picture has several slices (3.5 crashes).
+    static func maximumSlices(_ size: PictureSize) -> Int { size.width > 2 * 64 ? 32 : 1 }
+
+    // MARK: Frames held back
+
+    // Measured with 3.5 and 4.1, at every number of B frames, lookahead and threads: without lookahead and with one
+    // thread nothing is held, or one frame where a picture has several slices; with two threads or more, a frame
+    // for each. With lookahead a frame for each that it looks ahead, for each B frame and each thread, and two more.
+    // Lookahead must exceed the B frames.
+
+    /// What lookahead costs besides itself, B frames and threads: its two frames, and one that a race between its
+    /// threads may leave behind for good.
+    private static let lookaheadOverhead = 3
+
+    /// The fewest frames that it holds back.
+    static func leastFrameDelay(bFrames: Int, slices: Int) -> Int {
+        if bFrames > 0 { return 2 * bFrames + 2 + lookaheadOverhead }
+        return slices > 1 ? 1 : 0
+    }
+
+    /// Frames looked ahead; nil leaves the number to the preset.
+    private static func lookahead(_ properties: SessionProperties) -> Int? {
+        let least = properties.bFrames == 0 ? 0 : properties.bFrames + 1
+        // zerolatency looks nowhere ahead by itself.
+        guard properties.latency == .quality else { return least == 0 ? nil : least }
+        guard let delay = properties.maximumFrameDelay else {
+            return properties.bFrames < presetLookahead ? nil : least
+        }
+        let room = delay - properties.bFrames - lookaheadOverhead - Int(threadCount(properties))
+        return max(least, min(presetLookahead, room))
+    }
+
+    /// What the preset medium looks ahead.
+    private static let presetLookahead = 20
+
+    /// Pictures that are coded at once; within a picture its rows share libx265's own threads. Nought leaves the
+    /// number to libx265.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         guard properties.latency == .quality else { return 1 }
         guard let delay = properties.maximumFrameDelay else { return 0 }
-        return Int32(max(1, min(16, delay - properties.bFrames + 1)))
+        // Too little for any lookahead, all of it is for threads.
+        if properties.bFrames == 0, delay <= lookaheadOverhead + 1 { return Int32(max(1, delay)) }
+        let room = delay - leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
+        // libx265 itself takes as many where there are 16 processors.
+        return Int32(max(1, min(5, room / 4)))
     }
 }

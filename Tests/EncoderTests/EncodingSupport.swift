@@ -75,6 +75,17 @@ struct Film {
 
 extension [AccessUnit] {
     var idrPositions: [Int] { indices.filter { self[$0].isIDR } }
+
+    /// Pictures in a row that come behind one that is shown later.
+    var longestRunOfBPictures: Int {
+        var (latest, run, longest) = (-1, 0, 0)
+        for unit in self {
+            run = unit.frameNumber < latest ? run + 1 : 0
+            latest = Swift.max(latest, unit.frameNumber)
+            longest = Swift.max(longest, run)
+        }
+        return longest
+    }
 }
 
 extension AccessUnit {

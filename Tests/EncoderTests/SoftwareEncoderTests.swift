@@ -80,15 +80,58 @@ import Testing
         #expect(try TestDecoder.decode(units).count == 37)
     }
 
-    @Test("no more frames are held back than allowed", arguments: [0, 1, 2, 5])
-    func frameDelay(limit: Int) throws {
-        let film = try Film()
-        let encoder = try film.software {
-            $0.latency = .quality
-            $0.maximumFrameDelay = limit
+    @Test(
+        "no more frames are held back than allowed, however many B frames and slices are asked for",
+        arguments: Codec.allCases, [EncoderConfiguration.Latency.realtime, .quality])
+    func frameDelay(codec: Codec, latency: EncoderConfiguration.Latency) throws {
+        let film = try Film(.nv12, 130, 128)
+        for limit in [0, 1, 2, 3, 4, 5, 7, 9, 13, 20, 40] {
+            for (bFrames, slices) in [(0, 1), (1, 1), (2, 1), (16, 1), (0, 2), (2, 2)]
+            where bFrames <= limit {
+                let encoder = try film.software {
+                    ($0.codec, $0.latency, $0.maximumFrameDelay) = (codec, latency, limit)
+                    ($0.bFrames, $0.slices) = (bFrames, slices)
+                }
+                var held = 0
+                let units = try film.encode(
+                    60, with: encoder, idrFrames: { $0 % 25 == 0 }, onFrame: { held = max(held, $1 - $0) })
+                #expect(held <= limit, "\(bFrames) B frames, \(slices) slices: \(encoder.notes)")
+                #expect(units.count == 60)
+                // What is allowed is made use of.
+                if latency == .quality, bFrames == 0, slices == 1, limit <= 20 {
+                    #expect(held >= limit - 2 && (limit < 2 || held > 0))
+                }
+            }
         }
-        let units = try film.encode(40, with: encoder, onFrame: { #expect($1 - $0 <= limit) })
-        #expect(units.count == 40)
+    }
+
+    @Test(
+        "libx265 makes fewer B frames or slices than asked for where they would be held back too long",
+        arguments: [(3, 2, 1, 0, 1), (7, 2, 1, 1, 1), (9, 2, 1, 2, 1), (0, 0, 4, 0, 1), (1, 0, 4, 0, 2)])
+    func replaced(delay: Int, bFrames: Int, slices: Int, bFramesLeft: Int, slicesLeft: Int) throws {
+        // Two B frames at most between pictures that move, and two rows of blocks.
+        let source = try TestSource(
+            CaptureRequest(size: PictureSize(320, 120), frameRate: FrameRate(25)), isPaced: false)
+        var configuration = EncoderConfiguration()
+        (configuration.codec, configuration.latency) = (.hevc, .quality)
+        configuration.maximumFrameDelay = delay
+        (configuration.bFrames, configuration.slices) = (bFrames, slices)
+        let encoder = try SoftwareEncoder.open(
+            configuration, source: source.format, inputs: EncoderInputs(codecs: [.hevc]),
+            regulator: RateRegulator())
+        var units: [AccessUnit] = []
+        for number in 0..<30 {
+            guard case .buffer(let buffer) = try source.nextBuffer() else { break }
+            try encoder.encode(buffer, as: number == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
+            while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        }
+        try encoder.drain()
+        while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+        #expect(Set(units.map(\.sliceCount)) == [slicesLeft])
+        #expect(units.longestRunOfBPictures == bFramesLeft)
+        let isReplaced = bFramesLeft < bFrames || slicesLeft < slices
+        #expect(encoder.notes.contains { $0.contradictsRequest } == isReplaced, "\(encoder.notes)")
     }
 
     @Test("draining gives every frame back, also where nothing went in", arguments: [0, 1, 2, 40])
@@ -119,6 +162,21 @@ import Testing
         let units = try film.encode(12, with: film.software { $0.slices = count })
         #expect(units.map(\.sliceCount) == Array(repeating: count, count: 12))
         #expect(units.idrPositions == [0, 10])
+    }
+
+    @Test(
+        "libx265 makes one slice of pictures of fewer than three columns of blocks, of which it would crash",
+        arguments: [EncoderConfiguration.Latency.realtime, .quality])
+    func narrow(latency: EncoderConfiguration.Latency) throws {
+        for (width, count) in [(64, 1), (128, 1), (130, 2)] {
+            let film = try Film(.nv12, width, 128)
+            let encoder = try film.software {
+                ($0.codec, $0.latency, $0.slices) = (.hevc, latency, 2)
+            }
+            #expect(encoder.notes.contains { $0.contradictsRequest } == (count == 1))
+            let units = try film.encode(30, with: encoder)
+            #expect(units.map(\.sliceCount) == Array(repeating: count, count: 30))
+        }
     }
 
     // MARK: Parameter sets
