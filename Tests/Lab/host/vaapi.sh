@@ -91,16 +91,6 @@ records "$driver: 720 lines" --device hd.y4m "${vaapi[@]}" out.h264 &&
     check "$driver: BT.709 and limited range are flagged" has_properties out.h264 color_range=tv color_space=bt709
 
 cheap
-declare -A name=([constrained-baseline]="Constrained Baseline" [main]=Main [high]=High)
-for profile in constrained-baseline main high; do
-    records "$driver: profile $profile" --device test --size 320x240 --frames 10 --profile $profile "${vaapi[@]}" out.h264 &&
-        check "$driver: profile $profile in the stream" has_properties out.h264 "profile=${name[$profile]}"
-done
-for entropy in cavlc:0 cabac:1; do
-    records "$driver: ${entropy%:*}" --device test --size 320x240 --frames 10 --entropy ${entropy%:*} "${vaapi[@]}" out.h264 &&
-        check "$driver: ${entropy%:*} in the stream" has_syntax out.h264 entropy_coding_mode_flag ${entropy#*:}
-done
-
 for mode in "cqp --qp 24" "cbr --bitrate 2M" "vbr --bitrate 2M --max-bitrate 4M --rate-window 1s"; do
     # shellcheck disable=SC2086 # words
     records "$driver: ${mode%% *}" --device test --size 640x480 --frames 20 --rate-control $mode "${vaapi[@]}" --report report.json out.h264 &&

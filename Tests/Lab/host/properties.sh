@@ -1,0 +1,30 @@
+#!/bin/bash
+# Each session property, asked of one real driver on the emulated GPU: the table of the unit tests, run on it. Rates are
+# read from what libva was told, since the emulated GPU has no rate control.
+# usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests; the optimised ones where there are such
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+driver=${1:?usage: properties.sh radeonsi|iHD [TESTS]}
+repository=$(cd "$LAB/../.." && pwd)
+tests=${2:-$repository/.build-optimised/release/camrecPackageTests.xctest}
+[ -x "$tests" ] || tests=$repository/.build/debug/camrecPackageTests.xctest
+tests=$(readlink -m "$tests")
+begin
+
+if ! said=$("$LAB/gpu/fetch" 2>&1); then
+    skip "properties: $driver" "$said"
+elif ! said=$("$LAB/gpu/run" "$driver" vainfo --display drm --device /dev/dri/renderD128 2>&1) || ! grep -q 'H264.*EncSlice' <<<"$said"; then
+    skip "properties: $driver" "its version here does not encode H.264 on the emulated GPU: $(tail -n 1 <<<"$said")"
+elif [ ! -x "$tests" ]; then
+    fail "properties: $driver" "no unit tests in $tests; build them with swift build --build-tests"
+else
+    status=0
+    # Nobody looks at the pictures.
+    CAMREC_PROPERTIES_OF=$driver FAKEGPU_PICTURES=cheap timeout --kill-after=10 600 "$LAB/gpu/run" "$driver" \
+        "$tests" --testing-library swift-testing --filter PropertyTableTests --xunit-output unit.xml >unit.log 2>&1 || status=$?
+    if [ $status != 0 ]; then grep -a 'recorded an issue' unit.log | cut -c 1-300 || tail -n 20 unit.log; fi
+    "$PYTHON" "$LAB/verify/unit_tests.py" "properties: $driver" $status unit*.xml >unit.tally || fail "properties: $driver" "ended with status $status"
+    while IFS=$'\t' read -r outcome name reason; do count "$outcome" "$name" "$reason"; done <unit.tally
+fi
+finish
