@@ -25,6 +25,8 @@ func picture(
 struct Film {
     let format: PictureFormat
     let framesPerScene: Int
+    /// Frames at the start that are all the same.
+    var stillFrames = 0
 
     init(
         _ pixelFormat: PixelFormat = .nv12, _ width: Int = 128, _ height: Int = 96, rate: String = "25",
@@ -39,7 +41,7 @@ struct Film {
 
     func frame(_ number: Int) throws -> PixelBuffer {
         let planes = format.minimumLengths.enumerated().map { plane, length in
-            noise(length, seed: UInt64(number / framesPerScene * 8 + plane))
+            noise(length, seed: number < stillFrames ? 1 : UInt64(number / framesPerScene * 8 + plane))
         }
         return try picture(
             format, planes, sequence: UInt32(number), timestamp: Int64(number) * 40_000_000)

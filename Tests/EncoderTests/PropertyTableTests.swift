@@ -159,7 +159,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             Row("profile \(profile)", lacking: profile == .main ? [] : [.hevc]) { encoder in
                 let header = try encoder.encode(2, of: Film(.nv12, 320, 240)) { $0.profile = profile }
                     .header(encoder.codec)
-                #expect(header.profile.hasSuffix(name) && (name != "Baseline") == !header.profile.isEmpty)
+                #expect(header.profile.hasSuffix(name))
             }
         }
         + ["4.1", "5.2"].map { level in
@@ -293,8 +293,11 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         + [
             Row("maximum rate and its window") { encoder in
                 var bursts: [Int] = []
+                // Nothing moves for three seconds, so that all the room there may be is there for what comes then.
+                var film = try Film(.nv12, 320, 240, framesPerScene: 1)
+                film.stillFrames = 75
                 for window in [0.5, 2] {
-                    let outcome = try encoder.encode(100, of: Film(.nv12, 320, 240, framesPerScene: 1)) {
+                    let outcome = try encoder.encode(130, of: film) {
                         $0.rateControl.mode = .vbr
                         ($0.rateControl.bitRate, $0.rateControl.maximumBitRate) = (3_000_000, 6_000_000)
                         $0.rateControl.window = window
@@ -313,7 +316,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                     }
                 }
                 // A longer window lets more come at once.
-                #expect(bursts[1] * 10 > bursts[0] * 12, "\(bursts)")
+                #expect(bursts[1] * 2 > bursts[0] * 3, "\(bursts)")
             }
         ]
 
