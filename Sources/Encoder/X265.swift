@@ -33,8 +33,8 @@ enum X265 {
             "log-level=none",
         ]
         // Rows that are coded side by side know nothing of each other's bits, which is much where there are few: a
-        // window had a third more than it may. Such pictures need no second thread.
-        if properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
+        // window had a third more than it may. Such pictures need no second thread; several slices do.
+        if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
         if let level = properties.level {
             parameters += ["level-idc=\(level.tenfold)", "high-tier=0"]
         }

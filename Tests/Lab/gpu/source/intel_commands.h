@@ -219,6 +219,7 @@ enum media_fields {
     INSERT_SLICE_HEADER = 1 << 14,        /* the same: SliceHeaderIndicator */
     SKYLAKE_WALKER_DWORDS = 2,            /* VDENC_WALKER_STATE there; later ones say where the slice ends */
     HUC_REGION_COUNT = 16,
+    HUC_SLICES_REGION = 12, /* the driver's batch of an H.265 picture's slices, on Ice Lake */
     HUC_INPUT_REGION = 3,  /* of the bit rate control's firmware for H.265: the driver's batch, */
     HUC_OUTPUT_REGION = 5, /* and the one that is made of it */
     SLICE_TYPE_I = 2,      /* of MFX_AVC_SLICE_STATE and HCP_SLICE_STATE; MFX: 0 P, 1 B; HCP: 0 B, 1 P */

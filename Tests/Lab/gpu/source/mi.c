@@ -17,6 +17,7 @@ enum {
     DEEPEST_BATCH = 4,
     PRINTED_DWORDS = 8,
     HUC_BATCH_SIZE = 4096,
+    HUC_OUTPUT_SIZE = 64 * 1024, /* no picture's batch is longer */
     ADDRESS_HIGH_MASK = 0xffff, /* of 48 bits */
     DWORD_ADDRESS_MASK = 3,
 };
@@ -350,16 +351,25 @@ static size_t command_length(uint32_t header)
     }
 }
 
-/* The commands of a batch that the HuC firmware would have made: the driver's own, which it would have started from. */
+static bool has_commands(struct batch *batch, unsigned region)
+{
+    uint64_t address = mfx_huc_region(batch->mfx, region);
+    const uint32_t *words = address ? batch_bytes(batch, address, HUC_BATCH_SIZE) : NULL;
+
+    return words && words[0] >> 27 == MEDIA_FIRST_BYTE;
+}
+
+/* The commands of a batch that the HuC firmware would have made: the driver's own, which it would have started from. They
+ * are looked for where they usually are first: elsewhere there may be an earlier session's, whose memory is reused. */
 static uint64_t huc_batch(struct batch *batch)
 {
-    for (unsigned region = 0; region < HUC_REGION_COUNT; region++) {
-        uint64_t address = mfx_huc_region(batch->mfx, region);
-        const uint32_t *words = address ? batch_bytes(batch, address, HUC_BATCH_SIZE) : NULL;
+    unsigned usual = mfx_is_hevc(batch->mfx) ? HUC_SLICES_REGION : HUC_INPUT_REGION;
 
-        if (words && words[0] >> 27 == MEDIA_FIRST_BYTE)
-            return address;
-    }
+    if (has_commands(batch, usual))
+        return mfx_huc_region(batch->mfx, usual);
+    for (unsigned region = 0; region < HUC_REGION_COUNT; region++)
+        if (has_commands(batch, region))
+            return mfx_huc_region(batch->mfx, region);
     return 0;
 }
 
@@ -403,6 +413,14 @@ static uint64_t batch_behind(struct batch *batch, uint64_t address)
     return 0;
 }
 
+/* Whether HuC would have written that batch: what stands there is of an earlier session, whose memory the driver reuses. */
+static bool is_made_by_huc(struct batch *batch, uint64_t address)
+{
+    uint64_t output = mfx_is_hevc(batch->mfx) ? mfx_huc_region(batch->mfx, HUC_OUTPUT_REGION) : 0;
+
+    return output && address >= output && address - output < HUC_OUTPUT_SIZE;
+}
+
 static void start_huc_batch(struct batch *batch, uint64_t address)
 {
     uint64_t made = next_huc_batch(batch, address);
@@ -427,7 +445,7 @@ static void start_batch(struct batch *batch, uint64_t address)
     if (!words || batch->depth == DEEPEST_BATCH)
         return;
     batch->depth++;
-    if (count > 1 && !words[0] && !words[1])
+    if (is_made_by_huc(batch, address) || (count > 1 && !words[0] && !words[1]))
         start_huc_batch(batch, address);
     else
         mi_execute(batch, words, count);
