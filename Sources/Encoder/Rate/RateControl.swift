@@ -78,6 +78,9 @@ struct BitRate: CustomStringConvertible {
 
     init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
 
+    /// Rounded up; rates beyond all bounds are the highest that can be printed.
+    init(saturating bitsPerSecond: Double) { self.init(Int(min(1e15, bitsPerSecond.rounded(.up)))) }
+
     var description: String {
         let (unit, name) = bitsPerSecond >= 1_000_000 ? (1_000_000, "Mbit/s") : (1000, "kbit/s")
         let tenths = (bitsPerSecond * 10 + unit / 2) / unit

@@ -50,7 +50,8 @@ struct RateModel: Sendable, Hashable {
             isMaximumWanted: request.maximumBitRate != nil || isConstant)
         shortfall =
             isTight && promise.isMaximumWanted
-            ? Self.explain(control, bucket, window, needed: Self.keyframesOfRoom * keyframe, traits) : nil
+            ? Self.explain(
+                control, window, keyframe: keyframe, needed: Self.keyframesOfRoom * keyframe, traits) : nil
     }
 
     /// The bucket's rate, the most in a window, and the window; nil where quality alone decides.
@@ -69,32 +70,34 @@ struct RateModel: Sendable, Hashable {
         }
     }
 
+    /// - Parameters:
+    ///   - keyframe: bits of one of noise.
+    ///   - needed: bits of room with which the maximum would hold.
     private static func explain(
-        _ control: RateControl, _ bucket: LeakyBucket, _ window: Double, needed: Double, _ traits: RateTraits
+        _ control: RateControl, _ window: Double, keyframe: Double, needed: Double, _ traits: RateTraits
     ) -> String {
-        let reach = BitRate(Int((bucket.rate * window + bucket.size) / window))
-        let time = "\(decimal(window)) s"
+        let cause = "a keyframe of it takes up to \(Int(keyframe / 1000)) kbit"
         switch control {
-        case .constantBitRate:
-            let enough = BitRate(Int((needed / constantRateAllowance / window).rounded(.up)))
+        case .constantBitRate(let rate, _):
+            let enough = BitRate(saturating: needed / constantRateAllowance / window)
             return
-                "noise may take \(time) to \(reach), more than 10 % above \(BitRate(Int(bucket.rate))); "
+                "noise may take \(decimal(window)) s more than 10 % above \(BitRate(rate)), because \(cause); "
                 + "from --bitrate \(enough.argument) on it stays below, or over a longer --rate-window"
         case .variableBitRate(let rate, _, _):
             let share = 1 - traits.variableRatePosition
-            let enough = BitRate(Int((Double(rate) + needed / share / window).rounded(.up)))
-            return Self.explain(control, time, reach, enough)
+            return explain(
+                control, window, cause, BitRate(saturating: Double(rate) + needed / share / window))
         default:
-            let enough = BitRate(Int((needed / (1 - traits.qualityRateShare) / window).rounded(.up)))
-            return Self.explain(control, time, reach, enough)
+            return explain(
+                control, window, cause, BitRate(saturating: needed / (1 - traits.qualityRateShare) / window))
         }
     }
 
     private static func explain(
-        _ control: RateControl, _ time: String, _ reach: BitRate, _ enough: BitRate
+        _ control: RateControl, _ window: Double, _ cause: String, _ enough: BitRate
     ) -> String {
-        "noise may take \(time) to \(reach), above --max-bitrate \(BitRate(control.maximumBitRate ?? 0)); that "
-            + "holds for any picture from \(enough.argument) on, or over a longer --rate-window"
+        "noise may take \(decimal(window)) s above --max-bitrate \(BitRate(control.maximumBitRate ?? 0)), because "
+            + "\(cause); it holds for any picture from \(enough.argument) on, or over a longer --rate-window"
     }
 
     private static func decimal(_ value: Double) -> String {

@@ -123,12 +123,12 @@ was_told "a window of two seconds" "--bitrate 2M --max-bitrate 3M --rate-window 
 was_told "CBR" "--rate-control cbr --bitrate 2M" \
     bits_per_second=2000000 target_percentage=100 buffer_size=200000 initial_buffer_fullness=180000
 was_told "a maximum of our own" "--bitrate 2M" bits_per_second=3500000 target_percentage=57 buffer_size=1500000
-# The emulated GPU obeys no rate: camrec has measured its own output and says so, once.
-records "$driver: a rate that is not held" --device test --size 320x240 --frames 60 --bitrate 500k --max-bitrate 800k "${vaapi[@]}" --report report.json out.h264 || true
-too_much() { [ "$(wc -l <stderr)" = 1 ] && grep -qE 'warning: the encoder did not hold its rate: [0-9.]+ Mbit/s in the fullest 1 s, where 0.8 was asked for; [0-9.]+ Mbit/s on average, where 0.5 was asked for' stderr || { cat stderr; return 1; }; }
-check "$driver: a rate that is not held: one warning, with the numbers" too_much
-check "$driver: a rate that is not held: the report" report report.json 'encoder.measuredPeakBitRate > 800000' 'encoder.measuredBitRate > 500000'
 exact
+# The emulated GPU obeys no rate: camrec has measured its own output and says so, once.
+records "$driver: a rate that is not held" --device test --size 320x240 --frames 60 --bitrate 500k --max-bitrate 1M "${vaapi[@]}" --report report.json out.h264 || true
+too_much() { [ "$(wc -l <stderr)" = 1 ] && grep -qE 'warning: the encoder did not hold its rate: [0-9.]+ Mbit/s in the fullest 1 s, where 1 was asked for; [0-9.]+ Mbit/s on average, where 0.5 was asked for' stderr || { cat stderr; return 1; }; }
+check "$driver: a rate that is not held: one warning, with the numbers" too_much
+check "$driver: a rate that is not held: the report" report report.json 'encoder.measuredPeakBitRate > 1000000' 'encoder.measuredBitRate > 500000'
 # H.265, whose pictures the emulated GPU codes by the means of their blocks: flat blocks keep their brightness.
 if records "$driver: H.265" --device test --size 640x480 --fps 25 --frames 100 --keyframe-interval 20 "${vaapi[@]}" --report report.json out.h265; then
     check "$driver: H.265: IDR at 0, 20, 40 …, the promised shape" is_sound out.h265 --frames 100 --keyframe-interval 20

@@ -1,0 +1,73 @@
+import Bitstream
+import Testing
+
+@testable import Encoder
+@testable import Recorder
+
+/// Whether an encoder that does not hold its rate is found out.
+@Suite struct RateRecordTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private func promise(maximum: Int, average: Int = 80_000) -> RatePromise {
+        RatePromise(
+            average: average, maximum: maximum, window: 1, bitsInWindow: maximum * 102 / 100,
+            bitsAboveAverage: 10_000, isAverageWanted: true, isMaximumWanted: true)
+    }
+
+    /// So many access units of 1000 bytes, ten a second from a moment on.
+    private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RateRecord) {
+        for number in 0..<count {
+            let time = second * Self.second + Int64(number) * Self.second / 10
+            record.add(accessUnit(number: number, timestamp: time, length: bytes - 4))
+        }
+    }
+
+    @Test("what is held is no breach, and the numbers are those of the stream")
+    func held() {
+        var record = RateRecord()
+        record.begin(promise(maximum: 80_000))
+        add(50, from: 0, to: &record)
+        let outcome = record.outcome(bits: 400_000, seconds: 5)
+        #expect(outcome.average == 80_000)
+        #expect(outcome.worstWindow == 80_000)
+        #expect((outcome.brokenWindow, outcome.isAverageHeld) == (nil, true))
+    }
+
+    @Test("one window that is too full is a breach, wherever it begins")
+    func broken() {
+        var record = RateRecord()
+        record.begin(promise(maximum: 80_000))
+        add(17, from: 0, to: &record)
+        record.add(accessUnit(timestamp: Self.second * 17 / 10, length: 2000 - 4))
+        add(17, from: 2, to: &record)
+        let outcome = record.outcome(bits: 288_000, seconds: 3.7)
+        #expect(outcome.brokenWindow == 88_000)
+        #expect(outcome.brokenMaximum == 80_000)
+    }
+
+    @Test("an average above five per cent and the bucket is a breach")
+    func average() {
+        var record = RateRecord()
+        record.begin(promise(maximum: 200_000))
+        #expect(record.outcome(bits: 84_000 * 10 + 10_000, seconds: 10).isAverageHeld)
+        #expect(!record.outcome(bits: 84_000 * 10 + 10_001, seconds: 10).isAverageHeld)
+    }
+
+    @Test("each promise is held to its own time, and a breach of an earlier one stays")
+    func changed() {
+        var record = RateRecord()
+        record.begin(promise(maximum: 80_000))
+        add(20, from: 0, to: &record)
+        // A window across the change is neither's.
+        record.begin(promise(maximum: 160_000))
+        add(20, from: 2, bytes: 2000, to: &record)
+        #expect(record.outcome(bits: 0, seconds: nil).brokenWindow == nil)
+        record.begin(promise(maximum: 40_000))
+        add(10, from: 4, to: &record)
+        record.begin(promise(maximum: 500_000))
+        add(10, from: 5, to: &record)
+        let outcome = record.outcome(bits: 0, seconds: nil)
+        #expect((outcome.brokenWindow, outcome.brokenMaximum) == (80_000, 40_000))
+        #expect(outcome.worstWindow == 160_000)
+    }
+}
