@@ -67,6 +67,12 @@ public final class EncoderSupply {
     /// The standard that its encoders code by.
     public var codec: Codec { configuration.codec }
 
+    /// Bits a second that the level allows; nil where none was asked for.
+    public var highestBitRate: Int? {
+        guard let level = configuration.level, let profile = choice?.details?.profile else { return nil }
+        return level.maximumBitRate(for: profile, codec: codec)
+    }
+
     /// From one regular keyframe to the next.
     public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
 
@@ -88,6 +94,7 @@ public final class EncoderSupply {
     /// - Returns: whether the open encoder goes on.
     public func change(_ change: RateChange) -> Bool {
         let changed = configuration.rateControl.changed(change)
+        if changed == configuration.rateControl { return true }
         if let openEncoder, openEncoder.changeRates(to: changed) {
             configuration.rateControl = changed
             choice = choice.map {

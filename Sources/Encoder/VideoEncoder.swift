@@ -60,12 +60,11 @@ public final class VideoEncoder: PictureEncoder {
     public var wantsAnotherSession: Bool { regulator.wantsAnotherSession }
 
     public var rateChanges: RateChanges {
-        guard rates.opening != nil else { return [] }
-        guard rates.followsTime else { return .maximum }
         switch properties.rateControl.mode {
-        case .cbr: return .averageInPlace
-        case .vbr: return [.averageInPlace, .maximum, .maximumInPlace]
-        case .icq, .cqp, .qvbr: return [.maximum, .maximumInPlace]
+        case .icq, .cqp: []
+        case .cbr: rates.followsTime ? .averageInPlace : []
+        case .vbr: rates.followsTime ? [.averageInPlace, .maximum, .maximumInPlace] : .maximum
+        case .qvbr: rates.followsTime ? [.maximum, .maximumInPlace] : .maximum
         }
     }
 

@@ -45,8 +45,12 @@ public struct RecordingOutcome: Sendable {
         public let window: Double
         /// What was promised last; nil where nothing could be.
         public let promise: RatePromise?
-        /// Whether the average is what was promised.
-        public let isAverageHeld: Bool
+        /// Whether it was another before.
+        public let hasChanged: Bool
+        /// Bits a second of an average above what was promised; nil where there is none.
+        public let brokenAverage: Double?
+        /// What was promised then.
+        public let wantedAverage: Int?
         /// Bits a second in the worst of the windows with more than was promised; nil where there is none.
         public let brokenWindow: Double?
         /// What the maximum was then.

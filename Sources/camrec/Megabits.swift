@@ -28,9 +28,10 @@ extension RecordingOutcome.Rate {
                 "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)), where "
                     + "\(Megabits(Double(maximum))) was asked for")
         }
-        if let promise, promise.isAverageWanted, !isAverageHeld, let average, let wanted = promise.average {
+        if let promise, promise.isAverageWanted, let brokenAverage, let wanted = wantedAverage {
             parts.append(
-                "\(Megabits(average)) Mbit/s on average, where \(Megabits(Double(wanted))) was asked for")
+                "\(Megabits(brokenAverage)) Mbit/s on average, where \(Megabits(Double(wanted))) was asked for"
+            )
         }
         guard !parts.isEmpty else { return nil }
         return "the encoder did not hold its rate: \(parts.joined(separator: "; ")); try another --encoder"

@@ -102,6 +102,8 @@ extension RecordingResult.Encoder {
     /// What the stream's rate came to, beside what was asked for, by the stream's own time.
     fileprivate func rateLine(isAlone: Bool) -> String? {
         guard let measured = measuredBitRate else { return nil }
+        // What was asked for last says nothing of what came before.
+        let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
         let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
         let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
         return "\(isAlone ? "" : "\(standard): ")\(Megabits(measured)) Mbit/s on average\(average), "

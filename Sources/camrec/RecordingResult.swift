@@ -78,6 +78,8 @@ struct RecordingResult: Encodable {
         let error: String?
         /// What was promised of its rate and not held, for people.
         let brokenRates: String?
+        /// Other rates were asked for on the way.
+        let hasChangedRates: Bool
 
         private enum CodingKeys: CodingKey {
             case name, codec, implementation, renderNode, driver, entryPoint, profile, rateControlMode,
@@ -200,7 +202,7 @@ extension RecordingResult.Encoder {
         let rate = outcome.rate
         (maximumBitRate, rateWindowSeconds) = (rate.promise?.maximum, rate.window)
         (measuredBitRate, measuredPeakBitRate) = (rate.average, rate.worstWindow)
-        brokenRates = rate.breach
+        (brokenRates, hasChangedRates) = (rate.breach, rate.hasChanged)
         passedOver = choice?.passedOver ?? []
         notes = choice?.notes.map(\.description) ?? []
         restarts = counters[.restarts]

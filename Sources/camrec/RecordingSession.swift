@@ -82,7 +82,7 @@ struct RecordingSession {
             hasRing: command.segments.ring != nil,
             rates: RateBounds(
                 average: supplies.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
-                maximum: command.rate.maxBitrate?.value)
+                maximum: command.rate.maxBitrate?.value, highest: supplies.compactMap(\.highestBitRate).min())
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }

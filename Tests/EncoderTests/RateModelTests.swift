@@ -81,14 +81,14 @@ import Testing
         "where a keyframe of noise does not fit, the bound is the rate and that keyframe, and what fits is told"
     )
     func tight() throws {
-        let keyframe = 0.25 * Double(Self.vga)
+        let keyframe = RateTraits.x264.noiseKeyframe(area: Self.vga)
         let model = try model(request(rate: 1_000_000, maximum: 1_050_000))
         #expect(model.bucket == LeakyBucket(rate: 1_000_000, size: keyframe))
         #expect(model.promise.bitsInWindow == Int((1_000_000 + keyframe) * 1.02))
-        // 1.5 keyframes are 115,200 bits.
-        #expect(model.shortfall?.contains("from 1.2M on") == true)
-        #expect(try self.model(request(rate: 1_000_000, maximum: 1_115_000)).shortfall != nil)
-        #expect(try self.model(request(rate: 1_000_000, maximum: 1_116_000)).shortfall == nil)
+        // 1.5 keyframes are 104,376 bits.
+        #expect(model.shortfall?.contains("from --max-bitrate 1.2M on it holds") == true)
+        #expect(try self.model(request(rate: 1_000_000, maximum: 1_104_000)).shortfall != nil)
+        #expect(try self.model(request(rate: 1_000_000, maximum: 1_105_000)).shortfall == nil)
         // Over three times as long a window it fits.
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_050_000, window: 3)).shortfall == nil)
     }
@@ -115,6 +115,15 @@ import Testing
     @Test("nobody is told of a maximum that nobody asked for")
     func unasked() throws {
         #expect(try model(request(rate: 100_000), traits: .driver(.h264)).shortfall == nil)
+    }
+
+    @Test("a window too short for a frame of the rate is told of, with a rate that holds or none")
+    func shorterThanFrames() throws {
+        let short = request(rate: 2_000_000, maximum: 3_000_000, window: 0.02)
+        #expect(try model(short, area: 160 * 120).shortfall?.contains("from --max-bitrate 6.1M on") == true)
+        let constant = request(rate: 2_000_000, window: 0.02, mode: .cbr)
+        #expect(
+            try model(constant, area: 160 * 120).shortfall?.hasSuffix("use a longer --rate-window") == true)
     }
 
     @Test("a buffer holds at least a frame, however short the window")

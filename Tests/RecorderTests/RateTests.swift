@@ -116,7 +116,7 @@ import Threading
         #expect(bench.fullest(1) <= 450_000 * 1.02)
         #expect(abs(measured.worstWindow - bench.fullest(1)) < 1)
         #expect(measured.brokenWindow == nil)
-        #expect(measured.isAverageHeld)
+        #expect(measured.brokenAverage == nil)
     }
 
     @Test(

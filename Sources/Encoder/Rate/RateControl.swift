@@ -54,6 +54,18 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The same with another limit: CBR's rate, else the maximum.
+    func changingLimit(to limit: Int) -> RateControl {
+        switch self {
+        case .constantBitRate(_, let window): .constantBitRate(rate: limit, window: window)
+        case .variableBitRate(let rate, _, let window):
+            .variableBitRate(rate: rate, maximum: max(rate, limit), window: window)
+        case .qualityVariableBitRate(let quality, let rate, _, let window):
+            .qualityVariableBitRate(quality: quality, rate: rate, maximum: limit, window: window)
+        case .constantQuantizer, .constantQuality: self
+        }
+    }
+
     public var description: String {
         switch self {
         case .constantBitRate(let rate, _): "CBR \(BitRate(rate))"
@@ -77,9 +89,6 @@ struct BitRate: CustomStringConvertible {
     let bitsPerSecond: Int
 
     init(_ bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
-
-    /// Rounded up; rates beyond all bounds are the highest that can be printed.
-    init(saturating bitsPerSecond: Double) { self.init(Int(min(1e15, bitsPerSecond.rounded(.up)))) }
 
     var description: String {
         let (unit, name) = bitsPerSecond >= 1_000_000 ? (1_000_000, "Mbit/s") : (1000, "kbit/s")

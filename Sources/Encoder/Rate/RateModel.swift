@@ -13,6 +13,8 @@ struct RateModel: Sendable, Hashable {
 
     /// A buffer smaller than so many keyframes of noise cannot be held.
     private static let keyframesOfRoom = 1.5
+    /// No encoder has a buffer that does not hold an average frame.
+    private static let framesOfRoom = 1.2
     /// What CBR may spend above its rate.
     private static let constantRateAllowance = 0.1
 
@@ -31,11 +33,11 @@ struct RateModel: Sendable, Hashable {
                 isAverageWanted: false, isMaximumWanted: false)
             return
         }
-        let keyframe = traits.noiseBitsPerPixel * Double(area)
+        let keyframe = traits.noiseKeyframe(area: area)
         let room = (maximum - rate) * window
-        let isTight = room < Self.keyframesOfRoom * keyframe
-        // No encoder has a buffer that does not hold one average frame.
-        let size = max(isTight ? max(room, keyframe) : room, 1.2 * rate / framesPerSecond)
+        let least = Self.leastRoom(rate: rate, keyframe: keyframe, framesPerSecond: framesPerSecond)
+        let isTight = room < least
+        let size = isTight ? max(room, keyframe, Self.framesOfRoom * rate / framesPerSecond) : room
         let bucket = LeakyBucket(rate: rate, size: size)
         let hidden = max(size * traits.hiddenShare, min(size / 2, keyframe * traits.hiddenKeyframes))
         self.bucket = bucket
@@ -48,10 +50,36 @@ struct RateModel: Sendable, Hashable {
             bitsAboveAverage: control.bitRate == nil ? nil : Int(size),
             isAverageWanted: isAverageWanted || isConstant,
             isMaximumWanted: request.maximumBitRate != nil || isConstant)
+        let enough = { rate in
+            Self.isRoomEnough(
+                control.changingLimit(to: rate), traits, keyframe: keyframe, framesPerSecond: framesPerSecond)
+        }
         shortfall =
             isTight && promise.isMaximumWanted
-            ? Self.explain(
-                control, window, keyframe: keyframe, needed: Self.keyframesOfRoom * keyframe, traits) : nil
+            ? Self.explain(control, window, keyframe: keyframe, enough: Self.lowestRate(where: enough)) : nil
+    }
+
+    private static func leastRoom(rate: Double, keyframe: Double, framesPerSecond: Double) -> Double {
+        max(keyframesOfRoom * keyframe, framesOfRoom * rate / framesPerSecond)
+    }
+
+    private static func isRoomEnough(
+        _ control: RateControl, _ traits: RateTraits, keyframe: Double, framesPerSecond: Double
+    ) -> Bool {
+        guard let (rate, maximum, window) = rates(control, traits) else { return true }
+        return (maximum - rate) * window
+            >= leastRoom(rate: rate, keyframe: keyframe, framesPerSecond: framesPerSecond)
+    }
+
+    /// The lowest rate that is enough, to a thousandth; nil where none is that can be asked for.
+    private static func lowestRate(where isEnough: (Int) -> Bool) -> BitRate? {
+        var (low, high) = (0, 2_000_000_000)
+        guard isEnough(high) else { return nil }
+        while high - low > max(100, high / 1000) {
+            let middle = low + (high - low) / 2
+            if isEnough(middle) { high = middle } else { low = middle }
+        }
+        return BitRate(high)
     }
 
     /// The bucket's rate, the most in a window, and the window; nil where quality alone decides.
@@ -72,32 +100,18 @@ struct RateModel: Sendable, Hashable {
 
     /// - Parameters:
     ///   - keyframe: bits of one of noise.
-    ///   - needed: bits of room with which the maximum would hold.
+    ///   - enough: the lowest rate with which the limit would hold.
     private static func explain(
-        _ control: RateControl, _ window: Double, keyframe: Double, needed: Double, _ traits: RateTraits
+        _ control: RateControl, _ window: Double, keyframe: Double, enough: BitRate?
     ) -> String {
-        let cause = "a keyframe of it takes up to \(Int(keyframe / 1000)) kbit"
-        switch control {
-        case .constantBitRate(let rate, _):
-            let enough = BitRate(saturating: needed / constantRateAllowance / window)
-            return
-                "noise may take \(decimal(window)) s more than 10 % above \(BitRate(rate)), because \(cause); "
-                + "from --bitrate \(enough.argument) on it stays below, or over a longer --rate-window"
-        case .variableBitRate(let rate, _, _):
-            let share = 1 - traits.variableRatePosition
-            return explain(
-                control, window, cause, BitRate(saturating: Double(rate) + needed / share / window))
-        default:
-            return explain(
-                control, window, cause, BitRate(saturating: needed / (1 - traits.qualityRateShare) / window))
-        }
-    }
-
-    private static func explain(
-        _ control: RateControl, _ window: Double, _ cause: String, _ enough: BitRate
-    ) -> String {
-        "noise may take \(decimal(window)) s above --max-bitrate \(BitRate(control.maximumBitRate ?? 0)), because "
-            + "\(cause); it holds for any picture from \(enough.argument) on, or over a longer --rate-window"
+        let isConstant = control.mode == .cbr
+        let option = isConstant ? "--bitrate" : "--max-bitrate"
+        let limit = BitRate(control.bitRate.flatMap { isConstant ? $0 : nil } ?? control.maximumBitRate ?? 0)
+        return "noise may take \(decimal(window)) s "
+            + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
+            + ", because a keyframe of it takes up to \(Int(keyframe / 1000)) kbit; "
+            + (enough.map { "from \(option) \($0.argument) on it holds, or over" } ?? "use")
+            + " a longer --rate-window"
     }
 
     private static func decimal(_ value: Double) -> String {

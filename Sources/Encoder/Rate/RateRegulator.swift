@@ -78,7 +78,7 @@ final class RateRegulator {
     /// The open session goes on with another bucket.
     func change(to model: RateModel) {
         bucket = model.bucket
-        if let told = model.encoderBucket { session?.bucket = told }
+        if let told = model.encoderBucket { session?.change(to: told) }
     }
 
     /// A frame is about to be coded.
@@ -113,7 +113,7 @@ final class RateRegulator {
 /// What an open libx264 believes of its bucket: after each frame it counts the frame's bits and adds what its rate
 /// gives for one frame. The rate is set so that the belief follows the bucket in true time, from one frame late on.
 private struct SessionBucket {
-    var bucket: LeakyBucket
+    private(set) var bucket: LeakyBucket
     private var room: Double
     /// Of the session's own time.
     private let frameDuration: Double
@@ -124,6 +124,12 @@ private struct SessionBucket {
         self.bucket = bucket
         self.room = room
         frameDuration = 1 / framesPerSecond
+        rate = Int(bucket.rate / 1000)
+    }
+
+    /// The session has been told of another bucket.
+    mutating func change(to bucket: LeakyBucket) {
+        self.bucket = bucket
         rate = Int(bucket.rate / 1000)
     }
 

@@ -2,7 +2,7 @@ import Bitstream
 
 /// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows what comes of it.
 struct RateTraits: Sendable, Hashable {
-    /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to: less it cannot give.
+    /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to, without headers.
     var noiseBitsPerPixel: Double
     /// What of its buffer the encoder is not told of, because it oversteps it.
     var hiddenShare = 0.0
@@ -15,12 +15,15 @@ struct RateTraits: Sendable, Hashable {
     var qualityRateShare: Double
 
     /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantiser 51.
-    static let x264 = RateTraits(noiseBitsPerPixel: 0.25, qualityRateShare: 5.0 / 6)
+    static let x264 = RateTraits(noiseBitsPerPixel: 0.22, qualityRateShare: 5.0 / 6)
 
     /// libx265 codes rows side by side and knows too late how large those before became. Averages it only follows
     /// loosely: it takes no account for tens of frames after each keyframe.
     static let x265 = RateTraits(
         noiseBitsPerPixel: 1, hiddenShare: 0.1, hiddenKeyframes: 0.5, qualityRateShare: 2.0 / 3)
+
+    /// Bits of a keyframe of noise with its parameter sets and headers: less the encoder cannot give.
+    func noiseKeyframe(area: Int) -> Double { noiseBitsPerPixel * Double(area) + 2000 }
 
     /// Drivers: noise as libx264 and libx265 code it at the quantiser 51, the highest of both standards. What
     /// hardware makes of its buffer is its own affair, and measured on its output.

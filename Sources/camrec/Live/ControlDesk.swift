@@ -53,6 +53,8 @@ struct ControlDesk: Sendable {
             if let maximum = rates.maximum, rate > maximum {
                 return Reply(error: "\(rate) bits a second are more than --max-bitrate \(maximum) allows")
             }
+            if let highest = rates.highest, rate > highest { return Reply.beyondLevel(rate, highest) }
+            guard rate != rates.average else { return Reply(isKeyframeForced: false) }
             rates.average = rate
             control.changeBitRate(to: rate)
             return Reply(isKeyframeForced: !control.rateChanges.contains(.averageInPlace))
@@ -62,6 +64,10 @@ struct ControlDesk: Sendable {
     }
 
     private func changeMaximum(to rate: Int) -> Reply {
+        guard !isPassthrough else {
+            return Reply(error: "the camera's own H.264 has the camera's own rate; use another --format")
+        }
+        if let highest = rates.highest, rate > highest { return Reply.beyondLevel(rate, highest) }
         guard control.rateChanges.contains(.maximum) else {
             return Reply(
                 error: "this recording has no maximum rate that could be changed; "
@@ -70,6 +76,7 @@ struct ControlDesk: Sendable {
         if let average = rates.average, rate < average {
             return Reply(error: "\(rate) bits a second are less than the average of \(average)")
         }
+        guard rate != rates.maximum else { return Reply(isKeyframeForced: false) }
         rates.maximum = rate
         control.changeMaximumBitRate(to: rate)
         return Reply(isKeyframeForced: !control.rateChanges.contains(.maximumInPlace))
@@ -104,6 +111,10 @@ struct ControlDesk: Sendable {
             self.error = error
             keyframeForced = isKeyframeForced
             self.stats = stats
+        }
+
+        static func beyondLevel(_ rate: Int, _ highest: Int) -> Reply {
+            Reply(error: "\(rate) bits a second are more than the \(highest) that --level allows")
         }
     }
 

@@ -4,8 +4,14 @@ import Synchronization
 final class RateBounds: Sendable {
     private let values: Mutex<(average: Int?, maximum: Int?)>
 
-    /// Nil where nothing bounds the other.
-    init(average: Int?, maximum: Int?) { values = Mutex((average, maximum)) }
+    /// What the level allows.
+    let highest: Int?
+
+    /// Nil where nothing bounds the others.
+    init(average: Int?, maximum: Int?, highest: Int?) {
+        values = Mutex((average, maximum))
+        self.highest = highest
+    }
 
     var average: Int? {
         get { values.withLock { $0.average } }

@@ -38,8 +38,8 @@ struct RateOptions: ParsableArguments {
         if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
             throw ValidationError("--max-bitrate is below --bitrate")
         }
-        if let rateWindow, rateWindow.seconds > 60 {
-            throw ValidationError("--rate-window must be at most 60s")
+        if let rateWindow, !(0.001...60).contains(rateWindow.seconds) {
+            throw ValidationError("--rate-window must be 1ms to 60s")
         }
     }
 

@@ -58,7 +58,7 @@ done
 # A maximum that noise can pass is told of at the start, with one that it cannot pass, and that is true.
 for codec in h264 h265; do
     records_scenes "rates: $codec, a maximum too near" switch $codec --bitrate 150k --max-bitrate 160k || continue
-    enough=$(grep -oE 'holds for any picture from [0-9.]+[kM]' stderr | grep -oE '[0-9.]+[kM]$' || true)
+    enough=$(grep -oE 'from --max-bitrate [0-9.]+[kM] on it holds' stderr | grep -oE '[0-9.]+[kM]' || true)
     check "rates: $codec, a maximum too near: told, with what would hold" test -n "$enough"
     records_scenes "rates: $codec, the maximum that was named" switch $codec --bitrate 150k --max-bitrate "${enough:-1M}" &&
         check "rates: $codec, the maximum that was named: nothing to warn of" is_silent &&
@@ -77,4 +77,5 @@ records_scenes "keyframes: 50,1s" changing h264 --frames 120 --keyframe-interval
 for wrong in 0 '50,60' '1s,2s' '50,1s,2s' ',' '50,' x; do
     refuses "keyframes: no interval is $wrong" 64 'keyframe-interval' --device test --frames 1 --keyframe-interval "$wrong" out.h264
 done
+refuses "rates: a window shorter than any frame" 64 '1ms to 60s' --device test --frames 1 --max-bitrate 1M --rate-window 0.0001ms out.h264
 finish
