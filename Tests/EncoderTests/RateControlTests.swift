@@ -85,11 +85,11 @@ import Testing
         #expect(request.wantedMode == .cbr)
     }
 
-    @Test("without a wish 0.1 bit a pixel, two and a half times that at most: 6.2 Mbit/s for 1080p30")
+    @Test("without a wish 0.1 bit a pixel, four times that at most: 6.2 Mbit/s for 1080p30")
     func defaultRate() throws {
         let control = try resolve(RateControlRequest(), pixels: 1920 * 1080 * 30).control
-        #expect(control == .variableBitRate(rate: 6_220_800, maximum: 15_552_000, window: 1))
-        #expect(control.description == "VBR 6.2 Mbit/s, at most 15.6 Mbit/s")
+        #expect(control == .variableBitRate(rate: 6_220_800, maximum: 24_883_200, window: 1))
+        #expect(control.description == "VBR 6.2 Mbit/s, at most 24.9 Mbit/s")
     }
 
     @Test("tiny pictures get 64 kbit/s")

@@ -110,7 +110,7 @@ public struct RateControlRequest: Sendable, Hashable {
     public var mode: RateControl.Mode?
     /// Average bits a second.
     public var bitRate: Int?
-    /// Most bits a second over `window`; nil: two and a half times the average.
+    /// Most bits a second over `window`; nil: four times the average.
     public var maximumBitRate: Int?
     /// Seconds over which the maximum holds.
     public var window = 1.0
@@ -173,7 +173,7 @@ public struct RateControlRequest: Sendable, Hashable {
         let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))
         // Less would cost quality on ordinary scenes, whose keyframes are the larger part of a second.
-        let maximum = max(rate, maximumBitRate ?? min(highestRate, rate * 5 / 2))
+        let maximum = max(rate, maximumBitRate ?? min(highestRate, 4 * rate))
         switch mode {
         case .cbr: return .constantBitRate(rate: rate, window: window)
         case .vbr: return .variableBitRate(rate: rate, maximum: maximum, window: window)

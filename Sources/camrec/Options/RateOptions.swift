@@ -12,7 +12,7 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Highest bit rate in any --rate-window. Default: 2.5 times the average.", valueName: "RATE"),
+            "Highest bit rate in any --rate-window. Default: 4 times the average.", valueName: "RATE"),
         transform: BitsPerSecond.read)
     var maxBitrate: BitsPerSecond?
 

@@ -122,7 +122,7 @@ was_told "a window of two seconds" "--bitrate 2M --max-bitrate 3M --rate-window 
     bits_per_second=2500000 target_percentage=80 window_size=400 buffer_size=1000000 initial_buffer_fullness=900000
 was_told "CBR" "--rate-control cbr --bitrate 2M" \
     bits_per_second=2000000 target_percentage=100 buffer_size=200000 initial_buffer_fullness=180000
-was_told "a maximum of our own" "--bitrate 2M" bits_per_second=3500000 target_percentage=57 buffer_size=1500000
+was_told "a maximum of our own" "--bitrate 2M" bits_per_second=5000000 target_percentage=40 buffer_size=3000000
 exact
 # The emulated GPU obeys no rate: camrec has measured its own output and says so, once.
 records "$driver: a rate that is not held" --device test --size 320x240 --frames 60 --bitrate 500k --max-bitrate 1M "${vaapi[@]}" --report report.json out.h264 || true
