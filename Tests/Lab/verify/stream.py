@@ -21,8 +21,8 @@ H264 = {1: "n", 5: "I", 6: "e", 7: "S", 8: "P", 9: "d"}
 H265 = {**{t: "n" for t in (*range(10), *range(16, 19), 21)}, 19: "I", 20: "I", 32: "V", 33: "S", 34: "P", 35: "d", 39: "e", 40: "E"}
 
 
-# Seconds that a clock may be early.
-JITTER = 0.01
+# A keyframe by time may be early by this part of the usual distance of frames: clocks jitter.
+JITTER = 0.25
 
 
 class Codec:
@@ -112,8 +112,10 @@ def check(data, options):
             times = [float(line) / 1000 for line in file if line.strip() and not line.startswith("#")]
         if len(times) != len(pictures):
             raise Broken(f"{len(times)} times for {len(pictures)} access units")
+        distances = sorted(after - before for before, after in zip(times, times[1:]))
+        earliest = options.keyframe_time - JITTER * distances[len(distances) // 2] - 0.001
         for before, after in zip(idr, idr[1:] + [len(pictures)]):
-            if after < len(pictures) and times[after] - times[before] < options.keyframe_time - JITTER:
+            if after < len(pictures) and times[after] - times[before] < earliest:
                 raise Broken(f"access unit {after} is an IDR {times[after] - times[before]:.3f} s after {before}")
             if times[after - 1] - times[before] >= options.keyframe_time:
                 raise Broken(f"{times[after - 1] - times[before]:.3f} s after the IDR {before} there still is none")
