@@ -16,8 +16,8 @@ public protocol PictureEncoder: AnyObject {
     /// Which rates can be changed while the stream is coded.
     var rateChanges: RateChanges { get }
 
-    /// Whether the camera's rate has become another than the session was opened for, so that one opened anew with
-    /// the next keyframe would hold the bit rate better.
+    /// Whether the camera's frame rate no longer matches the open session, so that a new session at the next keyframe
+    /// would hold the bit rate better.
     var wantsAnotherSession: Bool { get }
 
     /// Goes on at other rates from the next picture on, without a keyframe.

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "where a keyframe of noise does not fit, the bound is the rate and that keyframe, and what fits is told"
+        "where a keyframe of noise does not fit, the bound is the rate plus that keyframe, and the warning says what fits"
     )
     func tight() throws {
         let keyframe = RateTraits.x264.noiseKeyframe(area: Self.vga)
@@ -93,7 +93,7 @@ import Testing
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_050_000, window: 3)).shortfall == nil)
     }
 
-    @Test("what is told to hold does hold", arguments: [RateTraits.x264, .x265, .driver(.h264)])
+    @Test("the rate that a warning names does hold", arguments: [RateTraits.x264, .x265, .driver(.h264)])
     func enough(traits: RateTraits) throws {
         let requests = [
             request(rate: 500_000, maximum: 500_000), request(maximum: 100_000, quality: 30),
@@ -112,12 +112,12 @@ import Testing
         }
     }
 
-    @Test("nobody is told of a maximum that nobody asked for")
+    @Test("a default maximum never warns")
     func unasked() throws {
         #expect(try model(request(rate: 100_000), traits: .driver(.h264)).shortfall == nil)
     }
 
-    @Test("a window too short for a frame of the rate is told of, with a rate that holds or none")
+    @Test("a window shorter than a frame warns, with a rate that holds if there is one")
     func shorterThanFrames() throws {
         let short = request(rate: 2_000_000, maximum: 3_000_000, window: 0.02)
         #expect(try model(short, area: 160 * 120).shortfall?.contains("from --max-bitrate 6.1M on") == true)

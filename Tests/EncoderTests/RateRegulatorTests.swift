@@ -111,7 +111,7 @@ import Testing
         #expect(!regulator.wantsAnotherSession)
     }
 
-    @Test("an encoder that is told each frame's time needs no other session")
+    @Test("an encoder whose rates are updated with each frame needs no new session")
     func follows() {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: true)

@@ -35,7 +35,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The average that an encoder is told: with constant quality it only says what is usual.
+    /// The average passed to the encoder; with constant quality it is only a typical value.
     var averageForEncoder: Int {
         switch self {
         case .constantBitRate(let rate, _), .variableBitRate(let rate, _, _),

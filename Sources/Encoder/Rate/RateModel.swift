@@ -5,7 +5,7 @@
 struct RateModel: Sendable, Hashable {
     /// Nil where every picture gets the bits that it needs.
     let bucket: LeakyBucket?
-    /// What the encoder is told: less, where it oversteps its buffer.
+    /// The bucket passed to the encoder: smaller, where the encoder overruns its buffer.
     let encoderBucket: LeakyBucket?
     let promise: RatePromise
     /// Why the maximum does not hold for noise, and what would; nil where it does.

@@ -2,8 +2,8 @@
 ///
 /// Encoders count frames and take each for the same time. Where a camera slows down or frames are lost, that gives
 /// too few bits, and a new session forgets what the one before has spent. So the bucket is kept here, by time of
-/// capture, and the sessions are told: libx264 with each frame, which takes other rates while it is open; others
-/// when they are opened. Belongs to the encode thread.
+/// capture, and passed on: to libx264 with each frame, because it accepts new rates while open; to others when they
+/// are opened. Belongs to the encode thread.
 final class RateRegulator {
     /// Nil where nothing is to be held.
     private var bucket: LeakyBucket?
@@ -35,7 +35,7 @@ final class RateRegulator {
     /// How to open a session that holds the model.
     /// - Parameters:
     ///   - nominalRate: frames a second that the session will be told.
-    ///   - followsTime: whether it is told of each frame's time, and so needs no scale.
+    ///   - followsTime: whether its rates are updated with each frame, so that it needs no scale.
     func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
         let (scale, lead) = followsTime ? (1, 0) : pace(nominalRate, leadLimit: told.size / told.rate / 2)
