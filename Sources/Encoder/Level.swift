@@ -30,6 +30,18 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         all(codec).first { $0.holds(size, at: rate, codec: codec) }
     }
 
+    /// The level that a session was asked for, or the lowest that holds what it was asked for.
+    static func declared(by properties: SessionProperties) -> Level? {
+        if let level = properties.level { return level }
+        let codec = properties.codec
+        let bitRate = properties.rateControl.maximumBitRate ?? 0
+        return all(codec).first {
+            $0.holds(properties.size, at: properties.frameRate, codec: codec)
+                && $0.maximumBitRate(for: properties.profile, codec: codec) >= bitRate
+                && $0.maximumSlices(codec) >= properties.slices
+        }
+    }
+
     /// Whether the codec has such a level.
     func isDefined(in codec: Codec) -> Bool { Self.all(codec).contains(self) }
 
@@ -82,6 +94,15 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Slices in a picture: MaxSliceSegmentsPerPicture of H.265's table A.8. H.264 limits them by more than the
+    /// level, and far above what is asked for here.
+    private func maximumSlices(_ codec: Codec) -> Int {
+        switch codec {
+        case .h264: .max
+        case .hevc: Self.hevc.first { $0.number == tenfold }?.slices ?? 0
+        }
+    }
+
     /// Table A-1: macroblocks a frame and a second, and the bit rate in units of 1000 or 1250 bits a second.
     private static let h264: [(number: Int, frame: Int, second: Int, kilobits: Int)] = [
         (10, 99, 1485, 64), (11, 396, 3000, 192), (12, 396, 6000, 384), (13, 396, 11880, 768),
@@ -92,14 +113,14 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         (61, 139_264, 8_355_840, 480_000), (62, 139_264, 16_711_680, 800_000),
     ]
 
-    /// Tables A.8 and A.9: luma samples a picture and a second, and the Main tier's bit rate in units of 1000
-    /// bits a second.
-    private static let hevc: [(number: Int, picture: Int, second: Int, kilobits: Int)] = [
-        (10, 36864, 552_960, 128), (20, 122_880, 3_686_400, 1500), (21, 245_760, 7_372_800, 3000),
-        (30, 552_960, 16_588_800, 6000), (31, 983_040, 33_177_600, 10000),
-        (40, 2_228_224, 66_846_720, 12000), (41, 2_228_224, 133_693_440, 20000),
-        (50, 8_912_896, 267_386_880, 25000), (51, 8_912_896, 534_773_760, 40000),
-        (52, 8_912_896, 1_069_547_520, 60000), (60, 35_651_584, 1_069_547_520, 60000),
-        (61, 35_651_584, 2_139_095_040, 120_000), (62, 35_651_584, 4_278_190_080, 240_000),
+    /// Tables A.8 and A.9: luma samples a picture and a second, the Main tier's bit rate in units of 1000 bits a
+    /// second, and slice segments a picture.
+    private static let hevc: [(number: Int, picture: Int, second: Int, kilobits: Int, slices: Int)] = [
+        (10, 36864, 552_960, 128, 16), (20, 122_880, 3_686_400, 1500, 16), (21, 245_760, 7_372_800, 3000, 20),
+        (30, 552_960, 16_588_800, 6000, 30), (31, 983_040, 33_177_600, 10000, 40),
+        (40, 2_228_224, 66_846_720, 12000, 75), (41, 2_228_224, 133_693_440, 20000, 75),
+        (50, 8_912_896, 267_386_880, 25000, 200), (51, 8_912_896, 534_773_760, 40000, 200),
+        (52, 8_912_896, 1_069_547_520, 60000, 200), (60, 35_651_584, 1_069_547_520, 60000, 600),
+        (61, 35_651_584, 2_139_095_040, 120_000, 600), (62, 35_651_584, 4_278_190_080, 240_000, 600),
     ]
 }

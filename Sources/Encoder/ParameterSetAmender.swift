@@ -3,7 +3,8 @@ import Bitstream
 import CFFmpeg
 import Capture
 
-/// Makes an encoder's parameter sets say what the stream is: its size, and range, matrix and frame rate in the VUI.
+/// Makes an encoder's parameter sets say what the stream is: its size and level, and range, matrix and frame rate in
+/// the VUI.
 ///
 /// Drivers that write their own sets leave some out (radeonsi of Mesa 22.3 does). The rewriting is
 /// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they change.
@@ -11,6 +12,8 @@ struct ParameterSetAmender: Sendable {
     let size: PictureSize
     let color: ColorEncoding
     let frameRate: FrameRate
+    /// `level_idc` or `general_level_idc`; nil leaves it to the encoder.
+    var level: Int?
 
     enum Failure: Error, CustomStringConvertible {
         case filter(name: String, detail: String)
@@ -38,6 +41,7 @@ struct ParameterSetAmender: Sendable {
         let size: PictureSize?
         let color: ColorEncoding?
         let frameRate: NominalFrameRate?
+        let level: Int
 
         init(_ nalUnit: [UInt8], codec: Codec) throws {
             switch codec {
@@ -46,6 +50,7 @@ struct ParameterSetAmender: Sendable {
                 codedSize = (set.codedWidth, set.codedHeight)
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
+                level = set.level_idc
                 color = set.vui_parameters.flatMap { vui in
                     guard vui.colour_description_present_flag else { return nil }
                     return ColorEncoding(
@@ -57,6 +62,7 @@ struct ParameterSetAmender: Sendable {
                 codedSize = (set.pic_width_in_luma_samples, set.pic_height_in_luma_samples)
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
+                level = set.profile_tier_level.general_level_idc
                 color = set.vui_parameters.flatMap { vui in
                     guard vui.colour_description_present_flag else { return nil }
                     return ColorEncoding(
@@ -70,6 +76,7 @@ struct ParameterSetAmender: Sendable {
     private func isRight(_ statement: Statement) -> Bool {
         guard let rate = statement.frameRate else { return false }
         return statement.size == size && statement.color == color
+            && statement.level == level ?? statement.level
             && Double(rate.numerator) * Double(frameRate.denominator)
                 == Double(rate.denominator) * Double(frameRate.numerator)
     }
@@ -129,7 +136,7 @@ struct ParameterSetAmender: Sendable {
             ("colour_primaries", "\(color.primaries)"),
             ("transfer_characteristics", "\(color.transfer)"),
             ("tick_rate", "\(ticks * frameRate.numerator)/\(frameRate.denominator)"),
-        ]
+        ] + (level.map { [("level", "\($0)")] } ?? [])
     }
 }
 

@@ -72,7 +72,11 @@ enum VAAPIEncoder {
             // Pictures that are under way at once; each above the first delays by a frame.
             ("async_depth", mayOverlap ? "2" : "1"),
         ]
-        if properties.codec == .h264 { options.append(("coder", properties.entropyMode.rawValue)) }
+        if properties.codec == .h264 {
+            options.append(("coder", properties.entropyMode.rawValue))
+            // With timing messages the SPS would have the bit rate in its HRD parameters, and change when that does.
+            options.append(("sei", "-timing"))
+        }
         if case .constantQuantizer(let quantizer) = properties.rateControl {
             options.append(("qp", "\(max(1, quantizer))"))
         }

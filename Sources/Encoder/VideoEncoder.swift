@@ -38,7 +38,9 @@ public final class VideoEncoder: PictureEncoder {
         details: EncoderDetails, regulator: RateRegulator, rates: SessionRates
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(
-            size: properties.size, color: properties.color, frameRate: properties.frameRate)
+            size: properties.size, color: properties.color, frameRate: properties.frameRate,
+            // Another session may be told of other rates, for the same stream.
+            level: rates.followsTime ? nil : Level.declared(by: properties)?.number(in: properties.codec))
         finisher = StreamFinisher(
             codec: properties.codec, encoder: details.name,
             slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)

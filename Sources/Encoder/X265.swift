@@ -31,12 +31,14 @@ enum X265 {
             "info=0",
             // It would print to standard error by itself; what fails is told by libavcodec.
             "log-level=none",
+            // The tier would change with the rates that a session is told of.
+            "high-tier=0",
         ]
         // Rows that are coded side by side know nothing of each other's bits, which is much where there are few: a
         // window had a third more than it may. Such pictures need no second thread; several slices do.
         if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
         if let level = properties.level {
-            parameters += ["level-idc=\(level.tenfold)", "high-tier=0"]
+            parameters.append("level-idc=\(level.tenfold)")
         }
         if let lookahead = lookahead(properties) { parameters.append("rc-lookahead=\(lookahead)") }
         return parameters.joined(separator: ":")

@@ -70,6 +70,23 @@ import Testing
         #expect(rate < 100_000)
     }
 
+    @Test("a stream begins with no more than its rate gives in nine tenths of a second, however large the bucket")
+    func firstRoom() throws {
+        var request = RateControlRequest()
+        request.bitRate = 1_000_000
+        let model = RateModel(
+            .variableBitRate(rate: 1_000_000, maximum: 4_000_000, window: 1), request: request,
+            area: 320 * 240, framesPerSecond: 30, traits: .x264)
+        let regulator = RateRegulator()
+        let opening = try #require(regulator.opening(model, nominalRate: 30, followsTime: true))
+        #expect(opening.size == 3_000_000)
+        #expect(opening.room == 900_000)
+        regulator.begin(model, nominalRate: 30, opening: opening, followsTime: true)
+        _ = regulator.frame(at: 0)
+        regulator.coded(bits: 400_000)
+        #expect(try #require(regulator.opening(model, nominalRate: 30, followsTime: false)).room == 500_000)
+    }
+
     @Test("another session begins with the room that is left, and pays back what was too much")
     func carriedOver() throws {
         let regulator = RateRegulator()

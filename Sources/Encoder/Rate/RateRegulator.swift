@@ -16,7 +16,8 @@ final class RateRegulator {
     /// What the open session believes; nil where it takes no changes.
     private var session: SessionBucket?
 
-    /// A new session begins with so much of its bucket free, as libavcodec's encoders do by themselves.
+    /// A stream begins with so much of its bucket free, as libavcodec's encoders do by themselves, and with no more
+    /// than so many seconds of its rate: that is what a short recording can have above its average.
     private static let firstRoom = 0.9
     /// Nominal and measured rate may differ by so much.
     private static let tolerance = 0.1
@@ -40,12 +41,14 @@ final class RateRegulator {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
         let (scale, lead) = followsTime ? (1, 0) : pace(nominalRate, leadLimit: told.size / told.rate / 2)
         // What was spent before counts where there was something.
-        let free = self.bucket == nil ? bucket.size * Self.firstRoom : min(room, bucket.size)
+        let free = self.bucket == nil ? Self.firstRoom(of: bucket) : min(room, bucket.size)
         let size = told.size - told.rate * lead
         // A bucket without any room is not opened with.
         let start = min(size, max(size * 0.05, free - (bucket.size - size)))
         return Opening(rate: told.rate * scale, size: size, room: start, scale: scale)
     }
+
+    private static func firstRoom(of bucket: LeakyBucket) -> Double { min(bucket.size, bucket.rate) * firstRoom }
 
     /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
     /// ahead of the true one: where frames come in bursts less than their mean, so that there is room for that.
@@ -66,7 +69,7 @@ final class RateRegulator {
     /// A session was opened.
     /// - Parameter session: what it believes where it takes other rates while it is open.
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
-        if bucket == nil { room = (model.bucket?.size ?? 0) * Self.firstRoom }
+        if bucket == nil { room = model.bucket.map(Self.firstRoom) ?? 0 }
         bucket = model.bucket
         sessionRate = clock.rate ?? nominalRate
         session = nil

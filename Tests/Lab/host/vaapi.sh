@@ -240,6 +240,13 @@ fault "slow 60" records "$driver: slow GPU" --device test --size 320x240 --fps 3
     check "$driver: slow GPU: drops are counted" report report.json 'frames.written == 25' 'frames.droppedByUs > 5' "$accounted" &&
     check "$driver: slow GPU: sound" stream out.h264 --frames 25 &&
     gpu_says "$driver: slow GPU: what it coded is what was encoded" 'devices[0].pictures.h264 == 25' 'devices[0].left.total == 0'
+# The camera's rate is another than its name says: another session follows it, with the same parameter sets.
+for codec in h264 h265; do
+    fault "slow 60" records "$driver: slow GPU, $codec, rates follow" --device test --size 320x240 --fps 30 --frames 100 --keyframe-interval 15 \
+        --encoder vaapi --bitrate 1M --max-bitrate 2M --overwrite out.$codec || continue
+    gpu_says "$driver: slow GPU, $codec: a session for each rate" 'devices[0].sessions >= 2'
+    check "$driver: slow GPU, $codec: parameter sets never change" "$CAMREC" inspect --avcc out.avcc --avcc-record out.avcC --overwrite out.$codec
+done
 
 # A fence that never signals: the thread that waits for it is left behind, and both codecs go on with a fresh display.
 echo "hang 20" >faults
