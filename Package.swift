@@ -92,7 +92,9 @@ let package = Package(
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
         .testTarget(
             name: "EncoderTests",
-            dependencies: ["Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations"]),
+            dependencies: [
+                "Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations", "TestSupport",
+            ]),
         .testTarget(
             name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream", "TestSupport"]),
         .target(

@@ -52,7 +52,7 @@ struct SessionProperties: Sendable {
         bFrames = try Self.bFrames(configuration, profile: profile, limits: limits, notes: &notes)
         (rateControl, rateModel) = try Self.rates(
             configuration.rateControl, codec: codec, size: size, frameRate: frameRate, profile: profile,
-            level: level, limits: limits, notes: &notes)
+            keyframeInterval: configuration.keyframeInterval, level: level, limits: limits, notes: &notes)
         keyframeInterval = configuration.keyframeInterval
         self.limits = limits
         maximumFrameDelay = configuration.maximumFrameDelay
@@ -78,13 +78,14 @@ struct SessionProperties: Sendable {
     func changingRates(to request: RateControlRequest) throws(EncoderError) -> (RateControl, RateModel) {
         var notes: [EncoderNote] = []
         return try Self.rates(
-            request, codec: codec, size: size, frameRate: frameRate, profile: profile, level: level,
-            limits: limits, notes: &notes)
+            request, codec: codec, size: size, frameRate: frameRate, profile: profile,
+            keyframeInterval: keyframeInterval, level: level, limits: limits, notes: &notes)
     }
 
     private static func rates(
         _ request: RateControlRequest, codec: Codec, size: PictureSize, frameRate: FrameRate,
-        profile: EncoderConfiguration.Profile, level: Level?, limits: Limits, notes: inout [EncoderNote]
+        profile: EncoderConfiguration.Profile, keyframeInterval: KeyframeInterval, level: Level?,
+        limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> (RateControl, RateModel) {
         let (control, note) = try request.resolve(
             supported: limits.rateControlModes,
@@ -104,6 +105,7 @@ struct SessionProperties: Sendable {
         }
         let model = RateModel(
             control, request: request, area: size.area, framesPerSecond: frameRate.framesPerSecond,
+            framesInGroup: keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond),
             traits: limits.rateTraits)
         if let shortfall = model.shortfall {
             // CBR means either: ten per cent, or a keyframe.

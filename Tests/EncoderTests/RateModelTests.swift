@@ -17,12 +17,15 @@ import Testing
     }
 
     private func model(
-        _ request: RateControlRequest, area: Int = Self.vga, traits: RateTraits = .x264
+        _ request: RateControlRequest, area: Int = Self.vga, traits: RateTraits = .x264,
+        framesInGroup: Int = 30
     ) throws -> RateModel {
         let (control, _) = try request.resolve(
             supported: Set(RateControl.Mode.allCases), pixelsPerSecond: Double(area) * 30,
             encoder: "the encoder")
-        return RateModel(control, request: request, area: area, framesPerSecond: 30, traits: traits)
+        return RateModel(
+            control, request: request, area: area, framesPerSecond: 30, framesInGroup: framesInGroup,
+            traits: traits)
     }
 
     static let requests = [
@@ -110,6 +113,21 @@ import Testing
             if request.mode == .cbr { changed.bitRate = rate } else { changed.maximumBitRate = rate }
             #expect(try model(changed, traits: traits).shortfall == nil)
         }
+    }
+
+    @Test("keyframes so near each other that they alone fill the window warn as well, with what would hold")
+    func manyKeyframes() throws {
+        let wanted = request(rate: 1_000_000, maximum: 3_000_000)
+        #expect(try model(wanted, traits: .x265).shortfall == nil)
+        let model = try model(wanted, traits: .x265, framesInGroup: 3)
+        // Ten keyframes of 309,200 bits.
+        #expect(model.promise.bitsInWindow == Int(10 * 309_200 * 1.02))
+        #expect(
+            model.shortfall?.hasSuffix(
+                "up to 309 kbit and there are 10; from --max-bitrate 3.1M on it holds, or with a longer --keyframe-interval"
+            ) == true)
+        let enough = request(rate: 1_000_000, maximum: 3_100_000)
+        #expect(try self.model(enough, traits: .x265, framesInGroup: 3).shortfall == nil)
     }
 
     @Test("a default maximum never warns")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Encoder
@@ -8,7 +9,7 @@ import Testing
         (request.bitRate, request.maximumBitRate) = (900_000, 1_500_000)
         return RateModel(
             .variableBitRate(rate: 900_000, maximum: 1_500_000, window: 1), request: request, area: 320 * 240,
-            framesPerSecond: 30, traits: .x264)
+            framesPerSecond: 30, framesInGroup: 30, traits: .x264)
     }()
     private static let second: Int64 = 1_000_000_000
 
@@ -70,13 +71,15 @@ import Testing
         #expect(rate < 100_000)
     }
 
-    @Test("a stream begins with no more than its rate gives in nine tenths of a second, however large the bucket")
+    @Test(
+        "a stream begins with no more than its rate gives in nine tenths of a second, however large the bucket"
+    )
     func firstRoom() throws {
         var request = RateControlRequest()
         request.bitRate = 1_000_000
         let model = RateModel(
             .variableBitRate(rate: 1_000_000, maximum: 4_000_000, window: 1), request: request,
-            area: 320 * 240, framesPerSecond: 30, traits: .x264)
+            area: 320 * 240, framesPerSecond: 30, framesInGroup: 30, traits: .x264)
         let regulator = RateRegulator()
         let opening = try #require(regulator.opening(model, nominalRate: 30, followsTime: true))
         #expect(opening.size == 3_000_000)
@@ -114,6 +117,21 @@ import Testing
         #expect(abs(opening.scale - 30.0 / 7) < 0.1)
         #expect(abs(opening.size - 600_000) < 1)
         #expect(!regulator.wantsAnotherSession)
+    }
+
+    @Test("frames lost at random call for a few sessions, not for one every other second")
+    func randomLoss() {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: false)
+        var generator = SeededGenerator(seed: 3)
+        var sessions = 0
+        for frame in 0..<(30 * 120) where UInt8.random(in: 0...1, using: &generator) == 0 {
+            _ = regulator.frame(at: Int64(frame) * Self.second / 30)
+            guard regulator.wantsAnotherSession else { continue }
+            sessions += 1
+            _ = begin(regulator, followsTime: false)
+        }
+        #expect((1...5).contains(sessions))
     }
 
     @Test("an outage says nothing of the camera's rate")

@@ -11,19 +11,16 @@ struct RateModel: Sendable, Hashable {
     /// Why the maximum does not hold for noise, and what would; nil where it does.
     let shortfall: String?
 
-    /// A buffer smaller than so many keyframes of noise cannot be held.
-    private static let keyframesOfRoom = 1.5
-    /// No encoder has a buffer that does not hold an average frame.
-    private static let framesOfRoom = 1.2
     /// What CBR may spend above its rate.
     private static let constantRateAllowance = 0.1
 
     /// - Parameters:
     ///   - area: pixels of a picture.
     ///   - framesPerSecond: nominally.
+    ///   - framesInGroup: from one regular keyframe to the next.
     init(
         _ control: RateControl, request: RateControlRequest, area: Int, framesPerSecond: Double,
-        traits: RateTraits
+        framesInGroup: Int, traits: RateTraits
     ) {
         let isAverageWanted = request.bitRate != nil
         guard let (rate, maximum, window) = Self.rates(control, traits) else {
@@ -33,13 +30,15 @@ struct RateModel: Sendable, Hashable {
                 isAverageWanted: false, isMaximumWanted: false)
             return
         }
-        let keyframe = traits.noiseKeyframe(area: area)
+        let noise = Noise(
+            keyframe: traits.noiseKeyframe(area: area),
+            keyframesPerSecond: framesPerSecond / Double(max(1, framesInGroup)),
+            framesPerSecond: framesPerSecond)
         let room = (maximum - rate) * window
-        let least = Self.leastRoom(rate: rate, keyframe: keyframe, framesPerSecond: framesPerSecond)
-        let isTight = room < least
-        let size = isTight ? max(room, keyframe, Self.framesOfRoom * rate / framesPerSecond) : room
+        let isTight = !noise.fits(rate: rate, maximum: maximum, window: window)
+        let size = isTight ? max(room, noise.least(above: rate, in: window)) : room
         let bucket = LeakyBucket(rate: rate, size: size)
-        let hidden = max(size * traits.hiddenShare, min(size / 2, keyframe * traits.hiddenKeyframes))
+        let hidden = max(size * traits.hiddenShare, min(size / 2, noise.keyframe * traits.hiddenKeyframes))
         self.bucket = bucket
         encoderBucket = LeakyBucket(rate: rate, size: size - hidden)
         let isConstant = control.mode == .cbr
@@ -50,25 +49,12 @@ struct RateModel: Sendable, Hashable {
             bitsAboveAverage: control.bitRate == nil ? nil : Int(size),
             isAverageWanted: isAverageWanted || isConstant,
             isMaximumWanted: request.maximumBitRate != nil || isConstant)
-        let enough = { rate in
-            Self.isRoomEnough(
-                control.changingLimit(to: rate), traits, keyframe: keyframe, framesPerSecond: framesPerSecond)
+        let isEnough = { limit in
+            Self.rates(control.changingLimit(to: limit), traits).map(noise.fits) ?? true
         }
         shortfall =
             isTight && promise.isMaximumWanted
-            ? Self.explain(control, window, keyframe: keyframe, enough: Self.lowestRate(where: enough)) : nil
-    }
-
-    private static func leastRoom(rate: Double, keyframe: Double, framesPerSecond: Double) -> Double {
-        max(keyframesOfRoom * keyframe, framesOfRoom * rate / framesPerSecond)
-    }
-
-    private static func isRoomEnough(
-        _ control: RateControl, _ traits: RateTraits, keyframe: Double, framesPerSecond: Double
-    ) -> Bool {
-        guard let (rate, maximum, window) = rates(control, traits) else { return true }
-        return (maximum - rate) * window
-            >= leastRoom(rate: rate, keyframe: keyframe, framesPerSecond: framesPerSecond)
+            ? Self.explain(control, window, noise, enough: Self.lowestRate(where: isEnough)) : nil
     }
 
     /// The lowest rate that is enough, to a thousandth; nil where none is that can be asked for.
@@ -99,22 +85,59 @@ struct RateModel: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - keyframe: bits of one of noise.
     ///   - enough: the lowest rate with which the limit would hold.
     private static func explain(
-        _ control: RateControl, _ window: Double, keyframe: Double, enough: BitRate?
+        _ control: RateControl, _ window: Double, _ noise: Noise, enough: BitRate?
     ) -> String {
         let isConstant = control.mode == .cbr
+        let isCrowded = noise.isCrowded(maximum: Double(control.maximumBitRate ?? 0), window: window)
         let option = isConstant ? "--bitrate" : "--max-bitrate"
         let limit = BitRate(control.bitRate.flatMap { isConstant ? $0 : nil } ?? control.maximumBitRate ?? 0)
         return "noise may take \(decimal(window)) s "
             + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
-            + ", because a keyframe of it takes up to \(Int(keyframe / 1000)) kbit; "
-            + (enough.map { "from \(option) \($0.argument) on it holds, or over" } ?? "use")
-            + " a longer --rate-window"
+            + ", because a keyframe of it takes up to \(Int(noise.keyframe / 1000)) kbit"
+            + (isCrowded ? " and there are \(noise.keyframes(in: window)); " : "; ")
+            + (enough.map { "from \(option) \($0.argument) on it holds, or with" } ?? "use")
+            + " a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
     }
 
     private static func decimal(_ value: Double) -> String {
         value == value.rounded() ? "\(Int(value))" : "\((value * 1000).rounded() / 1000)"
+    }
+}
+
+/// What noise takes at the least, which no rate control can hold it below.
+private struct Noise {
+    /// Bits of a keyframe.
+    let keyframe: Double
+    let keyframesPerSecond: Double
+    let framesPerSecond: Double
+
+    /// A buffer smaller than so many keyframes cannot be held.
+    private static let keyframesOfRoom = 1.5
+    /// No encoder has a buffer that does not hold an average frame.
+    private static let framesOfRoom = 1.2
+
+    /// How many regular keyframes a window can have.
+    func keyframes(in window: Double) -> Int {
+        max(1, Int((window * keyframesPerSecond - 1e-9).rounded(.up)))
+    }
+
+    /// Whether keyframes alone take more than the maximum.
+    func isCrowded(maximum: Double, window: Double) -> Bool {
+        maximum * window < Double(keyframes(in: window)) * keyframe
+    }
+
+    /// Whether a bucket of the rate that carries the maximum holds it.
+    func fits(rate: Double, maximum: Double, window: Double) -> Bool {
+        let least = max(Self.keyframesOfRoom * keyframe, Self.framesOfRoom * rate / framesPerSecond)
+        return (maximum - rate) * window >= least && !isCrowded(maximum: maximum, window: window)
+    }
+
+    /// The bits that a window has to carry at the least, above what the rate gives in it.
+    func least(above rate: Double, in window: Double) -> Double {
+        max(
+            keyframe, Double(keyframes(in: window)) * keyframe - rate * window,
+            Self.framesOfRoom * rate / framesPerSecond)
     }
 }

@@ -22,6 +22,14 @@ final class RateRegulator {
     /// Nominal and measured rate may differ by so much.
     private static let tolerance = 0.1
 
+    /// Whether the camera is faster (1) or slower (-1) than the open session was set up for, and for how many
+    /// measurements in a row.
+    private var deviation = (sign: 0, count: 0)
+    /// So many of them call for another session: more with each, so that frames lost at random do not call for one
+    /// again and again.
+    private var patience = 1
+    private static let mostPatience = 16
+
     /// How a session is to be opened.
     struct Opening {
         /// Bits a second and of room, by the session's own time.
@@ -48,7 +56,9 @@ final class RateRegulator {
         return Opening(rate: told.rate * scale, size: size, room: start, scale: scale)
     }
 
-    private static func firstRoom(of bucket: LeakyBucket) -> Double { min(bucket.size, bucket.rate) * firstRoom }
+    private static func firstRoom(of bucket: LeakyBucket) -> Double {
+        min(bucket.size, bucket.rate) * firstRoom
+    }
 
     /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
     /// ahead of the true one: where frames come in bursts less than their mean, so that there is room for that.
@@ -71,7 +81,9 @@ final class RateRegulator {
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
         if bucket == nil { room = model.bucket.map(Self.firstRoom) ?? 0 }
         bucket = model.bucket
+        if wantsAnotherSession { patience = min(2 * patience, Self.mostPatience) }
         sessionRate = clock.rate ?? nominalRate
+        deviation = (0, 0)
         session = nil
         if followsTime, let told = model.encoderBucket, let opening {
             session = SessionBucket(told, room: opening.room, framesPerSecond: nominalRate)
@@ -87,7 +99,7 @@ final class RateRegulator {
     /// A frame is about to be coded.
     /// - Returns: bits a second that the session is to believe in from now on, where that has changed.
     func frame(at timestamp: Int64) -> Int? {
-        clock.frame(at: timestamp)
+        if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
         var passed = 0.0
         if let latest, timestamp > latest { passed = Double(timestamp - latest) / 1e9 }
@@ -97,7 +109,17 @@ final class RateRegulator {
     }
 
     /// Frames come from another source, or at another nominal rate, from now on.
-    func followAnotherSource() { clock = FrameClock() }
+    func followAnotherSource() {
+        clock = FrameClock()
+        (deviation, patience) = ((0, 0), 1)
+    }
+
+    private func measure() {
+        guard let measured = clock.rate, sessionRate > 0 else { return }
+        let difference = measured / sessionRate - 1
+        let sign = abs(difference) > Self.tolerance ? (difference > 0 ? 1 : -1) : 0
+        deviation = (sign, sign == deviation.sign ? deviation.count + 1 : 1)
+    }
 
     /// A frame came out.
     func coded(bits: Int) {
@@ -105,11 +127,10 @@ final class RateRegulator {
         session?.coded(bits: bits)
     }
 
-    /// Whether a session of its own would suit the camera's rate better, which has differed for two seconds from
-    /// the one that the open session was set up for.
+    /// Whether a session of its own would suit the camera's rate better, which has differed for two seconds or more
+    /// from the one that the open session was set up for.
     var wantsAnotherSession: Bool {
-        guard bucket != nil, session == nil, sessionRate > 0, let measured = clock.rate else { return false }
-        return abs(measured / sessionRate - 1) > Self.tolerance
+        bucket != nil && session == nil && deviation.sign != 0 && deviation.count >= patience
     }
 }
 
@@ -193,19 +214,21 @@ private struct FrameClock {
         return largest
     }
 
-    mutating func frame(at timestamp: Int64) {
+    /// - Returns: whether there is another measurement.
+    mutating func frame(at timestamp: Int64) -> Bool {
         guard let start, timestamp > latest, timestamp - latest <= Self.longestGap else {
             (start, latest, count) = (timestamp, timestamp, 0)
             nextOffsets.removeAll(keepingCapacity: true)
-            return
+            return false
         }
         latest = timestamp
         count += 1
         if nextOffsets.count < Self.mostOffsets { nextOffsets.append(Double(timestamp - start) / 1e9) }
-        guard timestamp - start >= Self.span else { return }
+        guard timestamp - start >= Self.span else { return false }
         rate = Double(count) * 1e9 / Double(timestamp - start)
         (self.start, count) = (timestamp, 0)
         swap(&offsets, &nextOffsets)
         nextOffsets.removeAll(keepingCapacity: true)
+        return true
     }
 }
