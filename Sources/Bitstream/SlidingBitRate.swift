@@ -73,6 +73,11 @@ public struct SlidingBitRate: Sendable {
     /// The next access unit's window: what was captured a window's length before it or earlier is not in it.
     private mutating func settle() {
         let latest = self[settledCount]
+        let jump = latest.timestamp.addingReportingOverflow(window)
+        if settledCount > 0, !jump.overflow, jump.partialValue < self[settledCount - 1].timestamp {
+            // The clock went back by more than a window: what came before is in no window any more.
+            while settledCount > 0 { dropOldest() }
+        }
         settledCount += 1
         windowBits += latest.bits
         // Clocks that jump forward by ages must not overflow.

@@ -47,6 +47,7 @@ final class EncodeStage: @unchecked Sendable {
         self.counters = counters
         self.stop = stop
         self.control = control
+        tellRateChanges()
     }
 
     /// Runs until the source has ended and everything is encoded, or every encoder has failed for good.

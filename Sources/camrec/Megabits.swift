@@ -1,6 +1,6 @@
 import Recorder
 
-/// A bit rate for people: `2`, `2.75`, `0.452` Mbit/s.
+/// A bit rate for people: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
 struct Megabits: CustomStringConvertible {
     private let bitsPerSecond: Double
 
@@ -8,7 +8,7 @@ struct Megabits: CustomStringConvertible {
 
     var description: String {
         // Hundredths are enough above one, and small rates keep their digits.
-        let digits = bitsPerSecond >= 999_500 ? 100.0 : 1000
+        let digits = bitsPerSecond >= 999_500 ? 100.0 : bitsPerSecond >= 500 ? 1000 : 1e6
         let value = (bitsPerSecond / 1e6 * digits).rounded() / digits
         return value == value.rounded() ? "\(Int(value))" : "\(value)"
     }

@@ -36,6 +36,16 @@ import Testing
         }
     }
 
+    @Test("a clock that jumps ahead once, and comes back, fills no window with what came after")
+    func jump() {
+        var rate = SlidingBitRate(window: Self.second)
+        for number in 0..<300 {
+            let time = Int64(number) * Self.second / 30
+            rate.add(timestamp: number == 40 ? time + 3600 * Self.second : time, bits: 1000)
+        }
+        #expect(rate.largestWindow == 30_000)
+    }
+
     @Test("a unit that is a window older is out, and one that is younger is in")
     func edges() {
         var rate = SlidingBitRate(window: Self.second)

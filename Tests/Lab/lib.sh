@@ -169,6 +169,7 @@ pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
 container() { "$PYTHON" "$LAB/verify/container.py" "$@"; }
 rate() { "$PYTHON" "$LAB/verify/rate.py" "$@"; }
+stepwise() { "$PYTHON" "$LAB/verify/stepwise.py" "$@"; }
 scenes() { "$PYTHON" "$LAB/scenes/scenes.py" "$@"; }
 
 # The shape that camrec promises, and a decoder that has nothing to say.

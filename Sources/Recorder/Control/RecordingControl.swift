@@ -28,8 +28,7 @@ public final class RecordingControl: Sendable {
     /// Whether pictures are given up.
     public var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }
 
-    /// Which rates can be changed, and which of them without a keyframe: what the open encoders can, once the first
-    /// frame has come.
+    /// Which rates can be changed, and which of them without a keyframe: what the open encoders can.
     public var rateChanges: RateChanges {
         RateChanges(rawValue: possibleRateChanges.load(ordering: .relaxed))
     }

@@ -153,7 +153,9 @@ struct Patience: ExpressibleByArgument {
 }
 
 /// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
-struct KeyframeDistance: ExpressibleByArgument {
+struct KeyframeDistance: ExplainedArgument {
+    static let requirement = "it is frames (50), a time (2s), or both (50,2s)"
+
     let interval: KeyframeInterval
 
     init?(argument: String) {

@@ -11,7 +11,7 @@ struct StreamOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Distance of keyframes: 50 frames, 2s of capture, or 50,2s: what is over first. Default: 1s.",
-            valueName: "N|TIME"))
+            valueName: "N|TIME"), transform: KeyframeDistance.read)
     var keyframeInterval: KeyframeDistance?
 
     @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")

@@ -25,6 +25,14 @@ for kind in changing switch; do
     done
 done
 
+# Delay in pictures, not in time: the next is not there before the one before has come out.
+scenes --seed 4 --seconds 3 --kind changing -o scene.y4m
+for codec in h264 hevc; do
+    check "scenes: $codec, no picture is held back" stepwise scene.y4m $codec 0 "$CAMREC" --device {} --no-pace --encoder software --codec $codec -
+    check "scenes: $codec in slices, no more is held back than --max-frame-delay allows" stepwise scene.y4m $codec 1 "$CAMREC" --device {} --no-pace \
+        --encoder software --slices 2 --max-frame-delay 1 --codec $codec -
+done
+
 paced() { # a second and a half of pictures takes that long
     local start=${EPOCHREALTIME/./}
     scenes --seed 1 --frames 46 --pace --show-time >/dev/null

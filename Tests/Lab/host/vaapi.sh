@@ -56,6 +56,11 @@ records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --n
 refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
 exact
 
+scenes --seed 4 --seconds 1 --kind changing -o scene.y4m
+for codec in h264 hevc; do
+    check "$driver: $codec, no picture is held back" stepwise scene.y4m $codec 0 "${launcher[@]}" "$CAMREC" --device {} --no-pace --encoder vaapi --codec $codec -
+done
+
 # Lossless: what the driver's surface was given is what the file's picture is.
 lossless() { # NAME FILE.y4m TOLERANCE
     records "$driver: $1" --device "$2" "${vaapi[@]}" out.h264 || return 0
