@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "CNetwork"),
         .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
         .target(name: "Bitstream"),
-        .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"]),
+        .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",

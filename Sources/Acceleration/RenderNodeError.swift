@@ -8,6 +8,8 @@ public struct RenderNodeError: Error, Sendable, Equatable {
         case permissionDenied
         /// The node is there, but no VA-API driver works on it; why, in words.
         case noDriver(String)
+        /// A call into its driver did not return.
+        case hangs
     }
 
     /// The cause.
@@ -40,6 +42,7 @@ extension RenderNodeError: CustomStringConvertible {
         case .notFound: "\(node): no such render node"
         case .permissionDenied: "\(node): permission denied"
         case .noDriver(let detail): "\(node): no VA-API driver (\(detail))"
+        case .hangs: "\(node): its driver does not answer"
         }
     }
 }

@@ -14,31 +14,58 @@ public final class VADisplayConnection {
     public let driver: String
     private let descriptor: Int32
 
-    /// Opens the node and starts its driver.
+    /// Opens the node and starts its driver. A driver that hangs is given up after some seconds.
     public init(node: String) throws(RenderNodeError) {
-        let opened = cvaapi_open(node)
-        guard opened >= 0 else { throw RenderNodeError(openingFailedWith: -opened, node: node) }
-        guard let display = vaGetDisplayDRM(opened) else {
-            close(opened)
-            throw RenderNodeError(.noDriver("libva does not take it for a DRM node"), node: node)
+        let opened = try DriverCall.run(on: node) { Self.open(node) }.get()
+        self.node = node
+        (display, driver, descriptor) = (opened.display, opened.driver, opened.descriptor)
+    }
+
+    deinit {
+        let (display, descriptor) = (display, descriptor)
+        // One that hangs now keeps what it has.
+        try? DriverCall.run(on: node) {
+            vaTerminate(display)
+            close(descriptor)
+        }
+    }
+
+    private typealias Opened = (descriptor: Int32, display: VADisplay, driver: String)
+
+    private static func open(_ node: String) -> Result<Opened, RenderNodeError> {
+        let descriptor = cvaapi_open(node)
+        guard descriptor >= 0 else {
+            return .failure(RenderNodeError(openingFailedWith: -descriptor, node: node))
+        }
+        guard let display = vaGetDisplayDRM(descriptor) else {
+            close(descriptor)
+            return .failure(RenderNodeError(.noDriver("libva does not take it for a DRM node"), node: node))
         }
         cvaapi_silence(display)
         var (major, minor) = (Int32(0), Int32(0))
         let status = vaInitialize(display, &major, &minor)
         guard status == VA_STATUS_SUCCESS else {
             vaTerminate(display)
-            close(opened)
-            throw RenderNodeError(.noDriver(String(cString: vaErrorStr(status))), node: node)
+            close(descriptor)
+            return .failure(RenderNodeError(.noDriver(String(cString: vaErrorStr(status))), node: node))
         }
-        self.node = node
-        self.display = display
-        driver = vaQueryVendorString(display).map { String(cString: $0) } ?? "unknown driver"
-        descriptor = opened
+        let driver = vaQueryVendorString(display).map { String(cString: $0) } ?? "unknown driver"
+        return .success((descriptor, display, driver))
     }
 
-    deinit {
-        vaTerminate(display)
-        close(descriptor)
+    /// What the driver can do with a profile; empty where it does not have it. To be asked before anything else of an
+    /// entry point: some drivers answer vaGetConfigAttributes for those that they do not have (nvidia-vaapi-driver).
+    ///
+    /// Enters the driver, and so belongs in a `DriverCall`.
+    public func entryPoints(of profile: VAProfile) -> [VAEntrypoint] {
+        var entryPoints = Array(
+            repeating: VAEntrypoint(rawValue: 0), count: Int(max(0, vaMaxNumEntrypoints(display))))
+        var count: Int32 = 0
+        guard
+            vaQueryConfigEntrypoints(display, profile, &entryPoints, &count) == VA_STATUS_SUCCESS,
+            (0...entryPoints.count).contains(Int(count))
+        else { return [] }
+        return Array(entryPoints.prefix(Int(count)))
     }
 
     /// A libavutil device on this connection, which must outlive it; to be released with `av_buffer_unref`.

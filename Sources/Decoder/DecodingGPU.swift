@@ -18,7 +18,7 @@ enum DecodingGPU {
         for node in nodes {
             do throws(RenderNodeError) {
                 let connection = try VADisplayConnection(node: node)
-                if connection.decodes(codec) { return (connection, reasons) }
+                if try connection.decodes(codec) { return (connection, reasons) }
                 reasons.append("\(node): its driver (\(connection.driver)) does not decode \(codec)")
             } catch {
                 reasons.append(error.description)
@@ -30,15 +30,8 @@ enum DecodingGPU {
 
 extension VADisplayConnection {
     /// Whether the driver says that it decodes the profile that cameras' streams have.
-    fileprivate func decodes(_ codec: Codec) -> Bool {
+    fileprivate func decodes(_ codec: Codec) throws(RenderNodeError) -> Bool {
         let profile = codec == .h264 ? VAProfileH264High : VAProfileHEVCMain
-        var entryPoints = Array(
-            repeating: VAEntrypoint(rawValue: 0), count: Int(max(0, vaMaxNumEntrypoints(display))))
-        var count: Int32 = 0
-        guard
-            vaQueryConfigEntrypoints(display, profile, &entryPoints, &count) == VA_STATUS_SUCCESS,
-            Int(count) <= entryPoints.count
-        else { return false }
-        return entryPoints.prefix(Int(count)).contains(VAEntrypointVLD)
+        return try DriverCall.run(on: node) { self.entryPoints(of: profile) }.contains(VAEntrypointVLD)
     }
 }

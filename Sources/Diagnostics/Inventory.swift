@@ -10,6 +10,9 @@ public struct Inventory: Sendable, Encodable {
     /// Render nodes, then software.
     public let encoders: [EncoderEntry]
 
+    /// Whether a thread hangs in a driver, for which ordinary clean-up at the process's end may wait.
+    public var leavesThread: Bool { encoders.contains(where: \.hangs) }
+
     /// Looks at every video node and every render node. What cannot be opened is listed with the reason.
     /// - Parameter withControls: also asks cameras for their controls, which takes some of them a while.
     public static func take(withControls: Bool = false) -> Inventory {
@@ -121,6 +124,10 @@ public struct EncoderEntry: Sendable, Encodable {
     public let profiles: [Profile]
     /// Why it cannot be used; nil where it can.
     public let problem: String?
+    /// Its driver was given up because it does not answer.
+    let hangs: Bool
+
+    private enum CodingKeys: CodingKey { case node, driver, profiles, problem }
 
     /// What one entry point can do with one profile.
     public struct Profile: Sendable, Encodable {
@@ -149,9 +156,11 @@ public struct EncoderEntry: Sendable, Encodable {
             self.driver = driver
             profiles = capabilities.map(Profile.init)
             problem = capabilities.isEmpty ? "the driver does not encode" : nil
+            hangs = false
         } catch {
             (driver, profiles) = ("", [])
             problem = error.description
+            hangs = error.kind == .driverHangs(node: node)
         }
     }
 
@@ -160,6 +169,7 @@ public struct EncoderEntry: Sendable, Encodable {
         self.driver = driver
         self.profiles = profiles
         self.problem = problem
+        hangs = false
     }
 
     /// What this machine's libavcodec encodes by itself.

@@ -9,10 +9,12 @@ struct CodecSession: ~Copyable {
     private let packet: UnsafeMutablePointer<AVPacket>
     private let name: String
 
-    /// - Parameter configure: sets what must be set before the encoder opens.
-    /// - Parameter options: the encoder's private options, each of which it must know.
+    /// - Parameters:
+    ///   - options: the encoder's private options, each of which it must know.
+    ///   - connection: whose driver the encoder enters; nil for software.
+    ///   - configure: sets what must be set before the encoder opens.
     init(
-        name: String, options: [(String, String)],
+        name: String, options: [(String, String)], on connection: VADisplayConnection? = nil,
         configure: (UnsafeMutablePointer<AVCodecContext>) throws(EncoderError) -> Void
     ) throws(EncoderError) {
         cffmpeg_keep_log()
@@ -21,9 +23,10 @@ struct CodecSession: ~Copyable {
         }
         var allocated = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
-        var isOpen = false
+        // A driver that hangs has it for good.
+        var isTaken = false
         defer {
-            if !isOpen {
+            if !isTaken {
                 avcodec_free_context(&allocated)
                 av_packet_free(&packet)
             }
@@ -37,15 +40,28 @@ struct CodecSession: ~Copyable {
                 throw EncoderError(.openFailed(encoder: name, detail: "it does not know \(key)=\(value)"))
             }
         }
-        cffmpeg_clear_log()
-        let result = avcodec_open2(context, codec, nil)
-        guard result >= 0 else {
-            throw EncoderError(.openFailed(encoder: name, detail: LibavMessage.reason(result)))
+        isTaken = true
+        if let failure = try Self.open(context, codec, on: connection) {
+            isTaken = false
+            throw EncoderError(.openFailed(encoder: name, detail: failure))
         }
-        isOpen = true
         self.context = context
         self.packet = readyPacket
         self.name = name
+    }
+
+    /// Why the encoder does not open; nil where it does.
+    private static func open(
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>,
+        on connection: VADisplayConnection?
+    ) throws(EncoderError) -> String? {
+        func open() -> String? {
+            cffmpeg_clear_log()
+            let result = avcodec_open2(context, codec, nil)
+            return result >= 0 ? nil : LibavMessage.reason(result)
+        }
+        guard let connection else { return open() }
+        return try connection.call(open)
     }
 
     deinit {

@@ -44,7 +44,7 @@ extension EncoderCapabilities {
         _ node: String
     ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
         let connection = try VADisplayConnection(forEncodingOn: node)
-        return (connection.driver, query(connection, codecs: Codec.allCases))
+        return (connection.driver, try query(connection, codecs: Codec.allCases))
     }
 
     /// An encoder that libavcodec was built with.
@@ -69,10 +69,15 @@ extension EncoderCapabilities {
     }
 
     /// Every profile and encode entry point of a driver for some codecs, profiles best first.
-    static func query(_ connection: VADisplayConnection, codecs: [Codec]) -> [EncoderCapabilities] {
-        profiles.filter { codecs.contains($0.0) }.flatMap { codec, name, profile in
-            EntryPoint.allCases.compactMap { entryPoint in
-                EncoderCapabilities(connection.display, codec, name, profile, entryPoint)
+    static func query(
+        _ connection: VADisplayConnection, codecs: [Codec]
+    ) throws(EncoderError) -> [EncoderCapabilities] {
+        try connection.call {
+            profiles.filter { codecs.contains($0.0) }.flatMap { codec, name, profile in
+                let entryPoints = connection.entryPoints(of: profile)
+                return EntryPoint.allCases.filter { entryPoints.contains($0.vaEntrypoint) }.compactMap {
+                    EncoderCapabilities(connection.display, codec, name, profile, $0)
+                }
             }
         }
     }

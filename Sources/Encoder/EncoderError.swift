@@ -11,6 +11,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case nodePermissionDenied(node: String, group: String?)
         /// The node opened, but no VA-API driver works on it.
         case noDriver(node: String, detail: String)
+        /// A call into the node's driver, while an encoder was opened, did not return.
+        case driverHangs(node: String)
         /// Properties that no encoder can have together.
         case contradiction(String)
         /// A property that the encoder does not have.
@@ -43,6 +45,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             case .permissionDenied:
                 .nodePermissionDenied(node: node, group: DeviceNode.owningGroup(of: node))
             case .noDriver(let detail): .noDriver(node: node, detail: detail)
+            case .hangs: .driverHangs(node: node)
             }
         self.init(kind)
     }
@@ -84,6 +87,8 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             }
         case .noDriver(let node, let detail):
             "\(node): no VA-API driver (\(detail)); install mesa-va-drivers or intel-media-va-driver"
+        case .driverHangs(let node):
+            "\(node): its driver does not answer; use another GPU's --render-node, or --encoder software"
         case .contradiction(let detail), .unsupported(let detail):
             detail
         case .openFailed(let encoder, let detail):
@@ -113,6 +118,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .nodePermissionDenied(let node, let group):
             "\(node): permission denied" + (group.map { " (group '\($0)' may)" } ?? "")
         case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
+        case .driverHangs(let node): "\(node): its driver does not answer"
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
         case .encodeFailed(let encoder, let detail): "\(encoder) failed: \(detail)"
@@ -127,6 +133,15 @@ extension VADisplayConnection {
     convenience init(forEncodingOn node: String) throws(EncoderError) {
         do throws(RenderNodeError) {
             try self.init(node: node)
+        } catch {
+            throw EncoderError(error)
+        }
+    }
+
+    /// Runs a call into the node's driver; one that hangs is an encoder's error.
+    func call<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
+        do throws(RenderNodeError) {
+            return try DriverCall.run(on: node, call)
         } catch {
             throw EncoderError(error)
         }

@@ -8,14 +8,28 @@ import Capture
 /// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
 final class EncoderInputs {
     private let codecs: [Codec]
+    /// Render nodes in whose driver a thread hangs.
+    private(set) var hungNodes: Set<String>
     private weak var surfaces: SurfaceInput?
     private weak var memory: SoftwareInput?
 
-    /// - Parameter codecs: the codecs of all encoders that the recording is to have at once.
-    init(codecs: [Codec]) { self.codecs = codecs }
+    /// - Parameters:
+    ///   - codecs: the codecs of all encoders that the recording is to have at once.
+    ///   - hungNodes: render nodes that are not to be entered.
+    init(codecs: [Codec], hungNodes: Set<String> = []) {
+        self.codecs = codecs
+        self.hungNodes = hungNodes
+    }
+
+    /// Never enters the node's driver again, because a thread hangs in it.
+    func leave(_ node: String) {
+        hungNodes.insert(node)
+        if surfaces?.connection.node == node { surfaces = nil }
+    }
 
     /// The render node in use by an encoder that is open, if it is this one; else a new connection.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
+        if hungNodes.contains(node) { throw EncoderError(.driverHangs(node: node)) }
         if let open = surfaces?.connection, open.node == node { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }

@@ -98,7 +98,7 @@ struct EncoderSelection {
         do throws(EncoderError) {
             let connection = try inputs.connection(to: node)
             let codec = configuration.codec
-            let capabilities = EncoderCapabilities.query(connection, codecs: [codec])
+            let capabilities = try EncoderCapabilities.query(connection, codecs: [codec])
             let candidates = request.entryPoints.map { entryPoint in
                 VAAPIEncoder.Candidate(
                     codec: codec, connection: connection, entryPoint: entryPoint,
@@ -114,12 +114,15 @@ struct EncoderSelection {
                         configuration, source: source, on: candidate, inputs: inputs,
                         regulator: regulator)
                 } catch {
-                    if case .contradiction = error.kind { throw error }
-                    failures.append(error)
+                    switch error.kind {
+                    case .contradiction, .driverHangs: throw error
+                    default: failures.append(error)
+                    }
                 }
             }
         } catch {
             if case .contradiction = error.kind { throw error }
+            if case .driverHangs = error.kind { inputs.leave(node) }
             failures.append(error)
         }
         return nil

@@ -73,6 +73,9 @@ public final class EncoderSupply {
         return level.maximumBitRate(for: profile, codec: codec)
     }
 
+    /// Render nodes that are left out, of all of the recording's supplies: a thread hangs in the driver.
+    public var hungNodes: [String] { inputs.current.hungNodes.sorted() }
+
     /// From one regular keyframe to the next.
     public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
 
@@ -223,7 +226,7 @@ private final class SharedInputs {
     }
 
     /// Encoders that are opened from now on share nothing with those before.
-    func renew() { current = EncoderInputs(codecs: codecs) }
+    func renew() { current = EncoderInputs(codecs: codecs, hungNodes: current.hungNodes) }
 }
 
 extension EncoderRequest {

@@ -35,7 +35,9 @@ final class SurfaceInput: EncoderInput {
         } catch {
             throw EncoderError(error)
         }
-        frames = try Self.makePool(on: connection, size: codedSize, count: surfaceCount)
+        frames = try connection.call {
+            Self.makePool(on: connection, size: codedSize, count: surfaceCount)
+        }.get()
         guard let frame = av_frame_alloc() else {
             var frames: UnsafeMutablePointer<AVBufferRef>? = frames
             av_buffer_unref(&frames)
@@ -166,17 +168,18 @@ final class SurfaceInput: EncoderInput {
     /// A pool of NV12 surfaces on our own display.
     private static func makePool(
         on connection: VADisplayConnection, size: PictureSize, count: Int
-    ) throws(EncoderError) -> UnsafeMutablePointer<AVBufferRef> {
+    ) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
         cffmpeg_keep_log()
-        func failed(_ result: Int32) -> EncoderError {
-            EncoderError(
-                .openFailed(encoder: "VAAPI on \(connection.node)", detail: LibavMessage.reason(result)))
+        func failed(_ result: Int32) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
+            .failure(
+                EncoderError(
+                    .openFailed(encoder: "VAAPI on \(connection.node)", detail: LibavMessage.reason(result))))
         }
         var (device, result) = connection.makeDevice()
         defer { av_buffer_unref(&device) }
-        guard let device else { throw failed(result) }
+        guard let device else { return failed(result) }
         var frames = av_hwframe_ctx_alloc(device)
-        guard let pool = frames else { throw failed(Int32(CFFMPEG_OUT_OF_MEMORY)) }
+        guard let pool = frames else { return failed(Int32(CFFMPEG_OUT_OF_MEMORY)) }
         let context = UnsafeMutableRawPointer(pool.pointee.data)
             .assumingMemoryBound(to: AVHWFramesContext.self)
         context.pointee.format = AV_PIX_FMT_VAAPI
@@ -187,8 +190,8 @@ final class SurfaceInput: EncoderInput {
         result = av_hwframe_ctx_init(pool)
         guard result >= 0 else {
             av_buffer_unref(&frames)
-            throw failed(result)
+            return failed(result)
         }
-        return pool
+        return .success(pool)
     }
 }

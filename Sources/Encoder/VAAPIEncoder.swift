@@ -41,7 +41,8 @@ enum VAAPIEncoder {
             heldBack: configuration.bFrames)
         let rates = SessionRates(properties, regulator, followsTime: false)
         let session = try CodecSession(
-            name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint)
+            name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint),
+            on: candidate.connection
         ) { context in
             context.configure(properties, rates)
             context.pointee.profile = properties.profile.number(in: properties.codec)

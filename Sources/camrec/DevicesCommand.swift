@@ -22,5 +22,6 @@ struct DevicesCommand: ParsableCommand {
         } else {
             try Printout.write(lines: inventory.text)
         }
+        if inventory.leavesThread { ExitStatus.done.endProcess() }
     }
 }

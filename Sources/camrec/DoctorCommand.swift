@@ -29,7 +29,9 @@ struct DoctorCommand: ParsableCommand {
             try Printout.write(lines: diagnosis.text)
             if encode { try printTrials() }
         }
-        if let obstacle = diagnosis.obstacle { throw ExitStatus(obstacle) }
+        let status = diagnosis.obstacle.map(ExitStatus.init) ?? .done
+        if diagnosis.leavesThread { status.endProcess() }
+        if status != .done { throw status }
     }
 
     /// What `--json` prints.

@@ -18,6 +18,9 @@ enum ExitStatus: Int32, Error {
     case busy = 75
     case noPermission = 77
 
+    /// Ends the process at once, because a thread hangs in a driver: exit handlers of libraries may wait for it.
+    func endProcess() -> Never { _exit(rawValue) }
+
     init(_ error: RecordingError) {
         switch error {
         case .capture(let error): self.init(error)

@@ -152,10 +152,9 @@ struct RecordCommand: ParsableCommand {
         let session = RecordingSession(
             command: self, console: console, signals: signals, control: control)
         let ending = session.run()
-        // Exit handlers of libraries may wait for that thread.
         if ending.leavesThread {
             console.finish()
-            _exit(ending.status.rawValue)
+            ending.status.endProcess()
         }
         if ending.status != .done { throw ending.status }
     }

@@ -38,17 +38,18 @@ struct RecordingSession {
     }
 
     func run() -> Ending {
+        var leavesThread = false
         do throws(RecordingError) {
-            return try record()
+            return try record(&leavesThread)
         } catch {
             console.fail(error.description)
-            return Ending(status: ExitStatus(error), leavesThread: false)
+            return Ending(status: ExitStatus(error), leavesThread: leavesThread)
         }
     }
 
     /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
     /// nothing behind.
-    private func record() throws(RecordingError) -> Ending {
+    private func record(_ leavesThread: inout Bool) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
         let stream = try openSource(&service)
@@ -58,6 +59,7 @@ struct RecordingSession {
             command.encoder.request,
             configurations: command.stream.configurations(codecs(of: choices), rate: command.rate),
             source: stream.format)
+        defer { if hasHungNode(supplies) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for supply in supplies { tracks.append(try track(of: supply)) }
         try refuseToOverwriteSource()
@@ -92,7 +94,12 @@ struct RecordingSession {
             supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         return Ending(
-            status: try tell(result, outcome.errors, report), leavesThread: recording.hasAbandonedThread)
+            status: try tell(result, outcome.errors, report),
+            leavesThread: recording.hasAbandonedThread || hasHungNode(supplies))
+    }
+
+    private func hasHungNode(_ supplies: [EncoderSupply]) -> Bool {
+        supplies.contains { !$0.hungNodes.isEmpty }
     }
 
     /// Each codec once, in the order of the outputs.
@@ -245,6 +252,9 @@ struct RecordingSession {
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         for change in stream.controlChanges { tell(change) }
+        for node in supplies.first?.hungNodes ?? [] {
+            console.warn("\(node): its driver does not answer; left out")
+        }
         for choice in supplies.compactMap(\.choice) {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))

@@ -9,6 +9,10 @@ public struct Diagnosis: Sendable, Encodable {
     public let findings: [Finding]
     /// Nil where a recording would work.
     public let obstacle: Obstacle?
+    /// Whether a thread hangs in a driver, for which ordinary clean-up at the process's end may wait.
+    public let leavesThread: Bool
+
+    private enum CodingKeys: CodingKey { case findings, obstacle }
 
     /// Looks at this machine, as this process sees it.
     /// - Parameters:
@@ -20,16 +24,18 @@ public struct Diagnosis: Sendable, Encodable {
         let files = MachineFiles()
         let surroundings = Surroundings(files)
         let doors = Doors(user: .current(), surroundings: surroundings)
+        let encoders = EncoderCheck(files: files, doors: doors).look()
         return Diagnosis(
             surroundings.findings + [doors.user.finding]
                 + CameraCheck(files: files, doors: doors).findings()
-                + EncoderCheck(files: files, doors: doors).findings()
+                + encoders.findings
                 + ServiceCheck(files: files, checkSettings: checkSettings).findings()
-                + DiskCheck.findings(folder: folder, files: files))
+                + DiskCheck.findings(folder: folder, files: files), leavesThread: encoders.leavesThread)
     }
 
-    init(_ findings: [Finding]) {
+    init(_ findings: [Finding], leavesThread: Bool = false) {
         self.findings = findings
+        self.leavesThread = leavesThread
         func isBroken(_ area: Finding.Area) -> Bool {
             let verdicts = findings.filter { $0.area == area }.map(\.verdict)
             return verdicts.contains(.broken) && !verdicts.contains(.fine)

@@ -6,23 +6,31 @@ struct EncoderCheck {
     let files: MachineFiles
     let doors: Doors
 
-    func findings() -> [Finding] {
+    /// What was found, and whether a thread hangs in a driver since.
+    func look() -> (findings: [Finding], leavesThread: Bool) {
         let software = EncoderEntry.software()
         let nodes = RenderNode.all()
-        return (nodes.isEmpty ? [absence()] : nodes.map(finding)) + [
+        var (findings, leavesThread) = (nodes.isEmpty ? [absence()] : [], false)
+        for node in nodes {
+            if let refusal = doors.refusal(of: node, class: "char-drm", module: "drm") {
+                findings.append(
+                    Finding(.encoders, .broken, node, refusal.message, remedy: refusal.remedy))
+                continue
+            }
+            let entry = EncoderEntry(node: node)
+            if entry.hangs { leavesThread = true }
+            findings.append(finding(node, entry))
+        }
+        findings.append(
             Finding(
                 .encoders, software.problem == nil ? .fine : .broken, "software",
                 software.problem ?? software.driver,
                 remedy: software.problem == nil
-                    ? nil : "install the distribution's FFmpeg: sudo apt install libavcodec-extra")
-        ]
+                    ? nil : "install the distribution's FFmpeg: sudo apt install libavcodec-extra"))
+        return (findings, leavesThread)
     }
 
-    private func finding(_ node: String) -> Finding {
-        if let refusal = doors.refusal(of: node, class: "char-drm", module: "drm") {
-            return Finding(.encoders, .broken, node, refusal.message, remedy: refusal.remedy)
-        }
-        let entry = EncoderEntry(node: node)
+    private func finding(_ node: String, _ entry: EncoderEntry) -> Finding {
         let kernelDriver = kernelDriver(of: node)
         guard let problem = entry.problem else {
             let codecs = Set(entry.profiles.map(\.codec)).sorted().joined(separator: " and ")
@@ -30,7 +38,8 @@ struct EncoderCheck {
         }
         return Finding(
             .encoders, .broken, node, problem,
-            remedy: kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
+            // One that hangs is there.
+            remedy: entry.hangs ? nil : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
     }
 
     /// Where there is no render node at all.

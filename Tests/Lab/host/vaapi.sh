@@ -56,6 +56,15 @@ records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --n
 refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
 exact
 
+# What a driver says of the attributes of an entry point means nothing where it does not have that.
+encoders() { # the profiles and entry points of the GPU
+    "$@" "$CAMREC" devices --json | "$PYTHON" -c 'import json, sys; print([(p["profile"], p["entryPoint"]) for e in json.load(sys.stdin)["encoders"] if e.get("node") for p in e["profiles"]])'
+}
+cc -shared -fPIC -O2 -Wall -Wextra -o generous.so "$LAB/host/generous.c"
+encoders "${launcher[@]}" >encoders
+encoders env LD_PRELOAD="$work/generous.so" "${launcher[@]}" >generous
+check "$driver: only entry points that the driver has are listed" cmp encoders generous
+
 scenes --seed 4 --seconds 1 --kind changing -o scene.y4m
 for codec in h264 hevc; do
     check "$driver: $codec, no picture is held back" stepwise scene.y4m $codec 0 "${launcher[@]}" "$CAMREC" --device {} --no-pace --encoder vaapi --codec $codec -
@@ -252,6 +261,42 @@ for codec in h264 h265; do
     gpu_says "$driver: slow GPU, $codec: a session for each rate" 'devices[0].sessions >= 2'
     check "$driver: slow GPU, $codec: parameter sets never change" "$CAMREC" inspect --avcc out.avcc --avcc-record out.avcC --overwrite out.$codec
 done
+
+# A driver that never answers, at each call that enters it before the first picture: its node is left out, and every
+# command ends. Side by side, because each waits for ten seconds.
+case $driver in
+    radeonsi) stuck=("VERSION" "AMDGPU_INFO 20" "AMDGPU_CTX") ;;
+    iHD) stuck=("VERSION" "I915_GETPARAM 20" "I915_GEM_CONTEXT_CREATE") ;;
+esac
+hangs() { # PLACE OPTIONS...: in a folder of its own; its exit code goes into a file
+    mkdir -p "stuck$1"
+    (
+        cd "stuck$1"
+        status=0
+        FAKEGPU_FAULTS="stuck ${stuck[$1]}" timeout --kill-after=5 60 "${launcher[@]}" "$CAMREC" "${@:2}" >stdout 2>stderr </dev/null || status=$?
+        echo "$status" >status
+    ) &
+}
+unset FAKEGPU_REPORT
+for place in 0 1 2; do hangs $place --device test --size 320x240 --frames 30 --overwrite --report report.json out.h264; done
+wait
+for place in 0 1 2; do
+    check "$driver: stuck in ${stuck[$place]}: ends well" test "$(cat "stuck$place/status")" = 0
+    check "$driver: stuck in ${stuck[$place]}: the node is left out, with the reason" grep -q "renderD128: its driver does not answer; left out" "stuck$place/stderr"
+    check "$driver: stuck in ${stuck[$place]}: software took over" report "stuck$place/report.json" 'frames.written == 30' 'encoder.implementation == "libx264"'
+done
+stuck=("*" "*" "*")
+hangs 0 --device test --frames 30 --overwrite --encoder vaapi out.h265
+hangs 1 devices
+hangs 2 doctor
+wait
+check "$driver: stuck, no other encoder" test "$(cat stuck0/status)" = 69
+check "$driver: stuck, no other encoder: nothing was made" test ! -e stuck0/out.h265
+check "$driver: stuck: devices ends" test "$(cat stuck1/status)" = 0
+check "$driver: stuck: devices says why" grep -q "renderD128: its driver does not answer" stuck1/stdout
+check "$driver: stuck: doctor ends, for want of a camera" test "$(cat stuck2/status)" = 66
+check "$driver: stuck: doctor says why" grep -q "renderD128: its driver does not answer" stuck2/stdout
+export FAKEGPU_REPORT=$work/gpu.lines
 
 # A fence that never signals: the thread that waits for it is left behind, and both codecs go on with a fresh display.
 echo "hang 20" >faults

@@ -67,20 +67,33 @@ static bool read_error(const char *word, int *error)
     return false;
 }
 
-static bool read_failure(struct faults *faults, char *const words[WORD_LIMIT])
+/* An ioctl's name, and behind it perhaps the first call and how many. */
+static bool add_failure(struct faults *faults, const char *name, int error, char *const calls[2])
 {
-    struct ioctl_failure failure = {.first = 1, .times = UINT64_MAX};
+    struct ioctl_failure failure = {.error = error, .first = 1, .times = UINT64_MAX};
 
-    if (faults->failure_count == FAULT_FAILURE_LIMIT || strlen(words[1]) >= sizeof failure.name ||
-        (strcmp(words[1], "*") != 0 && !ioctl_is_known(words[1])) || !read_error(words[2], &failure.error))
+    if (faults->failure_count == FAULT_FAILURE_LIMIT || strlen(name) >= sizeof failure.name ||
+        (strcmp(name, "*") != 0 && !ioctl_is_known(name)))
         return false;
-    strcpy(failure.name, words[1]);
-    if (words[3] && !read_number(words[3], &failure.first))
+    strcpy(failure.name, name);
+    if (calls[0] && !read_number(calls[0], &failure.first))
         return false;
-    if (words[4] && !read_number(words[4], &failure.times))
+    if (calls[0] && calls[1] && !read_number(calls[1], &failure.times))
         return false;
     faults->failures[faults->failure_count++] = failure;
     return true;
+}
+
+static bool read_failure(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    int error;
+
+    return read_error(words[2], &error) && add_failure(faults, words[1], error, words + 3);
+}
+
+static bool read_stuck(struct faults *faults, char *const words[WORD_LIMIT])
+{
+    return add_failure(faults, words[1], 0, words + 2);
 }
 
 static bool read_milliseconds(const char *word, uint64_t *nanoseconds)
@@ -130,7 +143,7 @@ static const struct kind {
 } kinds[] = {
     {"fail", 3, 5, read_failure},  {"memory", 2, 2, read_memory}, {"hang", 2, 3, read_hang},
     {"lost", 2, 2, read_lost},     {"coded", 2, 2, read_coded},   {"slow", 2, 2, read_slow},
-    {"import", 2, 2, read_import},
+    {"import", 2, 2, read_import}, {"stuck", 2, 4, read_stuck},
 };
 
 /* Adds the fault, or nothing. */
@@ -263,7 +276,7 @@ void faults_refresh(void)
 
 int faults_ioctl(struct device *device, const char *name)
 {
-    int error = 0;
+    const struct ioctl_failure *fault = NULL;
 
     for (size_t i = 0; i < device->faults.failure_count; i++) {
         struct ioctl_failure *failure = &device->faults.failures[i];
@@ -271,10 +284,13 @@ int faults_ioctl(struct device *device, const char *name)
         if (strcmp(failure->name, "*") != 0 && (!name || strcmp(failure->name, name) != 0))
             continue;
         failure->calls++;
-        if (!error && failure->calls >= failure->first && failure->calls - failure->first < failure->times)
-            error = failure->error;
+        if (!fault && failure->calls >= failure->first && failure->calls - failure->first < failure->times)
+            fault = failure;
     }
-    if (error)
-        device->statistics.faults++;
-    return -error;
+    if (!fault)
+        return 0;
+    device->statistics.faults++;
+    if (!fault->error)
+        clock_wait(NEVER, NEVER); /* other threads go on */
+    return -fault->error;
 }

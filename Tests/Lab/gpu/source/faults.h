@@ -14,7 +14,7 @@ enum { FAULT_FAILURE_LIMIT = 8, FAULT_NAME_SIZE = 40 };
 /* fail IOCTL ERRNO [CALL [TIMES]] */
 struct ioctl_failure {
     char name[FAULT_NAME_SIZE]; /* as ioctl_name says it; * is any */
-    int error;
+    int error; /* 0: the call never returns */
     uint64_t first, times;
     uint64_t calls; /* so far */
 };
@@ -34,7 +34,8 @@ struct faults {
 /* With the lock held. Reads the faults at the first call, and the control file's when that has changed. */
 void faults_refresh(void);
 
-/* What an ioctl is to fail with: a negative errno, or 0. Counts the call. `name`: null for an unknown one. */
+/* What an ioctl is to fail with: a negative errno, or 0. Counts the call, and does not return from one that is to be
+ * stuck. `name`: null for an unknown one. */
 int faults_ioctl(struct device *device, const char *name);
 
 #endif

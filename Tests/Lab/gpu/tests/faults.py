@@ -120,6 +120,17 @@ def hang(folder, gpu, _):
     raise Wrong(f"the program ends: {run.said}")
 
 
+def stuck(folder, gpu, _):
+    """The program waits in the call for ever."""
+    run = encode(folder, gpu, {"FAKEGPU_FAULTS": f"stuck {DEVICES[gpu][0]}"})
+    try:
+        run.finish(limit=3)
+    except subprocess.TimeoutExpired:
+        expect(run.coded() == 0, f"{run.coded()} pictures were coded")
+        return
+    raise Wrong(f"the program ends: {run.said}")
+
+
 def coded_buffer(folder, gpu, _):
     # iHD says that the picture failed; radeonsi gives one of no bytes, which ffmpeg takes.
     run = encode(folder, gpu, {"FAKEGPU_FAULTS": "coded 1000"}).finish()
@@ -194,7 +205,7 @@ def imported(folder, gpu, program):
     expect(run.status == 1 and run.devices[0]["faults"] >= 1, f"not refused: {run.said} {run.devices}")
 
 
-TESTS = (plain, cheap, failing_allocation, failing_once, no_memory, device_lost, hang_and_reset, hang, coded_buffer,
+TESTS = (plain, cheap, failing_allocation, failing_once, no_memory, device_lost, hang_and_reset, hang, stuck, coded_buffer,
          coded_buffer_later, slow, unreadable, control, one_of_two, leak, imported)
 
 

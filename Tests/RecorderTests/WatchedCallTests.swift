@@ -1,0 +1,66 @@
+import Testing
+import Threading
+
+@Suite struct WatchedCallTests {
+    @Test("gives what the call returns")
+    func returns() { #expect(WatchedCall.run(patience: 1000) { 6 * 7 } == 42) }
+
+    @Test("gives up a call that never returns, and goes on")
+    func hangs() {
+        let never = Monitor()
+        let result: Int? = WatchedCall.run(patience: 3, tick: 1_000_000) {
+            never.withLock { while true { never.wait() } }
+        }
+        #expect(result == nil)
+    }
+
+    @Test("a call that returns too late changes nothing any more")
+    func late() {
+        let gate = Gate()
+        let result = WatchedCall.run(patience: 3, tick: 1_000_000) {
+            gate.pass()
+            return Value(gate)
+        }
+        #expect(result == nil)
+        gate.open()
+        // The thread holds on to its value: it neither returns nor ends.
+        gate.waitUntilPassed()
+        #expect(!gate.isReleased)
+    }
+
+    private final class Value {
+        private let gate: Gate
+        init(_ gate: Gate) { self.gate = gate }
+        deinit { gate.release() }
+    }
+
+    /// Holds up whoever passes until it is open.
+    private final class Gate: @unchecked Sendable {
+        // Safe to share: all of it is touched with the lock held.
+        private let monitor = Monitor()
+        private var (isOpen, isPassed, released) = (false, false, false)
+
+        func open() { set { isOpen = true } }
+        func release() { set { released = true } }
+        var isReleased: Bool { monitor.withLock { released } }
+
+        func pass() {
+            monitor.withLock {
+                while !isOpen { monitor.wait() }
+                isPassed = true
+                monitor.signal()
+            }
+        }
+
+        func waitUntilPassed() {
+            monitor.withLock { while !isPassed { monitor.wait() } }
+        }
+
+        private func set(_ change: () -> Void) {
+            monitor.withLock {
+                change()
+                monitor.signal()
+            }
+        }
+    }
+}
