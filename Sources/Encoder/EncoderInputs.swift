@@ -8,28 +8,39 @@ import Capture
 /// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
 final class EncoderInputs {
     private let codecs: [Codec]
-    /// Render nodes in whose driver a thread hangs.
-    private(set) var hungNodes: Set<String>
+    /// What is known of render nodes, by path.
+    private(set) var nodes: [String: NodeRecord]
     private weak var surfaces: SurfaceInput?
     private weak var memory: SoftwareInput?
 
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording is to have at once.
-    ///   - hungNodes: render nodes that are not to be entered.
-    init(codecs: [Codec], hungNodes: Set<String> = []) {
+    ///   - nodes: what is known of render nodes from before.
+    init(codecs: [Codec], nodes: [String: NodeRecord] = [:]) {
         self.codecs = codecs
-        self.hungNodes = hungNodes
+        self.nodes = nodes
     }
 
-    /// Never enters the node's driver again, because a thread hangs in it.
-    func leave(_ node: String) {
-        hungNodes.insert(node)
+    /// What came of a render node in a recording.
+    struct NodeRecord {
+        /// How pictures are uploaded, since a picture was written and read back; nil before.
+        var upload: UploadMethod?
+        /// Threads that hang in its driver.
+        var hangs = 0
+
+        /// One that has worked may have been reset since.
+        var isLeftOut: Bool { hangs > (upload == nil ? 0 : 2) }
+    }
+
+    /// A thread hangs in the node's driver. After one hang at the start, or several later, it is not entered again.
+    func recordHang(on node: String) {
+        nodes[node, default: NodeRecord()].hangs += 1
         if surfaces?.connection.node == node { surfaces = nil }
     }
 
     /// The render node in use by an encoder that is open, if it is this one; else a new connection.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
-        if hungNodes.contains(node) { throw EncoderError(.driverHangs(node: node)) }
+        if nodes[node]?.isLeftOut == true { throw EncoderError(.driverHangs(node: node)) }
         if let open = surfaces?.connection, open.node == node { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }
@@ -38,13 +49,18 @@ final class EncoderInputs {
     /// - Parameter heldBack: how many surfaces one encoder keeps for reordering.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        heldBack: Int
+        heldBack: Int, upload: UploadMethod
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection { return surfaces }
         // One to fill, those that an encoder keeps for reordering, and those under way.
         let input = try SurfaceInput(
             connection: connection, source: source, size: size, color: color,
-            surfaceCount: (4 + heldBack) * codecs.count)
+            surfaceCount: (4 + heldBack) * codecs.count, upload: nodes[connection.node]?.upload ?? upload)
+        // Of what is opened later in the recording nobody is to wait for a check.
+        if nodes[connection.node]?.upload == nil {
+            try input.check(isChangeable: upload == .auto)
+            nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
+        }
         surfaces = input
         return input
     }

@@ -26,6 +26,8 @@ public struct EncoderRequest: Sendable, Hashable {
     public var renderNode: String?
     /// Which of a driver's entry points.
     public var lowPower = LowPower.auto
+    /// How pictures get to the GPU.
+    public var upload = UploadMethod.auto
 
     /// Asks for the best that works.
     public init() {}
@@ -111,8 +113,8 @@ struct EncoderSelection {
                 }
                 do throws(EncoderError) {
                     return try VAAPIEncoder.open(
-                        configuration, source: source, on: candidate, inputs: inputs,
-                        regulator: regulator)
+                        configuration, source: source, on: candidate, upload: request.upload,
+                        inputs: inputs, regulator: regulator)
                 } catch {
                     switch error.kind {
                     case .contradiction, .driverHangs: throw error
@@ -122,7 +124,7 @@ struct EncoderSelection {
             }
         } catch {
             if case .contradiction = error.kind { throw error }
-            if case .driverHangs = error.kind { inputs.leave(node) }
+            if case .driverHangs = error.kind { inputs.recordHang(on: node) }
             failures.append(error)
         }
         return nil

@@ -73,8 +73,9 @@ public final class EncoderSupply {
         return level.maximumBitRate(for: profile, codec: codec)
     }
 
-    /// Render nodes that are left out, of all of the recording's supplies: a thread hangs in the driver.
-    public var hungNodes: [String] { inputs.current.hungNodes.sorted() }
+    /// Render nodes in whose driver a thread hangs since an encoder was to be opened on them, in any of the
+    /// recording's supplies.
+    public var hungNodes: [String] { inputs.current.nodes.filter { $0.value.hangs > 0 }.keys.sorted() }
 
     /// From one regular keyframe to the next.
     public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
@@ -226,17 +227,20 @@ private final class SharedInputs {
     }
 
     /// Encoders that are opened from now on share nothing with those before.
-    func renew() { current = EncoderInputs(codecs: codecs, hungNodes: current.hungNodes) }
+    func renew() { current = EncoderInputs(codecs: codecs, nodes: current.nodes) }
 }
 
 extension EncoderRequest {
     /// What was asked of a GPU and means nothing to the encoder that was found.
     fileprivate func notes(on details: EncoderDetails) -> [EncoderNote] {
-        guard lowPower != .auto, details.entryPoint == nil else { return [] }
-        return [
-            EncoderNote(
-                "--low-power \(lowPower.rawValue) has no effect: \(details.implementation) is software",
-                contradictsRequest: true)
+        guard details.entryPoint == nil else { return [] }
+        let useless = [
+            lowPower == .auto ? nil : "--low-power \(lowPower.rawValue)",
+            upload == .auto ? nil : "--upload \(upload.rawValue)",
         ]
+        return useless.compactMap { $0 }.map {
+            EncoderNote(
+                "\($0) has no effect: \(details.implementation) is software", contradictsRequest: true)
+        }
     }
 }

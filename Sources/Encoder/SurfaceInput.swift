@@ -6,7 +6,7 @@ import Capture
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 ///
 /// A surface that the driver lets us map is written where it lies. Where it does not (radeonsi 22.3 for a
-/// fresh pool surface) the picture is written into an image of the driver's and uploaded.
+/// fresh pool surface), or not rightly, the picture is written into an image of the driver's and put into the surface.
 final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
@@ -16,13 +16,14 @@ final class SurfaceInput: EncoderInput {
     private let codedSize: PictureSize
     /// The frame has the picture.
     private var isFilled = false
-    /// The image for uploads, made when the first surface could not be mapped.
-    private var uploadImage: VAImage?
+    private let writer: SurfaceWriter
+    /// How pictures are uploaded, where that is not as the driver lets expect.
+    private(set) var note: EncoderNote?
 
     /// - Parameter surfaceCount: surfaces in the pool: what the encoders hold back and one to fill.
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        surfaceCount: Int
+        surfaceCount: Int, upload: UploadMethod
     ) throws(EncoderError) {
         self.connection = connection
         self.size = size
@@ -30,6 +31,7 @@ final class SurfaceInput: EncoderInput {
             throw EncoderError(.unsupported("pictures of \(size) are too large"))
         }
         self.codedSize = codedSize
+        writer = SurfaceWriter(connection: connection, size: codedSize, method: upload)
         do {
             converter = try PixelConverter(source: source, layout: .nv12, color: color)
         } catch {
@@ -46,8 +48,26 @@ final class SurfaceInput: EncoderInput {
         picture = frame
     }
 
+    /// How pictures are uploaded from now on: put, or as was asked for.
+    var upload: UploadMethod { writer.method == .put ? .put : .auto }
+
+    /// Writes a picture, reads it back, and uploads the other way where it is another.
+    func check(isChangeable: Bool) throws(EncoderError) {
+        let result = try connection.call { [self] () -> Result<EncoderNote?, EncoderError> in
+            do throws(EncoderError) {
+                let surface = try takeSurface()
+                defer { release() }
+                return .success(
+                    try UploadCheck.settle(
+                        writer, on: surface, size: codedSize, isChangeable: isChangeable,
+                        node: connection.node)
+                )
+            } catch { return .failure(error) }
+        }
+        note = try result.get()
+    }
+
     deinit {
-        if let uploadImage { vaDestroyImage(connection.display, uploadImage.image_id) }
         var frame: UnsafeMutablePointer<AVFrame>? = picture
         av_frame_free(&frame)
         var frames: UnsafeMutablePointer<AVBufferRef>? = frames
@@ -62,10 +82,9 @@ final class SurfaceInput: EncoderInput {
 
     func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
-        let result = av_hwframe_get_buffer(frames, picture, 0)
-        guard result >= 0 else { throw failed("no free surface", LibavMessage.reason(result)) }
+        let surface = try takeSurface()
         do throws(EncoderError) {
-            try write(buffer, to: VASurfaceID(truncatingIfNeeded: UInt(bitPattern: picture.pointee.data.3)))
+            try write(buffer, to: surface)
         } catch {
             release()
             throw error
@@ -76,89 +95,29 @@ final class SurfaceInput: EncoderInput {
         return picture
     }
 
+    /// A surface of the pool's, in the frame.
+    private func takeSurface() throws(EncoderError) -> VASurfaceID {
+        let result = av_hwframe_get_buffer(frames, picture, 0)
+        guard result >= 0 else { throw failed("no free surface", LibavMessage.reason(result)) }
+        return VASurfaceID(truncatingIfNeeded: UInt(bitPattern: picture.pointee.data.3))
+    }
+
     func release() {
         av_frame_unref(picture)
         isFilled = false
     }
 
     private func write(_ buffer: borrowing PixelBuffer, to surface: VASurfaceID) throws(EncoderError) {
-        if let uploadImage {
-            try upload(buffer, through: uploadImage, to: surface)
-        } else if let image = derivedImage(of: surface) {
-            defer { vaDestroyImage(connection.display, image.image_id) }
-            try fill(image, from: buffer)
-        } else {
-            let image = try makeUploadImage()
-            uploadImage = image
-            try upload(buffer, through: image, to: surface)
+        try writer.write(to: surface) { planes throws(EncoderError) in
+            let target = PictureSurface(
+                size: buffer.format.size, paddedSize: codedSize, luma: planes.luma,
+                chroma: .interleaved(planes.chroma))
+            do throws(ConversionError) {
+                try converter.convert(buffer, into: target)
+            } catch {
+                throw EncoderError(error)
+            }
         }
-    }
-
-    private func upload(
-        _ buffer: borrowing PixelBuffer, through image: VAImage, to surface: VASurfaceID
-    ) throws(EncoderError) {
-        try fill(image, from: buffer)
-        let (width, height) = (UInt32(codedSize.width), UInt32(codedSize.height))
-        let status = vaPutImage(
-            connection.display, surface, image.image_id, 0, 0, width, height, 0, 0, width, height)
-        guard status == VA_STATUS_SUCCESS else { throw failed("upload", status) }
-    }
-
-    /// The surface itself as an image; nil where the driver cannot give it as NV12.
-    private func derivedImage(of surface: VASurfaceID) -> VAImage? {
-        var image = VAImage()
-        guard vaDeriveImage(connection.display, surface, &image) == VA_STATUS_SUCCESS else { return nil }
-        if holdsPicture(image) { return image }
-        vaDestroyImage(connection.display, image.image_id)
-        return nil
-    }
-
-    private func makeUploadImage() throws(EncoderError) -> VAImage {
-        var format = VAImageFormat()
-        format.fourcc = UInt32(CVAAPI_FOURCC_NV12)
-        format.byte_order = UInt32(VA_LSB_FIRST)
-        format.bits_per_pixel = 12
-        var image = VAImage()
-        let status = vaCreateImage(
-            connection.display, &format, Int32(codedSize.width), Int32(codedSize.height), &image)
-        guard status == VA_STATUS_SUCCESS else { throw failed("image", status) }
-        guard holdsPicture(image) else {
-            vaDestroyImage(connection.display, image.image_id)
-            throw failed("image", "its layout does not hold the picture")
-        }
-        return image
-    }
-
-    /// Pitches and offsets are the driver's word: they must lie within its own data size.
-    private func holdsPicture(_ image: VAImage) -> Bool {
-        guard image.format.fourcc == UInt32(CVAAPI_FOURCC_NV12), image.num_planes == 2 else { return false }
-        let (luma, chroma) = (Int(image.pitches.0), Int(image.pitches.1))
-        return luma >= codedSize.width && chroma >= codedSize.width
-            && Int(image.offsets.0) + luma * codedSize.height <= Int(image.data_size)
-            && Int(image.offsets.1) + chroma * codedSize.height / 2 <= Int(image.data_size)
-            && Int(image.offsets.0) + luma * codedSize.height <= Int(image.offsets.1)
-    }
-
-    private func fill(_ image: VAImage, from buffer: borrowing PixelBuffer) throws(EncoderError) {
-        var mapped: UnsafeMutableRawPointer?
-        let status = vaMapBuffer(connection.display, image.buf, &mapped)
-        guard status == VA_STATUS_SUCCESS, let mapped else { throw failed("mapping a surface", status) }
-        defer { vaUnmapBuffer(connection.display, image.buf) }
-        let bytes = mapped.assumingMemoryBound(to: UInt8.self)
-        let surface = PictureSurface(
-            size: buffer.format.size, paddedSize: codedSize,
-            luma: PictureSurface.Plane(bytes + Int(image.offsets.0), stride: Int(image.pitches.0)),
-            chroma: .interleaved(
-                PictureSurface.Plane(bytes + Int(image.offsets.1), stride: Int(image.pitches.1))))
-        do {
-            try converter.convert(buffer, into: surface)
-        } catch {
-            throw EncoderError(error)
-        }
-    }
-
-    private func failed(_ what: String, _ status: VAStatus) -> EncoderError {
-        failed(what, String(cString: vaErrorStr(status)))
     }
 
     private func failed(_ what: String, _ detail: String) -> EncoderError {

@@ -20,7 +20,7 @@ enum VAAPIEncoder {
 
     static func open(
         _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate,
-        inputs: EncoderInputs, regulator: RateRegulator
+        upload: UploadMethod, inputs: EncoderInputs, regulator: RateRegulator
     ) throws(EncoderError) -> VideoEncoder {
         guard let first = candidate.capabilities.first else {
             throw EncoderError(
@@ -38,7 +38,7 @@ enum VAAPIEncoder {
                 rateTraits: .driver(candidate.codec)))
         let input = try inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
-            heldBack: configuration.bFrames)
+            heldBack: configuration.bFrames, upload: upload)
         let rates = SessionRates(properties, regulator, followsTime: false)
         let session = try CodecSession(
             name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint),
@@ -59,7 +59,8 @@ enum VAAPIEncoder {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            details: EncoderDetails(candidate, properties), regulator: regulator, rates: rates)
+            details: EncoderDetails(candidate, properties), regulator: regulator, rates: rates,
+            notes: [input.note].compactMap { $0 })
     }
 
     private static func options(

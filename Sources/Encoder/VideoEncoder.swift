@@ -35,7 +35,7 @@ public final class VideoEncoder: PictureEncoder {
 
     init(
         session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
-        details: EncoderDetails, regulator: RateRegulator, rates: SessionRates
+        details: EncoderDetails, regulator: RateRegulator, rates: SessionRates, notes: [EncoderNote] = []
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate,
@@ -48,7 +48,7 @@ public final class VideoEncoder: PictureEncoder {
         self.session = session
         self.input = input
         self.details = details
-        notes = properties.notes
+        self.notes = properties.notes + notes
         size = properties.size
         color = properties.color
         self.properties = properties

@@ -12,9 +12,12 @@ struct EncoderOptions: ParsableArguments {
     @Option(help: "The GPU's low-power encoder (EncSliceLP).")
     var lowPower: EncoderRequest.LowPower = .auto
 
+    @Option(help: "How pictures get to the GPU. auto maps surfaces where the driver does that right.")
+    var upload: UploadMethod = .auto
+
     func validate() throws {
-        if encoder == .software, renderNode != nil || lowPower != .auto {
-            throw ValidationError("--encoder software excludes --render-node and --low-power")
+        if encoder == .software, renderNode != nil || lowPower != .auto || upload != .auto {
+            throw ValidationError("--encoder software excludes --render-node, --low-power and --upload")
         }
     }
 
@@ -23,6 +26,7 @@ struct EncoderOptions: ParsableArguments {
         request.preference = encoder
         request.renderNode = renderNode
         request.lowPower = lowPower
+        request.upload = upload
         return request
     }
 }

@@ -22,6 +22,7 @@ extension Level: ExpressibleByArgument {
 extension Codec: ExpressibleByArgument {}
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
+extension UploadMethod: ExpressibleByArgument {}
 extension EncoderConfiguration.Profile: ExpressibleByArgument {}
 extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
 extension EncoderConfiguration.Latency: ExpressibleByArgument {}

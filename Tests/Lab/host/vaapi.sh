@@ -85,6 +85,30 @@ lossless "4:2:2 of 636x358" in.y4m 0
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=322x242:r=30 -frames:v 12 -pix_fmt yuv444p in.y4m
 lossless "4:4:4 of 322x242" in.y4m 1
 
+# A driver that gets surfaces wrong one way: the other way is taken, and told; where there is none, it is told.
+cc -shared -fPIC -O2 -Wall -Wextra -o askew.so "$LAB/host/askew.c"
+upright=("${launcher[@]}")
+askew() { # WAY OPTIONS...
+    launcher=(env "ASKEW=$1" "LD_PRELOAD=$work/askew.so" "${upright[@]}")
+    records "$driver: askew $*" --device in.y4m "${vaapi[@]}" "${@:2}" out.h264
+    launcher=("${upright[@]}")
+}
+is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
+right=(pictures equal out.h264 in.y4m --format y4m --tolerance 1)
+askew none && check "$driver: surfaces are read back as they were written" is_silent
+askew map && check "$driver: mapped surfaces are askew: the pictures are right" "${right[@]}"
+if grep -q 'surface that is mapped' stderr; then maps=yes; else maps=''; fi
+[ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
+askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
+    check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
+askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back is another than the one'
+if [ -n "$maps" ]; then
+    askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
+    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back is another than the one'
+else
+    refuses "$driver: --upload map is refused with the reason" 69 'leave out --upload map' --device test --frames 10 "${vaapi[@]}" --upload map out.h264
+fi
+
 records "$driver: NV12" --device test --format nv12 --size 320x240 --frames 10 "${vaapi[@]}" nv12.h264 || true
 for format in nv21 yu12 yv12 yuyv uyvy yvyu; do
     records "$driver: $format" --device test --format $format --size 320x240 --frames 10 "${vaapi[@]}" out.h264 &&

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    INFO_MAX_IBS = 0x22,     /* amdgpu_drm.h of libdrm 2.4.115 */
     GB_ADDR_CONFIG = 0x263e, /* the register's offset in dwords, the kernel's gc_9_1_offset.h */
     RING_BUFFERS = 8,        /* HW IP types that are answered, up to AMDGPU_HW_IP_VCN_JPEG */
     LARGEST_WIDTH = 4096,
@@ -199,6 +200,8 @@ int amdgpu_info(struct device *device, const struct drm_amdgpu_info *query)
     case AMDGPU_INFO_NUM_BYTES_MOVED:
     case AMDGPU_INFO_NUM_EVICTIONS:
         break; /* 0 */
+    case INFO_MAX_IBS:
+        return -EINVAL; /* a kernel of DRM 3.49 does not know it yet; Mesa 25 asks */
     default:
         report_unmodelled(device, "AMDGPU_INFO query", query->query);
         return -EINVAL;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum {
+    QUERY_HWCONFIG_BLOB = 5, /* i915_drm.h of libdrm 2.4.113: DRM_I915_QUERY_HWCONFIG_BLOB */
     SUBSLICE_COUNT = 6,
     FULL_PPGTT = 3,
     FENCE_COUNT = 32,
@@ -154,6 +155,9 @@ static int answer_item(struct device *device, struct drm_i915_query_item *item)
     case DRM_I915_QUERY_MEMORY_REGIONS:
         size = memory_regions(&answer);
         break;
+    case QUERY_HWCONFIG_BLOB:
+        item->length = -ENODEV; /* these GPUs have no such table: intel_guc_hwconfig.c; iHD 25 asks */
+        return 0;
     default:
         report_unmodelled(device, "DRM_I915_QUERY", item->query_id);
         item->length = -EINVAL;

@@ -1,0 +1,143 @@
+import Acceleration
+import CVAAPI
+import Capture
+
+/// How a picture gets into a surface of the GPU's.
+public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
+    /// Mapped where the driver does that right, else put.
+    case auto
+    /// The surface is mapped, and written where it lies (vaDeriveImage).
+    case map
+    /// An image of the driver's is written, and put into the surface (vaPutImage).
+    case put
+}
+
+/// Writes pictures into NV12 surfaces of one size. Used by one thread.
+final class SurfaceWriter {
+    private let connection: VADisplayConnection
+    private let size: PictureSize
+    private let wanted: UploadMethod
+    /// The image for uploads, made when the first surface could not be mapped.
+    private var uploadImage: VAImage?
+
+    /// Where to write a picture.
+    struct Planes {
+        let luma: PictureSurface.Plane
+        let chroma: PictureSurface.Plane
+
+        init(_ image: VAImage, at memory: UnsafeMutableRawPointer) {
+            let bytes = memory.assumingMemoryBound(to: UInt8.self)
+            luma = PictureSurface.Plane(bytes + Int(image.offsets.0), stride: Int(image.pitches.0))
+            chroma = PictureSurface.Plane(bytes + Int(image.offsets.1), stride: Int(image.pitches.1))
+        }
+    }
+
+    /// - Parameter size: of the surfaces.
+    init(connection: VADisplayConnection, size: PictureSize, method: UploadMethod) {
+        self.connection = connection
+        self.size = size
+        wanted = method
+    }
+
+    deinit {
+        if let uploadImage { vaDestroyImage(connection.display, uploadImage.image_id) }
+    }
+
+    /// What is done since the last surface was written.
+    var method: UploadMethod { uploadImage == nil ? .map : .put }
+
+    /// Writes a picture into a surface that nothing else uses.
+    func write(
+        to surface: VASurfaceID, _ fill: (Planes) throws(EncoderError) -> Void
+    ) throws(EncoderError) {
+        if uploadImage == nil, wanted != .put, let image = derivedImage(of: surface) {
+            defer { vaDestroyImage(connection.display, image.image_id) }
+            return try access(image, fill)
+        }
+        if uploadImage == nil {
+            guard wanted != .map else {
+                throw failed("mapping a surface", "the driver does not; leave out --upload map")
+            }
+            uploadImage = try makeImage()
+        }
+        guard let uploadImage else { return }
+        try access(uploadImage, fill)
+        let (width, height) = (UInt32(size.width), UInt32(size.height))
+        let status = vaPutImage(
+            connection.display, surface, uploadImage.image_id, 0, 0, width, height, 0, 0, width, height)
+        guard status == VA_STATUS_SUCCESS else { throw failed("upload", status) }
+    }
+
+    /// Puts pictures from now on.
+    func stopMapping() throws(EncoderError) {
+        if uploadImage == nil { uploadImage = try makeImage() }
+    }
+
+    /// Reads a surface by a way of its own (vaGetImage); false where the driver does not allow that.
+    func read(
+        from surface: VASurfaceID, _ look: (Planes) throws(EncoderError) -> Void
+    ) throws(EncoderError) -> Bool {
+        guard vaSyncSurface(connection.display, surface) == VA_STATUS_SUCCESS, let image = try? makeImage()
+        else { return false }
+        defer { vaDestroyImage(connection.display, image.image_id) }
+        let (width, height) = (UInt32(size.width), UInt32(size.height))
+        guard
+            vaGetImage(connection.display, surface, 0, 0, width, height, image.image_id) == VA_STATUS_SUCCESS
+        else { return false }
+        try access(image, look)
+        return true
+    }
+
+    /// The surface itself as an image; nil where the driver cannot give it as NV12.
+    private func derivedImage(of surface: VASurfaceID) -> VAImage? {
+        var image = VAImage()
+        guard vaDeriveImage(connection.display, surface, &image) == VA_STATUS_SUCCESS else { return nil }
+        if holdsPicture(image) { return image }
+        vaDestroyImage(connection.display, image.image_id)
+        return nil
+    }
+
+    private func makeImage() throws(EncoderError) -> VAImage {
+        var format = VAImageFormat()
+        format.fourcc = UInt32(CVAAPI_FOURCC_NV12)
+        format.byte_order = UInt32(VA_LSB_FIRST)
+        format.bits_per_pixel = 12
+        var image = VAImage()
+        let status = vaCreateImage(
+            connection.display, &format, Int32(size.width), Int32(size.height), &image)
+        guard status == VA_STATUS_SUCCESS else { throw failed("image", status) }
+        guard holdsPicture(image) else {
+            vaDestroyImage(connection.display, image.image_id)
+            throw failed("image", "its layout does not hold the picture")
+        }
+        return image
+    }
+
+    /// Pitches and offsets are the driver's word: they must lie within its own data size.
+    private func holdsPicture(_ image: VAImage) -> Bool {
+        guard image.format.fourcc == UInt32(CVAAPI_FOURCC_NV12), image.num_planes == 2 else { return false }
+        let (luma, chroma) = (Int(image.pitches.0), Int(image.pitches.1))
+        return luma >= size.width && chroma >= size.width
+            && Int(image.offsets.0) + luma * size.height <= Int(image.data_size)
+            && Int(image.offsets.1) + chroma * size.height / 2 <= Int(image.data_size)
+            && Int(image.offsets.0) + luma * size.height <= Int(image.offsets.1)
+    }
+
+    private func access(
+        _ image: VAImage, _ body: (Planes) throws(EncoderError) -> Void
+    ) throws(EncoderError) {
+        var mapped: UnsafeMutableRawPointer?
+        let status = vaMapBuffer(connection.display, image.buf, &mapped)
+        guard status == VA_STATUS_SUCCESS, let mapped else { throw failed("mapping a surface", status) }
+        defer { vaUnmapBuffer(connection.display, image.buf) }
+        try body(Planes(image, at: mapped))
+    }
+
+    private func failed(_ what: String, _ status: VAStatus) -> EncoderError {
+        failed(what, String(cString: vaErrorStr(status)))
+    }
+
+    private func failed(_ what: String, _ detail: String) -> EncoderError {
+        EncoderError(.encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "\(what): \(detail)"))
+    }
+}

@@ -1,0 +1,85 @@
+import Acceleration
+import CVAAPI
+import Capture
+import Glibc
+
+/// Whether a driver's surfaces hold what was written into them: layouts differ from one driver to the next, and a
+/// wrong one shears or scrambles every picture without any error.
+struct UploadCheck {
+    private let writer: SurfaceWriter
+    private let size: PictureSize
+
+    /// Writes noise into a surface and reads it back; where other noise comes back, the other way of uploading is
+    /// tried, and kept where it does better.
+    ///
+    /// Enters the driver, and so belongs in a `DriverCall`.
+    /// - Parameter isChangeable: whether the way of uploading may be changed.
+    /// - Returns: what to tell, if there is something.
+    static func settle(
+        _ writer: SurfaceWriter, on surface: VASurfaceID, size: PictureSize, isChangeable: Bool, node: String
+    ) throws(EncoderError) -> EncoderNote? {
+        let check = UploadCheck(writer: writer, size: size)
+        if try check.isRight(surface, seed: 1) != false { return nil }
+        let way = writer.method
+        guard way == .map, isChangeable else {
+            return EncoderNote(
+                "\(node): a picture that was read back is another than the one that was written; look at the "
+                    + "recording, and use --encoder software if it is damaged", contradictsRequest: true)
+        }
+        try writer.stopMapping()
+        let isBetter = try check.isRight(surface, seed: 2) == true
+        return EncoderNote(
+            "\(node): a surface that is mapped gives another picture than was written; pictures are put into it"
+                + (isBetter
+                    ? "" : ", and that is no better: use --encoder software if the recording is damaged"),
+            contradictsRequest: true)
+    }
+
+    /// Nil where it cannot be read back.
+    private func isRight(_ surface: VASurfaceID, seed: UInt64) throws(EncoderError) -> Bool? {
+        var isSame = true
+        try writer.write(to: surface) { planes in
+            eachRow(of: planes, seed: seed) { memory, row in memory.update(from: row, count: size.width) }
+        }
+        let isRead = try writer.read(from: surface) { planes in
+            eachRow(of: planes, seed: seed) { memory, row in
+                if memcmp(memory, row, size.width) != 0 { isSame = false }
+            }
+        }
+        return isRead ? isSame : nil
+    }
+
+    /// Calls a function with each row's place in the planes, and the noise that belongs there.
+    private func eachRow(
+        of planes: SurfaceWriter.Planes, seed: UInt64,
+        _ body: (UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
+    ) {
+        let (width, height) = (size.width, size.height)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width) { row in
+            guard let start = row.baseAddress else { return }
+            var noise = Noise(state: seed)
+            for (plane, rows) in [(planes.luma, height), (planes.chroma, height / 2)] {
+                for number in 0..<rows {
+                    noise.fill(start, count: width)
+                    body(plane.base + number * plane.stride, start)
+                }
+            }
+        }
+    }
+
+    /// Bytes that do not repeat (xorshift64).
+    private struct Noise {
+        var state: UInt64
+
+        mutating func fill(_ bytes: UnsafeMutablePointer<UInt8>, count: Int) {
+            for index in 0..<count {
+                if index % 8 == 0 {
+                    state ^= state << 13
+                    state ^= state >> 7
+                    state ^= state << 17
+                }
+                bytes[index] = UInt8(truncatingIfNeeded: state >> UInt64(index % 8 * 8))
+            }
+        }
+    }
+}

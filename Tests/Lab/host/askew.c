@@ -1,0 +1,39 @@
+/* A libva whose driver gets a surface wrong where ASKEW says so: `map` gives its chroma a row too late when it is
+ * mapped, `put` forgets what is put into it. To be preloaded. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <va/va.h>
+
+static int is_askew(const char *way)
+{
+    const char *askew = getenv("ASKEW");
+
+    return askew && strstr(askew, way);
+}
+
+VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage *image)
+{
+    VAStatus (*real)(VADisplay, VASurfaceID, VAImage *) =
+        (VAStatus(*)(VADisplay, VASurfaceID, VAImage *))dlsym(RTLD_NEXT, "vaDeriveImage");
+    VAStatus status = real(display, surface, image);
+
+    if (status == VA_STATUS_SUCCESS && is_askew("map")) {
+        image->offsets[1] += image->pitches[1];
+        image->data_size += image->pitches[1];
+    }
+    return status;
+}
+
+VAStatus vaPutImage(VADisplay display, VASurfaceID surface, VAImageID image, int x, int y, unsigned width, unsigned height,
+                    int to_x, int to_y, unsigned to_width, unsigned to_height)
+{
+    VAStatus (*real)(VADisplay, VASurfaceID, VAImageID, int, int, unsigned, unsigned, int, int, unsigned, unsigned) =
+        (VAStatus(*)(VADisplay, VASurfaceID, VAImageID, int, int, unsigned, unsigned, int, int, unsigned, unsigned))dlsym(
+            RTLD_NEXT, "vaPutImage");
+
+    if (is_askew("put"))
+        return VA_STATUS_SUCCESS;
+    return real(display, surface, image, x, y, width, height, to_x, to_y, to_width, to_height);
+}
