@@ -40,11 +40,11 @@ finish() { # the last command of a script: whatever ends before it has failed
 }
 
 count() { # OUTCOME NAME [REASON]
-    local reason=${3-}
+    local name=${LAB_PREFIX-}$2 reason=${3-}
     reason=${reason//[$'\n\t']/ }
     reason=${reason:0:400}
-    printf '%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$LAB_TALLY"
-    printf "%-4s  %s%s\n" "${1^^}" "$2" "${reason:+: $reason}"
+    printf '%s\t%s\t%s\n' "$1" "$name" "$reason" >>"$LAB_TALLY"
+    printf "%-4s  %s%s\n" "${1^^}" "$name" "${reason:+: $reason}"
 }
 pass() { count pass "$1"; }
 fail() { count fail "$1" "$2"; }
