@@ -134,6 +134,10 @@ has_properties() { # FILE KEY=VALUE...
     found=$(ffprobe -v error -f "$(demuxer "$1")" -show_streams "$1")
     shift
     for wanted in "$@"; do
+        # From 7.1 on, ffprobe's of raw H.264 is that of fields.
+        if [[ $wanted = r_frame_rate=* && $found = *codec_name=h264* && $(ffprobe -version) =~ ^ffprobe\ version\ n?([7-9]|[1-9][0-9])\. ]]; then
+            wanted=r_frame_rate=$((2 * ${wanted//[!0-9\/]/}))/1
+        fi
         grep -qxF -- "$wanted" <<<"$found" || {
             echo "$(grep -E "^${wanted%%=*}=" <<<"$found" || echo "no ${wanted%%=*}") in place of $wanted"
             return 1

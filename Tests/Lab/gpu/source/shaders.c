@@ -1,7 +1,10 @@
-/* No shader runs here. Three of Mesa 22.3's compute shaders are known, by the instructions for images that they have
- * and by their arguments, and their effect is had without them:
- *   one that stores alone is si_compute_clear_render_target: a fresh surface is made grey;
+/* No shader runs here. Three of Mesa 22.3's compute shaders, and what became of them in Mesa 25, are known by the
+ * instructions for images that they have and by their arguments, and their effect is had without them:
+ *   one that stores alone is si_compute_clear_render_target: a fresh surface is made grey; Mesa 25's si_compute_blit
+ *   does the same, with the image in the list, and the colour as halves in user SGPRs 9 and 10;
  *   one that loads and stores is si_compute_copy_image: vaGetImage has a plane copied to where the CPU reads it;
+ *   one without any of these, but with two buffers of a size in user SGPRs 4 to 11, of which its threads cover 16 bytes
+ *   each, is Mesa 25's si_compute_clear_copy_buffer: the first is copied to the second;
  *   one that samples is vl_compositor_yuv_deint_full with VL_COMPOSITOR_WEAVE, where what it samples are two fields of
  *   the plane that it stores to. Mesa 22.3 makes a surface as an array of two layers of half the height, and the first
  *   use in an encoder moves it into a new buffer of whole pictures (va/picture.c).
@@ -17,6 +20,7 @@
 #include "device.h"
 #include "models.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -45,9 +49,13 @@ enum sh_register {
     SH_REGISTER_COUNT = COMPUTE_USER_DATA_0 + 16,
     CONSTANTS = COMPUTE_USER_DATA_0 + 2,
     SAMPLERS_AND_IMAGES = COMPUTE_USER_DATA_0 + 3,
+    FIRST_BUFFER = COMPUTE_USER_DATA_0 + 4, /* of Mesa 25 */
+    SECOND_BUFFER = FIRST_BUFFER + 4,
     COPY_X = COMPUTE_USER_DATA_0 + 5, /* the source's in the lower half, the target's in the upper one */
     COPY_Y,
     COPY_LAYER,
+    CLEAR_OFFSET = COMPUTE_USER_DATA_0 + 8, /* of Mesa 25: x and y */
+    CLEAR_COLOUR,                           /* red and green, blue and alpha */
     FIRST_IMAGE = COMPUTE_USER_DATA_0 + 8,
 };
 
@@ -55,6 +63,7 @@ enum sh_register {
 enum descriptor_list {
     IMAGE_DWORDS = 8,
     SECOND_IMAGE = 30 * IMAGE_DWORDS,
+    ONLY_IMAGE = 31 * IMAGE_DWORDS,
     FIRST_VIEW = 32 * IMAGE_DWORDS,
     VIEW_DWORDS = 16,
     VIEW_COUNT = 3, /* vl_video_buffer: a view a component */
@@ -190,22 +199,45 @@ static uint32_t unorm(float value, uint32_t largest)
     return value < 1 ? (uint32_t)(value * (float)largest + 0.5F) : largest;
 }
 
-static bool clear(const struct file *file, const uint32_t *registers, const struct image *image)
+/* A normal number's value; camrec's lab has no others to clear with. */
+static float half(uint32_t bits)
 {
-    const struct clear *constants = mapping_bytes(&file->handles, address_in(registers[CONSTANTS]), sizeof *constants);
-    uint32_t width = image->width, height = image->height, values[2];
-    uint8_t *target;
+    int exponent = (int)(bits >> 10 & 0x1f);
 
-    if (!constants || constants->x || constants->y)
-        return false;
-    target = pixels(file, image, 0, 0, constants->layer, width, height);
+    return exponent ? ldexpf((float)(1024 + (bits & 0x3ff)), exponent - 25) * (bits & 0x8000 ? -1 : 1) : 0;
+}
+
+static bool fill(const struct file *file, const struct image *image, uint32_t layer, const float *colour)
+{
+    uint32_t width = image->width, height = image->height, values[2];
+    uint8_t *target = pixels(file, image, 0, 0, layer, width, height);
+
     for (size_t i = 0; i < image->format.components; i++)
-        values[i] = unorm(constants->colour[i], image->format.component_size == 1 ? UINT8_MAX : UINT16_MAX);
+        values[i] = unorm(colour[i], image->format.component_size == 1 ? UINT8_MAX : UINT16_MAX);
     for (size_t y = 0; target && y < height; y++)
         for (size_t i = 0; i < (size_t)width * image->format.components; i++)
             memcpy(target + y * image->pitch + i * image->format.component_size, &values[i % image->format.components],
                    image->format.component_size); /* little-endian */
     return target != NULL;
+}
+
+static bool clear(const struct file *file, const uint32_t *registers, const struct image *image)
+{
+    const struct clear *constants = mapping_bytes(&file->handles, address_in(registers[CONSTANTS]), sizeof *constants);
+
+    return constants && !constants->x && !constants->y && fill(file, image, constants->layer, constants->colour);
+}
+
+/* Mesa 25's. */
+static bool clear_only_image(const struct file *file, const uint32_t *registers)
+{
+    const uint32_t *list =
+        mapping_bytes(&file->handles, address_in(registers[SAMPLERS_AND_IMAGES]), LIST_DWORDS * sizeof *list);
+    uint32_t colour = registers[CLEAR_COLOUR];
+    struct image image;
+
+    return list && !registers[CLEAR_OFFSET] && read_image(file->device->model.amd->gfx_major, list + ONLY_IMAGE, &image) &&
+           fill(file, &image, 0, (const float[]){half(colour & 0xffff), half(colour >> 16)});
 }
 
 /* How many threads a dispatch has in a direction, by its register for the size of a group. */
@@ -216,19 +248,58 @@ static uint32_t threads(uint32_t groups, uint32_t size, uint32_t initiator)
     return groups && initiator & PARTIAL_TG_EN && partial ? (groups - 1) * full + partial : groups * full;
 }
 
+/* Mesa 25's threads copy more than a pixel each; how many is in the shader alone. Where they can be all of an image, they
+ * are: planes are copied whole. */
+static void cover(const struct image *from, const struct image *to, uint32_t *width, uint32_t *height)
+{
+    if (!*width || !*height || from->width != to->width || from->height != to->height || from->width % *width ||
+        from->height % *height)
+        return;
+    *width = from->width;
+    *height = from->height;
+}
+
 static bool copy(const struct file *file, const uint32_t *registers, const uint32_t *packet, const struct image *from,
                  const struct image *to)
 {
     uint32_t width = threads(packet[1], registers[COMPUTE_NUM_THREAD_X], packet[4]);
     uint32_t height = threads(packet[2], registers[COMPUTE_NUM_THREAD_Y], packet[4]);
     uint32_t x = registers[COPY_X], y = registers[COPY_Y], layer = registers[COPY_LAYER];
-    const uint8_t *source = pixels(file, from, x & 0xffff, y & 0xffff, layer & 0xffff, width, height);
-    uint8_t *target = pixels(file, to, x >> 16, y >> 16, layer >> 16, width, height);
+    const uint8_t *source;
+    uint8_t *target;
+
+    if (!x && !y)
+        cover(from, to, &width, &height);
+    source = pixels(file, from, x & 0xffff, y & 0xffff, layer & 0xffff, width, height);
+    target = pixels(file, to, x >> 16, y >> 16, layer >> 16, width, height);
 
     if (!source || !target || from->element != to->element || packet[3] != 1)
         return false;
     for (size_t row = 0; row < height; row++)
         memmove(target + row * to->pitch, source + row * from->pitch, width * from->element);
+    return true;
+}
+
+/* A buffer's descriptor: its bytes, null where it is none. */
+static uint8_t *buffer(const struct file *file, const uint32_t *words)
+{
+    enum { BYTES = 0x27fac }; /* SQ_BUF_RSRC_WORD3 of a buffer of bytes */
+    uint64_t address = 0xffff000000000000ULL | (uint64_t)(words[1] & 0xffff) << 32 | words[0];
+
+    return words[3] == BYTES && !(words[1] >> 16) ? mapping_bytes(&file->handles, address, words[2]) : NULL;
+}
+
+static bool copy_buffer(const struct file *file, const uint32_t *registers, const uint32_t *packet)
+{
+    enum { THREAD_BYTES = 16 };
+    const uint32_t *from = registers + FIRST_BUFFER, *to = registers + SECOND_BUFFER;
+    const uint8_t *source = buffer(file, from);
+    uint8_t *target = buffer(file, to);
+    uint32_t covered = threads(packet[1], registers[COMPUTE_NUM_THREAD_X], packet[4]) * THREAD_BYTES;
+
+    if (!source || !target || from[2] != to[2] || covered != from[2] || packet[2] != 1 || packet[3] != 1)
+        return false;
+    memmove(target, source, covered);
     return true;
 }
 
@@ -278,8 +349,10 @@ static bool dispatch(const struct file *file, const uint32_t *registers, const u
     struct image image, other;
     const uint32_t *list;
 
+    if (!shader)
+        return copy_buffer(file, registers, packet);
     if (!read_image(generation, registers + FIRST_IMAGE, &image))
-        return false;
+        return shader == HAS_STORE && clear_only_image(file, registers);
     if (shader == HAS_STORE)
         return clear(file, registers, &image);
     list = mapping_bytes(&file->handles, address_in(registers[SAMPLERS_AND_IMAGES]), LIST_DWORDS * sizeof *list);
