@@ -28,9 +28,12 @@ struct ParameterSetAmender: Sendable {
     /// The sets themselves where they are right already.
     func amend(_ sets: ParameterSets) throws -> ParameterSets {
         let statements = try sets.sequence.map { try Statement($0.nalUnit, codec: sets.codec) }
-        if statements.allSatisfy(isRight) { return sets }
-        let crop = statements.first { $0.size != size }.map(cropOptions) ?? []
-        return try filter(sets, options: options(sets.codec) + crop).withUnsafeBytes {
+        // No more than what is wrong: each option may add other elements to the sets.
+        var options = statements.allSatisfy(isRight) ? [] : usageOptions(sets.codec)
+        if let level, statements.contains(where: { $0.level != level }) { options += [("level", "\(level)")] }
+        options += statements.first { $0.size != size }.map(cropOptions) ?? []
+        if options.isEmpty { return sets }
+        return try filter(sets, options: options).withUnsafeBytes {
             try ParameterSets(annexB: $0.bytes, codec: sets.codec)
         }
     }
@@ -75,8 +78,7 @@ struct ParameterSetAmender: Sendable {
 
     private func isRight(_ statement: Statement) -> Bool {
         guard let rate = statement.frameRate else { return false }
-        return statement.size == size && statement.color == color
-            && statement.level == level ?? statement.level
+        return statement.color == color
             && Double(rate.numerator) * Double(frameRate.denominator)
                 == Double(rate.denominator) * Double(frameRate.numerator)
     }
@@ -127,7 +129,8 @@ struct ParameterSetAmender: Sendable {
         return Array(UnsafeBufferPointer(start: amended.extradata, count: Int(amended.extradata_size)))
     }
 
-    private func options(_ codec: Codec) -> [(String, String)] {
+    /// The VUI's colours and frame rate.
+    private func usageOptions(_ codec: Codec) -> [(String, String)] {
         // A frame is two ticks in H.264 (E.2.1, num_units_in_tick), one in H.265 (E.3.1).
         let ticks = codec == .h264 ? 2 : 1
         return [
@@ -136,7 +139,7 @@ struct ParameterSetAmender: Sendable {
             ("colour_primaries", "\(color.primaries)"),
             ("transfer_characteristics", "\(color.transfer)"),
             ("tick_rate", "\(ticks * frameRate.numerator)/\(frameRate.denominator)"),
-        ] + (level.map { [("level", "\($0)")] } ?? [])
+        ]
     }
 }
 

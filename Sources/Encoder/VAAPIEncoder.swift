@@ -46,7 +46,7 @@ enum VAAPIEncoder {
         ) { context in
             context.configure(properties, rates)
             context.pointee.profile = properties.profile.number(in: properties.codec)
-            if let level = properties.level {
+            if let level = Level.declared(by: properties) {
                 context.pointee.level = Int32(level.number(in: properties.codec))
             }
             if case .constantQuality(let quality) = properties.rateControl {

@@ -65,13 +65,16 @@ struct Film {
         return units
     }
 
-    func software(_ configure: (inout EncoderConfiguration) -> Void = { _ in }) throws -> VideoEncoder {
+    func software(
+        regulator: RateRegulator = RateRegulator(),
+        _ configure: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws -> VideoEncoder {
         var configuration = EncoderConfiguration()
         configuration.keyframeInterval = .frames(10)
         configure(&configuration)
         return try SoftwareEncoder.open(
             configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
-            regulator: RateRegulator())
+            regulator: regulator)
     }
 }
 

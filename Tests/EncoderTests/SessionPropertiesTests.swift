@@ -35,6 +35,28 @@ import Testing
         #expect(lowest.number(in: .hevc) == Int(((Double(level) ?? 0) * 30).rounded()))
     }
 
+    @Test(
+        "a session that is opened for another frame rate has the same parameter sets",
+        arguments: [1_000_000, 2_900_000])
+    func sameSets(rate: Int) throws {
+        let film = try Film(.nv12, 320, 240, rate: "30")
+        let regulator = RateRegulator()
+        func sets() throws -> ParameterSets {
+            let encoder = try film.software(regulator: regulator) {
+                $0.codec = .hevc
+                ($0.rateControl.bitRate, $0.rateControl.maximumBitRate) = (rate, rate * 3 / 2)
+            }
+            return try #require(try film.encode(1, with: encoder).first).withUnsafeBytes {
+                try ParameterSets(annexB: $0.bytes, codec: .hevc)
+            }
+        }
+        let first = try sets()
+        // A fifth of the frames comes, so that the session is told of five times the rate.
+        for frame in 1..<30 { _ = regulator.frame(at: Int64(frame) * 1_000_000_000 / 6) }
+        #expect(regulator.wantsAnotherSession)
+        #expect(try sets() == first)
+    }
+
     @Test("no level holds what is beyond the last")
     func none() {
         #expect(Level.lowest(for: PictureSize(16384, 16384)!, at: FrameRate(30)!, codec: .h264) == nil)
