@@ -1,9 +1,11 @@
-#define _GNU_SOURCE // statx
+#define _GNU_SOURCE // statx, O_PATH
 #include "CFiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
 
@@ -15,4 +17,13 @@ int files_read_facts(int folder, const char *name, struct files_facts *facts) {
     facts->birth = found.stx_mask & STATX_BTIME ? nanoseconds(found.stx_btime) : 0;
     facts->modification = nanoseconds(found.stx_mtime);
     return 0;
+}
+
+int files_open_path(int folder, const char *name, int flags) {
+    return openat(folder, name, O_PATH | O_CLOEXEC | flags);
+}
+
+int files_is_process_folder(int folder) {
+    struct statfs status;
+    return fstatfs(folder, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }

@@ -19,6 +19,9 @@ public struct FileIdentity: Hashable, Sendable {
         (device, inode) = (status.st_dev, status.st_ino)
     }
 
+    /// What was found by stat(2).
+    init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+
     /// Whether a path leads to a plain file; nil where there is nothing.
     public static func isFile(_ path: String) -> Bool? {
         var status = stat()

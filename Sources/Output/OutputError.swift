@@ -9,6 +9,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// Somebody writes this file now.
         case inUse
         case notCreated(errno: Int32)
+        /// Somebody else's link, of this name, in a folder that others can write to.
+        case untrustedLink(String)
         /// A named pipe that nobody reads.
         case noReader
         case diskFull
@@ -75,7 +77,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as against writing that failed later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .inUse, .notCreated, .noReader, .usedTwice, .noContainerLibrary, .network,
+        case .exists, .inUse, .notCreated, .untrustedLink, .noReader, .usedTwice, .noContainerLibrary,
+            .network,
             .journalInUse,
             .neverFree, .noJournal:
             true
@@ -107,6 +110,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output) is closed, or not for writing; redirect it, or give a file"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
+        case .untrustedLink(let link):
+            "\(output): '\(link)' is somebody else's link in a folder that others can write to; give the path that it "
+                + "leads to"
         case .noReader:
             "\(output): nobody reads this pipe; start its reader first"
         case .diskFull:

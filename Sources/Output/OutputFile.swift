@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Threading
 
@@ -150,10 +151,10 @@ public final class OutputFile {
 
     /// Removes a new file of which nothing was kept; not what somebody has put into its place.
     private func removeIfEmpty() {
-        guard let path, wasCreated, keptCount == 0, let identity, identity == FileIdentity(path: path) else {
-            return
-        }
-        unlink(path)
+        guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity,
+            location.status.map(FileIdentity.init) == identity
+        else { return }
+        location.unlink()
     }
 
     private func waitForReader() throws(OutputError) {
@@ -165,36 +166,4 @@ public final class OutputFile {
     }
 
     private func failure(_ code: Int32) -> OutputError { OutputError(writeFailed: code, output: name) }
-
-    private static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
-        let created = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        if created >= 0 {
-            _ = isLockedElsewhere(created)
-            return (created, true)
-        }
-        guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
-        // Pipes and character devices exist before they are written to; files and disks have something to lose.
-        var status = stat()
-        if stat(path, &status) == 0, [S_IFREG, S_IFBLK].contains(status.st_mode & S_IFMT), !overwrite {
-            throw OutputError(.exists, output: path)
-        }
-        let opened = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        guard opened >= 0 else {
-            throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
-        }
-        guard !isLockedElsewhere(opened) else {
-            Glibc.close(opened)
-            throw OutputError(.inUse, output: path)
-        }
-        _ = fcntl(opened, F_SETFL, O_WRONLY)
-        return (opened, false)
-    }
-
-    /// Takes a plain file's lock for as long as it is open: two who write one file would destroy each other's.
-    /// - Returns: true where another has it; not where the file system knows no locks.
-    private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-    }
 }

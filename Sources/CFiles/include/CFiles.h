@@ -16,4 +16,11 @@ struct files_facts {
 // 0, or -errno.
 int files_read_facts(int folder, const char *name, struct files_facts *facts);
 
+// Opens a place in the file system and not what is there (O_PATH), with further flags of openat(2). A descriptor, or
+// -1 with errno.
+int files_open_path(int folder, const char *name, int flags);
+
+// Whether an open folder is procfs'.
+int files_is_process_folder(int folder);
+
 #endif

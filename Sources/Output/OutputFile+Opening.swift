@@ -1,0 +1,71 @@
+import Files
+import Glibc
+
+/// How an output's file is found or made. What stands in it is safe from others who are at work in the same folder:
+/// it is what was opened that is looked at, not what was there a moment before.
+extension OutputFile {
+    /// Makes the file, or opens what is there.
+    static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
+        let location: FileLocation
+        do throws(FileLocation.Failure) {
+            location = try FileLocation(path)
+        } catch { throw OutputError(error, output: path) }
+        let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        if created >= 0 {
+            _ = isLockedElsewhere(created)
+            return (created, true)
+        }
+        guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
+        do throws(FileLocation.Failure) {
+            try location.followLink()
+        } catch { throw OutputError(error, output: path) }
+        return (try openExisting(location, path: path, overwrite: overwrite), false)
+    }
+
+    private static func openExisting(
+        _ location: FileLocation, path: String, overwrite: Bool
+    ) throws(OutputError) -> Int32 {
+        // A file that is refused is not opened: closing it would tell whoever watches it that it was written.
+        if !overwrite, let status = location.status, status.hasSomethingToLose {
+            throw OutputError(.exists, output: path)
+        }
+        let opened = location.open(O_WRONLY | O_NONBLOCK)
+        guard opened >= 0 else {
+            throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
+        }
+        do throws(OutputError) { try examine(opened, path: path, overwrite: overwrite) } catch {
+            Glibc.close(opened)
+            throw error
+        }
+        _ = fcntl(opened, F_SETFL, O_WRONLY)
+        return opened
+    }
+
+    /// Whether what was opened may be written: pipes and character devices exist before they are written to, files
+    /// and disks have something to lose.
+    static func examine(_ opened: Int32, path: String, overwrite: Bool) throws(OutputError) {
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+        if status.hasSomethingToLose, !overwrite { throw OutputError(.exists, output: path) }
+        if isLockedElsewhere(opened) { throw OutputError(.inUse, output: path) }
+    }
+
+    /// Takes a plain file's lock for as long as it is open: two who write one file would destroy each other's.
+    /// - Returns: true where another has it; not where the file system knows no locks.
+    private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+}
+
+extension OutputError {
+    fileprivate init(_ failure: FileLocation.Failure, output: String) {
+        self.init(
+            failure.link.map(Kind.untrustedLink) ?? .notCreated(errno: failure.errno), output: output)
+    }
+}
+
+extension stat {
+    fileprivate var hasSomethingToLose: Bool { [S_IFREG, S_IFBLK].contains(st_mode & S_IFMT) }
+}
