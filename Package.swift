@@ -59,7 +59,7 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Network",
+                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
                 "Terminal", "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -107,6 +107,9 @@ let package = Package(
                 "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
                 "TestSupport",
             ]),
+        .testTarget(
+            name: "CamrecTests",
+            dependencies: ["camrec", "Bitstream", "Output", "Terminal"]),
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Bitstream", "Network", "Terminal", "Threading", "CFFmpeg"]),

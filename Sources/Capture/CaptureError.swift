@@ -24,6 +24,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
         case badFile(String)
+        /// There is no file of this name.
+        case noFile
         case systemCallFailed(String, errno: Int32)
     }
 
@@ -54,7 +56,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noCamera, .notFound, .notACaptureDevice, .busy, .permissionDenied, .noBandwidth, .lost,
             .sourceChanged, .driverMisbehaved, .systemCallFailed:
             .reopenDevice
-        case .unsupported, .badFile: .stop
+        case .unsupported, .badFile, .noFile: .stop
         }
     }
 
@@ -67,6 +69,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .busy(let holder): "it is in use by \(holder ?? "another program")"
         case .permissionDenied: "permission denied"
         case .unsupported(let detail), .badFile(let detail): detail
+        case .noFile: "no such file"
         case .noBandwidth: "not enough USB bandwidth"
         case .lost: "the camera was disconnected"
         case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
@@ -105,6 +108,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(device): \(reason); record again"
         case .driverMisbehaved:
             "\(device): \(reason); try another --format, and report it to the driver's authors"
+        case .noFile:
+            "\(device): \(reason); check its name and folder"
         case .badFile:
             "\(device): \(reason); check the file, or make it anew"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE):

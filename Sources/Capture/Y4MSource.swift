@@ -113,7 +113,7 @@ public final class Y4MSource: CaptureStream {
         if isFrame, header[5] == 0x0a { return true }
         guard isFrame, header[5] == 0x20, try skipLine(limit: 250) else {
             throw CaptureError(
-                .badFile("frame \(nextFrame) has no FRAME header; is the file damaged?"), device: path)
+                .badFile("frame \(nextFrame) has no FRAME header"), device: path)
         }
         return true
     }
@@ -176,7 +176,7 @@ public final class Y4MSource: CaptureStream {
 
     private static func openError(_ path: String, code: Int32) -> CaptureError {
         switch code {
-        case ENOENT: CaptureError(.badFile("no such file; check its name"), device: path)
+        case ENOENT: CaptureError(.noFile, device: path)
         case EACCES: CaptureError(.permissionDenied(group: nil), device: path)
         default: CaptureError(.systemCallFailed("open", errno: code), device: path)
         }

@@ -84,8 +84,13 @@ struct Camplay: ParsableCommand {
     static func main() {
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
+        if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) {
+            Console(isQuiet: false, isVerbose: false).fail(damage)
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
         do {
-            var command = try parseAsRoot()
+            let words = Array(CommandLine.arguments.dropFirst())
+            var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words))
             try command.run()
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }

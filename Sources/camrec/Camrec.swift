@@ -24,7 +24,10 @@ struct Camrec: ParsableCommand {
     static func main() {
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
-        let arguments = arguments()
+        if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) { refuse([damage]) }
+        let given = ArgumentText.joiningNegativeNumbers(Array(CommandLine.arguments.dropFirst()))
+        let arguments = withSettings(given)
+        if let mistake = CommandWord.mistake(in: given, with: arguments) { refuse([mistake]) }
         do {
             var command = try parseAsRoot(arguments)
             try command.run()
@@ -34,22 +37,30 @@ struct Camrec: ParsableCommand {
             if code == .success {
                 exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
             }
-            let console = Console(isQuiet: false, isVerbose: false)
-            console.fail(
-                "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'")
-            Glibc.exit(ExitStatus.usage.rawValue)
+            if let mistake = unknownOption(in: given) { refuse([mistake]) }
+            refuse([
+                "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'"
+            ])
         }
     }
 
+    private static func unknownOption(in given: [String]) -> String? {
+        let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
+        if let word = given.first, word != RecordCommand.name, subcommands.contains(word) { return nil }
+        return UnknownOption.mistake(in: given, names: RecordCommand.longOptions)
+    }
+
     /// The command line, with the settings file that it names.
-    private static func arguments() -> [String] {
+    private static func withSettings(_ given: [String]) -> [String] {
         do throws(SettingsProblems) {
-            return try SettingsArguments.expand(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            let console = Console(isQuiet: false, isVerbose: false)
-            for problem in error.problems { console.fail(problem.description) }
-            Glibc.exit(ExitStatus.usage.rawValue)
-        }
+            return try SettingsArguments.expand(given)
+        } catch { refuse(error.problems.map(\.description)) }
+    }
+
+    private static func refuse(_ reasons: [String]) -> Never {
+        let console = Console(isQuiet: false, isVerbose: false)
+        for reason in reasons { console.fail(reason) }
+        Glibc.exit(ExitStatus.usage.rawValue)
     }
 }
 

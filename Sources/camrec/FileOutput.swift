@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Output
 import Terminal
@@ -26,6 +27,10 @@ struct FileOutput {
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, report: report)
         }
+        if choice.needsFolder {
+            let code = Folder.make(Folder.of(choice.path))
+            guard code == 0 else { throw OutputError(.notCreated(errno: code), output: choice.path) }
+        }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }
         return SegmentedSink(
@@ -36,7 +41,7 @@ struct FileOutput {
     /// A service that was restarted finds its former run's file, and nobody to name another: it gets a counter, too.
     /// Its names are patterns always, and what a pattern makes is not replaced.
     private func beginsAgain(_ path: String) -> Bool {
-        ServiceEnvironment.isNotified && (!overwrite || path.contains("%"))
+        ServiceEnvironment.own.isNotified && (!overwrite || path.contains("%"))
     }
 
     /// Makes the sinks of one form.

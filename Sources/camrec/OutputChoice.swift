@@ -37,11 +37,13 @@ struct OutputChoice {
     static let scheme = "tcp"
 
     /// A file, a named pipe, `-`, or an address.
-    let path: String
+    private(set) var path: String
     let form: Form
     let codec: Codec
     /// The name says another codec than the one that was asked for.
     let isMisnamed: Bool
+    /// Its folder may be a date's, and is made where it is missing.
+    private(set) var needsFolder = false
     /// Where the times of each of its segments go; nil for nowhere, or for an output of its own.
     var timestamps: String?
 
@@ -81,20 +83,22 @@ struct OutputChoice {
         }
     }
 
+    /// Whether its name has a date in it: `%` in the name of what is no pipe and no device.
+    var isPattern: Bool { isFile && path.contains("%") }
+
+    /// The same with the date in its name, for an output that is one file.
+    /// - Parameter time: seconds since 1970.
+    func dated(at time: Int, isUTC: Bool) -> OutputChoice {
+        guard isPattern else { return self }
+        var choice = self
+        choice.path = SegmentNames(path, expandsTime: true, isUTC: isUTC).name(at: time)
+        choice.needsFolder = true
+        return choice
+    }
+
     /// Whether it may be spread over several files: not so receivers, pipes and devices.
     var isFile: Bool {
         if case .live = form { return false }
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
-    }
-
-    /// The extension of a container that camrec does not write; a raw stream under such a name would be taken
-    /// for a damaged file.
-    static func foreignContainer(_ path: String) -> String? {
-        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
-        let name = path[dot...].lowercased()
-        return [
-            ".avi", ".mov", ".webm", ".m4v", ".flv", ".wmv", ".mpg", ".mpeg", ".m2ts", ".mts", ".ogv", ".3gp",
-        ]
-        .first { $0 == name }
     }
 }

@@ -44,7 +44,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h265, .265 and .hevc mean H.265; .mkv, .mp4 and .ts are containers; tcp://HOST:PORT connects to a receiver.",
+            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264, .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. strftime's %Y, %m, ... are the date. tcp://HOST:PORT connects to a receiver.",
             valueName: "OUTPUT"))
     var arguments: [String] = []
 
@@ -75,10 +75,6 @@ struct RecordCommand: ParsableCommand {
             throw ValidationError(
                 "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
         }
-        if let url = outputs.first(where: { $0.hasPrefix("\(OutputChoice.scheme)://") && !Self.isAddress($0) }
-        ) {
-            throw ValidationError("'\(url)' is no address: use \(OutputChoice.scheme)://HOST:PORT")
-        }
         if toStandardOutput > 0, reporting.report == FileSink.standardOutput {
             throw ValidationError("'-' and '--report -' both want standard output")
         }
@@ -89,10 +85,12 @@ struct RecordCommand: ParsableCommand {
         if outputs.count > Self.mostOutputs {
             throw ValidationError("\(outputs.count) outputs, more than \(Self.mostOutputs)")
         }
-        if outputs.contains("") { throw ValidationError("the output's name is empty") }
-        if let name = outputs.compactMap(OutputChoice.foreignContainer).first {
+        for output in outputs {
+            if let reason = OutputName(output).refusal(codec: stream.codec) { throw ValidationError(reason) }
+        }
+        if segments.utc, !segments.isSegmented, !choices.contains(where: \.isPattern) {
             throw ValidationError(
-                "camrec does not write \(name); use .mkv, .mp4, .ts or a raw .h264 or .h265")
+                "--utc needs --segment, --ring, or an output with a date in its name, as in %H.h264")
         }
         if segments.isSegmented, !choices.contains(where: \.isFile) {
             throw ValidationError("--segment and --ring need an output that is a file")
@@ -113,10 +111,6 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
-    private static func isAddress(_ url: String) -> Bool {
-        SocketAddress(url: url, scheme: OutputChoice.scheme).map { $0.port != 0 } ?? false
-    }
-
     private static let mostOutputs = 32
 
     /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
@@ -125,7 +119,7 @@ struct RecordCommand: ParsableCommand {
         let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
         var choices =
             outputs.map {
-                OutputChoice(path: $0, codec: stream.codec ?? (Self.isAddress($0) ? fileCodec : nil))
+                OutputChoice(path: $0, codec: stream.codec ?? (OutputName($0).isAddress ? fileCodec : nil))
             }
             + [live.listen].compactMap { $0 }.map {
                 OutputChoice(listeningOn: $0, codec: stream.codec ?? fileCodec)

@@ -54,7 +54,7 @@ struct RecordingSession {
         var service = ServiceReport()
         let stream = try openSource(&service)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
-        let choices = command.choices
+        let choices = datedChoices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
             configurations: command.stream.configurations(codecs(of: choices), rate: command.rate),
@@ -62,7 +62,7 @@ struct RecordingSession {
         defer { if hasHungNode(supplies) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for supply in supplies { tracks.append(try track(of: supply)) }
-        try refuseToOverwriteSource()
+        try refuseToOverwriteSource(choices)
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
         let report = try ReportFile(command.reporting)
@@ -100,6 +100,16 @@ struct RecordingSession {
 
     private func hasHungNode(_ supplies: [EncoderSupply]) -> Bool {
         supplies.contains { !$0.hungNodes.isEmpty }
+    }
+
+    /// What each output means, with the date of now in the names of single files. Segments and a service's files
+    /// take theirs when they begin.
+    private var datedChoices: [OutputChoice] {
+        guard !command.segments.isSegmented, !ServiceEnvironment.own.isNotified else {
+            return command.choices
+        }
+        let now = time(nil)
+        return command.choices.map { $0.dated(at: now, isUTC: command.segments.utc) }
     }
 
     /// Each codec once, in the order of the outputs.
@@ -168,7 +178,7 @@ struct RecordingSession {
     /// How long an absent camera is waited for.
     /// - Parameter usually: where somebody looks after the recording.
     private func deviceTimeout(usually usual: Patience) -> Patience {
-        let isUnattended = ServiceEnvironment.hasManager || command.segments.isSegmented
+        let isUnattended = ServiceEnvironment.own.hasManager || command.segments.isSegmented
         return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
@@ -223,12 +233,11 @@ struct RecordingSession {
         }
     }
 
-    private func refuseToOverwriteSource() throws(RecordingError) {
+    private func refuseToOverwriteSource(_ choices: [OutputChoice]) throws(RecordingError) {
         guard let device = command.source.device, device != TestSource.name,
             let source = FileIdentity(path: device)
         else { return }
-        let reports = [command.reporting.report, command.reporting.timestamps]
-        for path in command.outputs + reports.compactMap({ $0 })
+        for path in choices.map(\.path) + [command.reporting.report].compactMap({ $0 })
         where FileIdentity(path: path) == source {
             throw .output(OutputError(.usedTwice("the source"), output: path))
         }

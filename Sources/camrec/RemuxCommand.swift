@@ -33,7 +33,9 @@ struct RemuxCommand: ParsableCommand {
             valueName: "FILE"))
     var timestamps: String?
 
-    @Option(help: ArgumentHelp("Frames a second, whatever the stream says: 30, 30000/1001.", valueName: "F"))
+    @Option(
+        help: ArgumentHelp("Frames a second, whatever the stream says: 30, 30000/1001.", valueName: "F"),
+        transform: FrameRate.read)
     var fps: FrameRate?
 
     @Flag(help: "Replace an existing file.")

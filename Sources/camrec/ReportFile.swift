@@ -14,7 +14,7 @@ final class ReportFile {
         do throws(OutputError) {
             // A service that was restarted has nobody to remove its former run's.
             file = try BufferedFile(
-                path: path, overwrite: options.overwrite || ServiceEnvironment.isNotified)
+                path: path, overwrite: options.overwrite || ServiceEnvironment.own.isNotified)
         } catch {
             throw .output(error)
         }

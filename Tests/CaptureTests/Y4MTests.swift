@@ -210,7 +210,7 @@ import Testing
     func noFrameHeader(text: String) {
         let (frames, failure) = read(Self.file(frames: 1) + Array(text.utf8) + Self.picture(1))
         #expect(frames == [Self.picture(0)])
-        #expect(failure == .badFile("frame 1 has no FRAME header; is the file damaged?"))
+        #expect(failure == .badFile("frame 1 has no FRAME header"))
     }
 
     @Test("headers without end take no memory without end")
@@ -218,7 +218,7 @@ import Testing
         let spaces = Array(repeating: UInt8(0x20), count: 100_000)
         #expect(read(Array("YUV4MPEG2".utf8) + spaces).failure != nil)
         let frame = read(Array(Self.header.utf8) + Array("FRAME".utf8) + spaces)
-        #expect(frame.failure == .badFile("frame 0 has no FRAME header; is the file damaged?"))
+        #expect(frame.failure == .badFile("frame 0 has no FRAME header"))
     }
 
     @Test("bytes that are no text are no header")
@@ -237,7 +237,7 @@ import Testing
                 return error.kind
             }
         }
-        #expect(kind("/tmp/camrec-no-such-file.y4m") == .badFile("no such file; check its name"))
+        #expect(kind("/tmp/camrec-no-such-file.y4m") == .noFile)
         #expect(kind("/tmp") == .badFile("it is a folder"))
     }
 

@@ -44,6 +44,10 @@ public struct SegmentNames: Sendable {
         return Self.name(name, counter: counter)
     }
 
+    /// The name at a moment, without a counter, whether a file has it or not.
+    /// - Parameter time: seconds since 1970.
+    public func name(at time: time_t) -> String { expanded(at: time) }
+
     /// The name at a moment for which another pattern has found this counter.
     func companion(at time: time_t, counter: Int) -> String {
         Self.name(expanded(at: time), counter: counter)

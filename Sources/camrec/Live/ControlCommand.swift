@@ -15,6 +15,9 @@ enum ControlCommand: Equatable {
     /// How each is written.
     static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
 
+    /// Their first words.
+    static let names = ["keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "stats", "stop"]
+
     /// A line that is no command.
     struct Offence: Error, CustomStringConvertible {
         let description: String

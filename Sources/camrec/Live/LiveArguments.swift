@@ -25,7 +25,8 @@ struct LiveArguments: ParsableArguments {
     var clientBuffer = ClientBuffer(value: .seconds(2))
 
     @Option(
-        help: ArgumentHelp("Close a receiver that takes nothing for so long: 1s to 1h.", valueName: "TIME"))
+        help: ArgumentHelp("Close a receiver that takes nothing for so long: 1s to 1h.", valueName: "TIME"),
+        transform: TimeSpan.read)
     var clientTimeout = TimeSpan(seconds: 10)
 
     @Option(help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"))

@@ -6,7 +6,8 @@ struct LengthOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Stop after N frames.", valueName: "N"))
     var frames: Int?
 
-    @Option(help: ArgumentHelp("Stop after a time: 90s, 10m, 1h.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("Stop after a time: 90s, 10m, 1h.", valueName: "TIME"), transform: TimeSpan.read)
     var duration: TimeSpan?
 
     func validate() throws {

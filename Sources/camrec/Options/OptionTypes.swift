@@ -4,22 +4,30 @@ import Capture
 import Encoder
 import Terminal
 
-extension PictureSize: ExpressibleByArgument {
+extension PictureSize: ExplainedArgument {
+    public static let requirement = "it is width and height in pixels, as in 1280x720"
+
     /// `640x480`
     public init?(argument: String) { self.init(argument) }
 }
 
-extension FrameRate: ExpressibleByArgument {
+extension FrameRate: ExplainedArgument {
+    public static let requirement = "it is frames a second, as in 30, 29.97 or 30000/1001"
+
     /// `30`, `29.97`, `30000/1001`
     public init?(argument: String) { self.init(argument) }
 }
 
-extension Level: ExpressibleByArgument {
+extension Level: ExplainedArgument {
+    public static let requirement = "it is a level of the standard, as in 4.1"
+
     /// `4.1`
     public init?(argument: String) { self.init(argument) }
 }
 
-extension Codec: ExpressibleByArgument {}
+extension Codec: ExplainedArgument {
+    public static let requirement = "it is h264, or hevc for H.265"
+}
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
 extension UploadMethod: ExpressibleByArgument {}
@@ -56,7 +64,14 @@ struct Automatic<Value: ExpressibleByArgument>: ExpressibleByArgument {
 
 extension RateControl.Mode: ExpressibleByArgument {}
 
-extension PixelFormat: ExpressibleByArgument {
+extension Automatic: ExplainedArgument where Value: ExplainedArgument {
+    static var requirement: String { "\(Value.requirement), or auto" }
+}
+
+extension PixelFormat: ExplainedArgument {
+    public static let requirement =
+        "it is yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own coding"
+
     /// A FourCC or a common name.
     public init?(argument: String) { self.init(argument) }
 }
@@ -100,7 +115,9 @@ struct BitsPerSecond: ExplainedArgument {
 }
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
-struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
+struct TimeSpan: ExplainedArgument, CustomStringConvertible {
+    static let requirement = "it is a time such as 500ms, 90s, 10m or 24h"
+
     let seconds: Double
 
     init(seconds: Double) { self.seconds = seconds }
@@ -128,7 +145,9 @@ struct TimeSpan: ExpressibleByArgument, CustomStringConvertible {
 }
 
 /// How long something is waited for: a time, `0`, or `forever`.
-struct Patience: ExpressibleByArgument {
+struct Patience: ExplainedArgument {
+    static let requirement = "it is a time such as 30s or 10m, 0, or forever"
+
     /// Nil for ever.
     let nanoseconds: Int64?
 
@@ -155,7 +174,7 @@ struct Patience: ExpressibleByArgument {
 
 /// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
 struct KeyframeDistance: ExplainedArgument {
-    static let requirement = "it is frames (50), a time (2s), or both (50,2s)"
+    static let requirement = "it is frames, a time, or both: 50, 2s, or 50,2s"
 
     let interval: KeyframeInterval
 
@@ -184,7 +203,10 @@ extension String {
 }
 
 /// `brightness=128,exposure_auto=manual`
-struct ControlList: ExpressibleByArgument {
+struct ControlList: ExplainedArgument {
+    static let requirement =
+        "it is NAME=VALUE, as in brightness=128; 'camrec devices --controls' lists the names"
+
     let settings: [ControlSetting]
 
     init?(argument: String) {

@@ -16,7 +16,9 @@ struct RateOptions: ParsableArguments {
         transform: BitsPerSecond.read)
     var maxBitrate: BitsPerSecond?
 
-    @Option(help: ArgumentHelp("What --max-bitrate and CBR hold for. Default: 1s.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("What --max-bitrate and CBR hold for. Default: 1s.", valueName: "TIME"),
+        transform: TimeSpan.read)
     var rateWindow: TimeSpan?
 
     @Option(help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"))

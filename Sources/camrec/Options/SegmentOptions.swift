@@ -1,12 +1,13 @@
 import ArgumentParser
 import Output
+import Terminal
 
 /// How a recording is spread over files, and which of them stay.
 struct SegmentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Begin a new file after a time, a size or a number of frames: 10m, 500M, 1000f. Names may have strftime's %Y, %m, ...",
-            valueName: "TIME|BYTES|FRAMES"))
+            valueName: "TIME|BYTES|FRAMES"), transform: SegmentLength.read)
     var segment: SegmentLength?
 
     @Flag(help: "UTC in place of local time in names.")
@@ -15,32 +16,33 @@ struct SegmentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Remove the oldest segments: those of more than 7d, above 100G, above 50 files. May be given several times.",
-            valueName: "TIME|BYTES|N"))
+            valueName: "TIME|BYTES|N"), transform: SegmentLimit.read)
     var keep: [SegmentLimit] = []
 
     @Option(
-        help: ArgumentHelp("Remove the oldest segments while less is free: 5G, 10%.", valueName: "BYTES|%"))
+        help: ArgumentHelp("Remove the oldest segments while less is free: 5G, 10%.", valueName: "BYTES|%"),
+        transform: FreeSpace.read)
     var minFree: FreeSpace?
 
     @Option(
-        help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"))
+        help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"),
+        transform: TimeSpan.read)
     var sync: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
             "Keep the latest pictures in memory, at most 256 MiB, and write a file on SIGUSR2 or 'camrec ctl trigger'.",
-            valueName: "TIME"))
+            valueName: "TIME"), transform: TimeSpan.read)
     var ring: TimeSpan?
 
-    @Option(help: ArgumentHelp("How much is written after a trigger. Default: 30s.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("How much is written after a trigger. Default: 30s.", valueName: "TIME"),
+        transform: TimeSpan.read)
     var post: TimeSpan?
 
     func validate() throws {
         if !isSegmented {
-            if utc { throw ValidationError("--utc needs --segment or --ring") }
-            if isLimited {
-                throw ValidationError("--keep and --min-free need --segment or --ring")
-            }
+            if isLimited { throw ValidationError("--keep and --min-free need --segment or --ring") }
         }
         if post != nil, ring == nil { throw ValidationError("--post needs --ring") }
         for (name, time) in [("--ring", ring), ("--post", post)] {
@@ -84,7 +86,9 @@ struct SegmentOptions: ParsableArguments {
 }
 
 /// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
-struct SegmentLength: ExpressibleByArgument {
+struct SegmentLength: ExplainedArgument {
+    static let requirement = "it is a time, a size or frames: 10m, 500M or 1000f"
+
     let length: SegmentSchedule.Length
 
     init?(argument: String) {
@@ -104,7 +108,9 @@ struct SegmentLength: ExpressibleByArgument {
 }
 
 /// `7d`, `12h`; `100G`; `50`.
-struct SegmentLimit: ExpressibleByArgument {
+struct SegmentLimit: ExplainedArgument {
+    static let requirement = "it is an age, a size or a number of files: 7d, 100G or 50"
+
     let retention: SegmentRetention
 
     init?(argument: String) {
@@ -126,7 +132,9 @@ struct SegmentLimit: ExpressibleByArgument {
 }
 
 /// `5G`, `10%`.
-struct FreeSpace: ExpressibleByArgument {
+struct FreeSpace: ExplainedArgument {
+    static let requirement = "it is a size or a part of the disk: 5G or 10%"
+
     let floor: SegmentRetention.Floor
 
     init?(argument: String) {

@@ -8,19 +8,22 @@ struct SourceOptions: ParsableArguments {
     )
     var device: String?
 
-    @Option(help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"),
+        transform: PictureSize.read)
     var size: PictureSize?
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"))
+            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"),
+        transform: FrameRate.read)
     var fps: FrameRate?
 
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
             "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.",
-            valueName: "F|auto"))
+            valueName: "F|auto"), transform: Automatic<PixelFormat>.read)
     var formatChoice: Automatic<PixelFormat> = .auto
 
     @Flag(
@@ -31,20 +34,20 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Wait for a camera that is in use: 30s, 0 for not at all, or forever. Default: 0.",
-            valueName: "TIME"))
+            valueName: "TIME"), transform: Patience.read)
     var wait: Patience?
 
     @Option(
         help: ArgumentHelp(
             "Wait for a camera that went away or is not there yet: 30s, 0 for not at all, or forever. Default: forever as a service or with segments; else 30s, and 0 at the start.",
-            valueName: "TIME"))
+            valueName: "TIME"), transform: Patience.read)
     var deviceTimeout: Patience?
 
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
             "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
-            valueName: "NAME=VALUE,..."))
+            valueName: "NAME=VALUE,..."), transform: ControlList.read)
     var controlLists: [ControlList] = []
 
     @Flag(help: "Give the controls their former values back at the end.")

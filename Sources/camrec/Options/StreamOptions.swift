@@ -5,7 +5,7 @@ import Encoder
 
 /// What the stream looks like.
 struct StreamOptions: ParsableArguments {
-    @Option(help: "H.264 or H.265. Default: what each output's name says, else h264.")
+    @Option(help: "H.264 or H.265. Default: what each output's name says, else h264.", transform: Codec.read)
     var codec: Codec?
 
     @Option(
@@ -17,7 +17,9 @@ struct StreamOptions: ParsableArguments {
     @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")
     var profile: EncoderConfiguration.Profile?
 
-    @Option(help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"))
+    @Option(
+        help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"),
+        transform: Automatic<Level>.read)
     var level: Automatic<Level> = .auto
 
     @Option(help: "H.264's entropy coding. Default: CABAC where the profile has it.")

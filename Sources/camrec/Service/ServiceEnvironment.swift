@@ -1,14 +1,31 @@
 import Glibc
 
 /// What runs camrec, as its environment tells.
-enum ServiceEnvironment {
-    /// Whether a service manager listens to this process itself (sd_notify(3)).
-    static var isNotified: Bool { getenv("NOTIFY_SOCKET") != nil }
+struct ServiceEnvironment {
+    /// The value of an environment variable.
+    let variable: (String) -> String?
+    let process: pid_t
+    /// Device and inode of standard error, as JOURNAL_STREAM has them.
+    let standardError: String?
 
-    /// Whether systemd runs it as a service (systemd.exec(5), "Environment variables in spawned processes").
+    /// This process's.
+    static var own: ServiceEnvironment {
+        var status = stat()
+        let isKnown = fstat(STDERR_FILENO, &status) == 0
+        return ServiceEnvironment(
+            variable: { getenv($0).map { String(cString: $0) } }, process: getpid(),
+            standardError: isKnown ? "\(status.st_dev):\(status.st_ino)" : nil)
+    }
+
+    /// Whether a service manager listens to this process itself (sd_notify(3)).
+    var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
+
+    /// Whether systemd runs it as a service (systemd.exec(5), "Environment variables set or propagated"): as the
+    /// service's own process, or with the service's journal for its messages.
     ///
-    /// A terminal's shell may have INVOCATION_ID from the desktop's service, so it counts without a terminal only.
-    static var hasManager: Bool {
-        isNotified || (getenv("INVOCATION_ID") != nil && isatty(STDERR_FILENO) == 0)
+    /// INVOCATION_ID says nothing: a desktop's shells inherit it.
+    var hasManager: Bool {
+        isNotified || variable("SYSTEMD_EXEC_PID") == "\(process)"
+            || (standardError != nil && variable("JOURNAL_STREAM") == standardError)
     }
 }

@@ -4,10 +4,17 @@ import FoundationEssentials
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
-    static var settingsKeys: SettingsKeys {
-        // The machine-readable help, which --experimental-dump-help prints, is the one public list of options.
+    static var settingsKeys: SettingsKeys { SettingsKeys(help.compactMap(SettingsKeys.Option.init)) }
+
+    /// The names of all long options, without dashes.
+    static var longOptions: [String] {
+        help.flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
+    }
+
+    /// The machine-readable help, which --experimental-dump-help prints, is the one public list of options.
+    private static var help: [CommandHelp.Argument] {
         let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(_dumpHelp().utf8))
-        return SettingsKeys((help?.command.arguments ?? []).compactMap(SettingsKeys.Option.init))
+        return help?.command.arguments ?? []
     }
 
     /// The arguments of a settings file, valid by themselves but for an output that may be missing.

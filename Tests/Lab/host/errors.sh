@@ -16,7 +16,7 @@ refuses_usage() { # NAME ARGUMENTS...: the reason may be followed by the usage, 
 }
 refuses_usage "usage: no output"
 refuses_usage "usage: an unknown option" --no-such-option out.h264
-for bad in "--size 0x0" "--size 640" "--size 99999999x99999999" "--fps 0" "--fps nan" "--frames -1" "--frames x" "--duration 10q" "--bitrate 0" \
+for bad in "--size 0x0" "--size 640" "--size 99999999x99999999" "--fps 0" "--fps nan" "--frames x" "--duration 10q" "--bitrate 0" \
     "--bitrate 99999999999999999999M" "--keyframe-interval 0" "--encoder gpu" "--profile ultra" "--level 9.9" "--entropy none" "--qp 99" "--slices 0" "--color-range odd"; do
     # shellcheck disable=SC2086 # an option and its value
     refuses_usage "usage: $bad" "${small[@]}" $bad --frames 1 out.h264
@@ -24,10 +24,47 @@ done
 refuses_usage "usage: recording and report both on standard output" "${small[@]}" --frames 1 --report - -
 check "usage: nothing was made" test ! -e out.h264
 
+# What was mistyped is told, with what to type, and no camera is opened.
+for word in stop status list play inspct; do
+    refuses "mistyped: camrec $word" 64 "'$word' is not a command; the nearest is 'cam" "$word"
+    check "mistyped: camrec $word makes no file" test ! -e $word
+done
+refuses "mistyped: with a file behind it" 64 "'inspct' is not a command; the nearest is 'camrec inspect'" inspct --nal x.h264
+refuses "mistyped: behind options" 64 "'stop'.* add --codec h264" "${small[@]}" --frames 1 stop
+records "a bare word is a file where --codec says so" "${small[@]}" --frames 10 --codec h264 stop && check "a bare word: recorded" is_sound stop --frames 10
+for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do
+    refuses "output: $name does not say the codec" 64 "'$name': .*--codec h264" "${small[@]}" --frames 1 "$name"
+done
+records "output: x.bin with --codec" "${small[@]}" --frames 5 --codec hevc x.bin && mv x.bin x.h265 && check "output: x.bin is H.265" is_sound x.h265 --frames 5
+refuses "output: rtsp://" 64 'does not send by rtsp; use tcp://HOST:PORT' "${small[@]}" --frames 1 rtsp://localhost/x
+mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
+check "output: /dev/stdout" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
+check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
+day=$(date +%F)
+records "a date in a single file's name" "${small[@]}" --frames 5 'dated/%F/a.h264' && check "a date: its folder is made" test -s "dated/$day/a.h264" -o -s "dated/$(date +%F)/a.h264"
+says_usage() { # PATTERN ARGUMENTS...: exit code 64, and a line that says what to type
+    local pattern=$1 status=0
+    shift
+    camrec "${small[@]}" "$@" out.h264 || status=$?
+    [ $status = 64 ] && [ "$(wc -l <stderr)" = 1 ] && grep -qE -- "$pattern" stderr || { echo "exit code $status: $(cat stderr)"; return 1; }
+}
+check "message: --frames -1" says_usage '--frames must be at least 1' --frames -1
+check "message: --qp -4" says_usage '--qp must be 1 to 51' --qp -4
+check "message: -v" says_usage "'-v'; use --verbose, or --version" -v
+check "message: -t" says_usage "'-t'; use --duration" -t 10s
+check "message: -o" says_usage "'-o'; give the OUTPUT alone" -o x.h264
+check "message: --durtion" says_usage "unknown option '--durtion'; use --duration" --durtion 3
+check "message: --duration 1d" says_usage "'1d' is invalid for '--duration <TIME>': it is a time such as 500ms, 90s, 10m or 24h" --duration 1d
+check "message: --codec h265" says_usage "'h265' is invalid for .*: it is h264, or hevc for H.265" --codec h265
+check "message: --size 640" says_usage '1280x720' --size 640
+check "message: --level 9.9" says_usage 'as in 4.1, or auto' --level 9.9
+refuses "message: a name that is not UTF-8" 64 "'caf.\.h264', is not UTF-8" "${small[@]}" --frames 1 $'caf\xe9.h264'
+INVOCATION_ID=0123 refuses "no service: INVOCATION_ID in a shell" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
+
 # 65: bad input
-refuses "bad input: a y4m file that is not there" 65 'missing\.y4m' --device missing.y4m "${quick[@]}" out.h264
+refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
 printf 'not a video\n' >bad.y4m
-refuses "bad input: not a y4m file" 65 'bad\.y4m' --device bad.y4m "${quick[@]}" out.h264
+refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or make it anew$' --device bad.y4m "${quick[@]}" out.h264
 : >empty.y4m
 refuses "bad input: an empty file" 65 'empty\.y4m' --device empty.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m

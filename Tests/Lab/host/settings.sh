@@ -53,7 +53,7 @@ END
 cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
-camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>'
+camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720
 camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is in line 8 already; leave one out

@@ -1,0 +1,93 @@
+import Bitstream
+import Glibc
+import Network
+import Output
+
+/// What an OUTPUT argument's name says, and why it may be no output.
+struct OutputName {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Whether it is `tcp://HOST:PORT`.
+    var isAddress: Bool {
+        SocketAddress(url: text, scheme: OutputChoice.scheme).map { $0.port != 0 } ?? false
+    }
+
+    /// Whether it is a single word that could as well be a command.
+    var isBareWord: Bool {
+        !text.isEmpty && !text.hasPrefix("-") && !text.contains { "./".contains($0) } && !isStream
+    }
+
+    /// Why it cannot be recorded to; nil where it can.
+    /// - Parameter codec: the one that `--codec` asks for.
+    func refusal(codec: Codec?) -> String? {
+        if text.isEmpty { return "an OUTPUT is empty; name a file, such as out.h264" }
+        if let scheme { return refusal(ofScheme: scheme) }
+        if let container = foreignContainer {
+            return "camrec does not write \(container); use .mkv, .mp4, .ts or a raw .h264 or .h265"
+        }
+        // Of a folder the file system says what is wrong.
+        if codec != nil || isStream || kind == S_IFDIR || Codec(fileName: text) != nil
+            || ContainerFormat(path: text) != nil
+        {
+            return nil
+        }
+        let what =
+            fileExtension.map { "'\($0)' is not a kind of video that camrec knows" }
+            ?? "the name does not say which kind of video"
+        return "'\(text)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
+    }
+
+    private func refusal(ofScheme scheme: String) -> String? {
+        switch scheme {
+        case OutputChoice.scheme:
+            return isAddress ? nil : "'\(text)' is not an address; use \(scheme)://HOST:PORT"
+        case "file":
+            return "'\(text)' is a URL; give the file's path alone"
+        default:
+            return "camrec does not send by \(scheme); use tcp://HOST:PORT to connect to a receiver, "
+                + "or --listen to let receivers connect"
+        }
+    }
+
+    /// `rtsp` of `rtsp://host/path`, in lower case (RFC 3986, 3.1).
+    private var scheme: String? {
+        guard let end = text.firstRange(of: "://")?.lowerBound else { return nil }
+        let scheme = text[..<end]
+        guard scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return nil }
+        return scheme.lowercased()
+    }
+
+    /// Standard output, however it is written, or a named pipe or device that is there: these have no file names.
+    private var isStream: Bool {
+        if text == FileSink.standardOutput || text == "/dev/stdout" || text == "/dev/stderr" { return true }
+        if text.hasPrefix("/dev/fd/") || text.hasPrefix("/proc/self/fd/") { return true }
+        return kind == S_IFIFO || kind == S_IFCHR
+    }
+
+    /// What is there under this name; 0 for nothing.
+    private var kind: mode_t {
+        var status = stat()
+        return stat(text, &status) == 0 ? status.st_mode & S_IFMT : 0
+    }
+
+    /// With its dot; nil for a name that has none.
+    private var fileExtension: String? {
+        let name = text.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+        return String(name[dot...])
+    }
+
+    /// The extension of a container that camrec does not write; a raw stream under such a name would be taken
+    /// for a damaged file.
+    private var foreignContainer: String? {
+        guard let name = fileExtension?.lowercased() else { return nil }
+        return [
+            ".avi", ".mov", ".webm", ".m4v", ".flv", ".wmv", ".mpg", ".mpeg", ".m2ts", ".mts", ".ogv", ".3gp",
+        ]
+        .first { $0 == name }
+    }
+}

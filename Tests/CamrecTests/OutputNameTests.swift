@@ -1,0 +1,72 @@
+import Bitstream
+import Glibc
+import Testing
+
+@testable import camrec
+
+/// What an OUTPUT argument may be called.
+@Suite struct OutputNameTests {
+    @Test(
+        "names of video are taken",
+        arguments: [
+            "a.h264", "a.264", "a.AVC", "a.h265", "b/a.hevc", "a.mkv", "a.mp4", "a.ts", "%H%M.h264", "-",
+            "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null", "tcp://host:9982",
+        ])
+    func taken(name: String) { #expect(OutputName(name).refusal(codec: nil) == nil) }
+
+    @Test(
+        "other names are refused unless --codec says what they are",
+        arguments: ["shot.jpg", "x.avcc", "x.bin", "out", "./stop", "a.d/out", "%H%M", "a.%Y"])
+    func others(name: String) throws {
+        let reason = try #require(OutputName(name).refusal(codec: nil))
+        #expect(reason.hasPrefix("'\(name)': "))
+        #expect(reason.hasSuffix("use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"))
+        #expect(OutputName(name).refusal(codec: .h264) == nil)
+    }
+
+    @Test("a container that camrec does not write is refused even with --codec")
+    func foreign() {
+        #expect(
+            OutputName("a.AVI").refusal(codec: .h264)?.hasPrefix("camrec does not write .avi; use .mkv")
+                == true)
+    }
+
+    @Test(
+        "a URL of another scheme is answered with what camrec has",
+        arguments: ["rtsp://host/x", "RTMP://host/app", "srt://host:1", "udp://host:5000"])
+    func schemes(url: String) throws {
+        for codec in [nil, Codec.h264] {
+            let reason = try #require(OutputName(url).refusal(codec: codec))
+            #expect(reason.contains("tcp://HOST:PORT") && reason.contains("--listen"))
+        }
+    }
+
+    @Test("an address needs a port, and a file: URL is a path")
+    func addresses() {
+        #expect(OutputName("tcp://host:0").refusal(codec: nil)?.contains("use tcp://HOST:PORT") == true)
+        #expect(OutputName("file:///a.h264").refusal(codec: nil)?.contains("path alone") == true)
+    }
+
+    @Test("a named pipe has whatever name it has")
+    func pipe() throws {
+        let path = "/tmp/camrec-name-\(getpid())"
+        defer { unlink(path) }
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect(OutputName(path).refusal(codec: nil) == nil)
+    }
+
+    @Test("settings files are held to the same names")
+    func record() throws {
+        #expect(throws: (any Error).self) { try RecordCommand.parse(["x.bin"]) }
+        #expect(throws: (any Error).self) { try RecordCommand.parse(["--output=x.bin"]) }
+        _ = try RecordCommand.parse(["x.bin", "--codec", "h264"])
+    }
+
+    @Test("a date in a single file's name")
+    func dated() {
+        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(at: 0, isUTC: true)
+        #expect(choice.path == "rec/1970/00.h264" && choice.needsFolder)
+        let plain = OutputChoice(path: "plain.h264", codec: nil).dated(at: 0, isUTC: true)
+        #expect(plain.path == "plain.h264" && !plain.needsFolder)
+    }
+}
