@@ -23,5 +23,8 @@ public enum CaptureSource {
         }
     }
 
+    /// Whether a device's name means test pictures or a file, and no camera.
+    public static func isBuiltIn(_ device: String) -> Bool { device == TestSource.name || isFile(device) }
+
     private static func isFile(_ path: String) -> Bool { path.lowercased().hasSuffix(".y4m") }
 }

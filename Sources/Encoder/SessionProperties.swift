@@ -41,6 +41,7 @@ struct SessionProperties: Sendable {
     init(
         _ configuration: EncoderConfiguration, source: PictureFormat, limits: Limits
     ) throws(EncoderError) {
+        try configuration.refuseContradictions()
         var notes: [EncoderNote] = []
         codec = configuration.codec
         frameRate = source.frameRate
@@ -95,13 +96,8 @@ struct SessionProperties: Sendable {
         if let note {
             notes.append(EncoderNote(note, contradictsRequest: request != RateControlRequest()))
         }
-        if let level, let maximum = control.maximumBitRate,
-            case let highest = level.maximumBitRate(for: profile, codec: codec), maximum > highest
-        {
-            throw EncoderError(
-                .contradiction(
-                    "level \(level) allows \(BitRate(highest)), not \(BitRate(maximum)); "
-                        + "lower --bitrate or --max-bitrate, or use --level auto"))
+        if let level, let maximum = control.maximumBitRate {
+            try level.refuse(bitRate: maximum, profile: profile, codec: codec)
         }
         let model = RateModel(
             control, request: request, area: size.area, framesPerSecond: frameRate.framesPerSecond,
@@ -148,11 +144,6 @@ struct SessionProperties: Sendable {
         _ configuration: EncoderConfiguration, limits: Limits
     ) throws(EncoderError) -> EncoderConfiguration.Profile {
         if let wanted = configuration.profile {
-            guard wanted.isDefined(in: configuration.codec) else {
-                throw EncoderError(
-                    .contradiction(
-                        "\(configuration.codec) has no profile \(wanted); use main or leave it out"))
-            }
             guard limits.profiles.contains(wanted) else {
                 let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
                 throw EncoderError(
@@ -177,9 +168,6 @@ struct SessionProperties: Sendable {
             throw EncoderError(.contradiction("\(codec) has no level for \(size) at \(rate) frames a second"))
         }
         guard let level = configuration.level else { return nil }
-        guard level.isDefined(in: codec) else {
-            throw EncoderError(.contradiction("\(codec) has no level \(level); use \(lowest) or auto"))
-        }
         guard level.holds(size, at: rate, codec: codec) else {
             throw EncoderError(
                 .contradiction(
@@ -192,13 +180,10 @@ struct SessionProperties: Sendable {
     private static func entropyMode(
         _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile
     ) throws(EncoderError) -> EncoderConfiguration.EntropyMode {
-        guard configuration.codec == .h264 || configuration.entropyMode != .cavlc else {
-            throw EncoderError(.contradiction("H.265 has no CAVLC (H.265 9.3); leave out --entropy"))
-        }
         let best = profile == .constrainedBaseline ? EncoderConfiguration.EntropyMode.cavlc : .cabac
         guard let wanted = configuration.entropyMode else { return best }
         guard wanted == .cavlc || best == .cabac else {
-            throw EncoderError(.contradiction("CABAC needs profile main or high (H.264 A.2.1)"))
+            throw EncoderConfiguration.needsMain("CABAC needs")
         }
         return wanted
     }
@@ -210,12 +195,7 @@ struct SessionProperties: Sendable {
         let wanted = configuration.bFrames
         guard wanted > 0 else { return 0 }
         guard profile != .constrainedBaseline else {
-            throw EncoderError(.contradiction("B frames need profile main or high (H.264 A.2.1)"))
-        }
-        if let delay = configuration.maximumFrameDelay, delay < wanted {
-            throw EncoderError(
-                .contradiction(
-                    "\(wanted) B frames delay by \(wanted) frames; raise --max-frame-delay from \(delay)"))
+            throw EncoderConfiguration.needsMain("B frames need")
         }
         guard limits.hasBPictures else {
             notes.append(

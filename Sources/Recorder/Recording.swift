@@ -144,6 +144,11 @@ public final class Recording {
         throw .noResources
     }
 
+    /// Whether as many frames were encoded as there were to be.
+    public func hasAllFrames(of limits: RecordingLimits) -> Bool {
+        limits.frames.map { frames in encoderCounters.contains { $0[.encoded] >= frames } } ?? false
+    }
+
     /// Whether an output has something to do still.
     public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
 

@@ -16,6 +16,8 @@ enum ExitStatus: Int32, Error {
     case cannotCreate = 73
     case inputOutput = 74
     case busy = 75
+    /// As a service: everything that was asked for is over, and something of it was lost. Not to be restarted.
+    case incomplete = 76
     case noPermission = 77
 
     /// Ends the process at once, because a thread hangs in a driver: exit handlers of libraries may wait for it.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bitstream
+import Encoder
 import Glibc
-import Network
 import Output
 import Recorder
 import Terminal
@@ -32,8 +32,8 @@ struct RecordCommand: ParsableCommand {
               camrec --device test --frames 100 - | ffplay -f h264 -
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
-            69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; \
-            77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
+            69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; 76, \
+            as a service, over and something was lost; 77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
 
             Several outputs share one capture, and those of one codec share one encoder. One that fails does \
             not stop the others.
@@ -65,53 +65,22 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Settings") var settings: SettingsOptions
 
     func validate() throws {
-        let toStandardOutput = outputs.count { $0 == FileSink.standardOutput }
-        if outputs.isEmpty, live.listen == nil {
-            throw ValidationError("no OUTPUT is given, and no --listen")
+        if let reason = OutputRules(self).refusal ?? OptionRules(self).refusal {
+            throw ValidationError(reason)
         }
-        if let host = live.listen?.host,
-            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
-        {
-            throw ValidationError(
-                "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port")
-        }
-        if toStandardOutput > 0, reporting.report == FileSink.standardOutput {
-            throw ValidationError("'-' and '--report -' both want standard output")
-        }
-        if toStandardOutput > 0, reporting.timestamps == FileSink.standardOutput {
-            throw ValidationError("'-' and '--timestamps -' both want standard output")
-        }
-        if toStandardOutput > 1 { throw ValidationError("'-' is given twice") }
-        if outputs.count > Self.mostOutputs {
-            throw ValidationError("\(outputs.count) outputs, more than \(Self.mostOutputs)")
-        }
-        for output in outputs {
-            if let reason = OutputName(output).refusal(codec: stream.codec) { throw ValidationError(reason) }
-        }
-        if segments.utc, !segments.isSegmented, !choices.contains(where: \.isPattern) {
-            throw ValidationError(
-                "--utc needs --segment, --ring, or an output with a date in its name, as in %H.h264")
-        }
-        if segments.isSegmented, !choices.contains(where: \.isFile) {
-            throw ValidationError("--segment and --ring need an output that is a file")
-        }
-        if segments.isSegmented, let path = reporting.timestamps, path == choices.first?.path {
-            throw ValidationError("'\(path)' is the output's name, and that of --timestamps, too")
-        }
-        for choice in choices where segments.isLimited && choice.isFile {
-            let names = [choice.path, choice.timestamps].compactMap { $0 }
-            if let name = names.first(where: { !segments.names($0).areKnownAgain(at: time(nil)) }) {
-                throw ValidationError(
-                    "--keep and --min-free cannot know such files again: '\(name)'; leave out '..', and write "
-                        + "%Y-%m-%d in place of what has slashes")
+        for configuration in stream.configurations(codecs, rate: rate) {
+            do throws(EncoderError) { try configuration.refuseContradictions() } catch {
+                throw ValidationError(error.description)
             }
-        }
-        if source.format == .h264, encoder.encoder != .auto {
-            throw ValidationError("--format h264 takes the camera's own coding; leave out --encoder")
         }
     }
 
-    private static let mostOutputs = 32
+    /// Each codec once, in the order of the outputs.
+    var codecs: [Codec] {
+        choices.map(\.codec).reduce(into: []) { codecs, codec in
+            if !codecs.contains(codec) { codecs.append(codec) }
+        }
+    }
 
     /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
     /// lie beside its segments. Receivers get what the first file is, so that one encoder does for both.

@@ -38,26 +38,38 @@ struct RecordingSession {
     }
 
     func run() -> Ending {
+        var deadline = command.length.limits.duration.map {
+            RecordingDeadline(duration: $0, folder: ServiceEnvironment.own.runtimeFolder)
+        }
+        if deadline?.isOver == true {
+            console.warn("--duration was over before the service was restarted; nothing more is recorded")
+            return Ending(status: .incomplete, leavesThread: false)
+        }
         var leavesThread = false
         do throws(RecordingError) {
-            return try record(&leavesThread)
+            return try record(&deadline, &leavesThread)
         } catch {
             console.fail(error.description)
-            return Ending(status: ExitStatus(error), leavesThread: leavesThread)
+            return Ending(
+                status: ServiceEnvironment.own.status(
+                    ExitStatus(error), isComplete: deadline?.isOver == true),
+                leavesThread: leavesThread)
         }
     }
 
     /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
     /// nothing behind.
-    private func record(_ leavesThread: inout Bool) throws(RecordingError) -> Ending {
+    private func record(
+        _ deadline: inout RecordingDeadline?, _ leavesThread: inout Bool
+    ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
-        let stream = try openSource(&service)
+        let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
         let choices = datedChoices
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
-            configurations: command.stream.configurations(codecs(of: choices), rate: command.rate),
+            configurations: command.stream.configurations(command.codecs, rate: command.rate),
             source: stream.format)
         defer { if hasHungNode(supplies) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
@@ -69,11 +81,13 @@ struct RecordingSession {
         let controlSocket = try openControlSocket()
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
+        var limits = command.length.limits
+        if limits.duration != nil { limits.duration = deadline?.begin() }
         let recording = try Recording(
             from: source(stream), tracks: consume tracks,
             to: zip(sinks, choices).map { sink, choice in
                 (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, control: control, limits: command.length.limits,
+            }, control: control, limits: limits,
             report: { [console] event in console.warn("\(event)") })
         let start = MonotonicTime.now()
         let desk = ControlDesk(
@@ -93,8 +107,10 @@ struct RecordingSession {
         let result = RecordingResult(
             supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
+        let status = try tell(result, outcome.errors, report)
         return Ending(
-            status: try tell(result, outcome.errors, report),
+            status: ServiceEnvironment.own.status(
+                status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
             leavesThread: recording.hasAbandonedThread || hasHungNode(supplies))
     }
 
@@ -110,13 +126,6 @@ struct RecordingSession {
         }
         let now = time(nil)
         return command.choices.map { $0.dated(at: now, isUTC: command.segments.utc) }
-    }
-
-    /// Each codec once, in the order of the outputs.
-    private func codecs(of choices: [OutputChoice]) -> [Codec] {
-        choices.reduce(into: []) { codecs, choice in
-            if !codecs.contains(choice.codec) { codecs.append(choice.codec) }
-        }
     }
 
     private func track(of supply: EncoderSupply) throws(RecordingError) -> RecordingTrack {
@@ -142,7 +151,10 @@ struct RecordingSession {
     /// What runs unattended is there before its camera is, and waits for it; what somebody has typed is told at
     /// once. One that is in use is waited for as long as it is wanted: neither flock(2) nor V4L2 can be waited for
     /// with a limit.
-    private func openSource(_ service: inout ServiceReport) throws(RecordingError) -> any CaptureStream {
+    /// - Parameter deadline: that of a recording which a former process has begun ends the wait.
+    private func openSource(
+        _ service: inout ServiceReport, until deadline: RecordingDeadline?
+    ) throws(RecordingError) -> any CaptureStream {
         let start = MonotonicTime.now()
         let limits = (
             busy: (command.source.wait ?? .none).deadline(from: start),
@@ -154,7 +166,7 @@ struct RecordingSession {
                 return try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } catch {
-                guard error.isBusy || error.isAbsence,
+                guard error.isBusy || error.isAbsence, deadline?.isOver != true,
                     MonotonicTime.now() < (error.isBusy ? limits.busy : limits.absent) ?? .max
                 else { throw .capture(error) }
                 if isFirst { tellWait(error, service) }
@@ -275,9 +287,25 @@ struct RecordingSession {
                 }
             }
         }
+        for warning in OptionRules(command).warnings { console.warn(warning) }
+        if let advice = supplies.first.map({ advice(on: $0, format) }) {
+            for note in advice.notes { console.inform(note) }
+            for warning in advice.warnings { console.warn(warning) }
+        }
         for choice in choices where choice.isMisnamed {
             console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
         }
+    }
+
+    private func advice(on supply: EncoderSupply, _ format: PictureFormat) -> SegmentAdvice {
+        let framesPerSecond = format.frameRate.framesPerSecond
+        let rate = supply.choice?.details?.rateControl.bitRate.map(Double.init)
+        let frames = supply.keyframeInterval.frames(framesPerSecond: framesPerSecond)
+        return SegmentAdvice(
+            segments: command.segments,
+            // Where nothing is said of the rate it is taken as what camrec would choose.
+            bitRate: rate ?? 0.1 * Double(format.size.area) * framesPerSecond,
+            keyframeDistance: Double(frames) / framesPerSecond)
     }
 
     private func tell(_ change: ControlChange) {

@@ -286,7 +286,7 @@ import Testing
                 == .contradiction("H.265 has no CAVLC (H.265 9.3); leave out --entropy"))
         #expect(
             failure { try properties(limits: limits) { ($0.codec, $0.level) = (.hevc, Level("4.2")) } }
-                == .contradiction("H.265 has no level 4.2; use 4 or auto"))
+                == .contradiction("H.265 has no level 4.2; use another, or --level auto"))
     }
 
     @Test("H.265 gets fewer bits where none are asked for")

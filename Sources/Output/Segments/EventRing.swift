@@ -12,7 +12,10 @@ public struct EventRing: Sendable {
         /// Nanoseconds behind an event, at least 1; up to the next IDR.
         public var after: Int64
         /// Bytes in memory; where they do not suffice, less is kept.
-        public var byteLimit = 256 << 20
+        public var byteLimit = usualByteLimit
+
+        /// 256 MiB.
+        public static let usualByteLimit = 256 << 20
 
         /// So many nanoseconds before and after an event.
         public init(before: Int64, after: Int64) {

@@ -15,31 +15,32 @@ struct LiveArguments: ParsableArguments {
     /// Where receivers connect to; nil where they cannot.
     var listen: SocketAddress? { place?.address }
 
-    @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000.", valueName: "N"))
-    var maxClients = 16
+    @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000. Default: 16.", valueName: "N"))
+    var maxClients: Int?
 
     @Option(
         help: ArgumentHelp(
             "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded. Default: 2s.",
             valueName: "TIME|BYTES"), transform: ClientBuffer.read)
-    var clientBuffer = ClientBuffer(value: .seconds(2))
+    var clientBuffer: ClientBuffer?
 
     @Option(
-        help: ArgumentHelp("Close a receiver that takes nothing for so long: 1s to 1h.", valueName: "TIME"),
+        help: ArgumentHelp(
+            "Close a receiver that takes nothing for so long: 1s to 1h. Default: 10s.", valueName: "TIME"),
         transform: TimeSpan.read)
-    var clientTimeout = TimeSpan(seconds: 10)
+    var clientTimeout: TimeSpan?
 
     @Option(help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"))
     var controlSocket: String?
 
     func validate() throws {
-        if let place, place.address == nil {
+        if let place, place.isUnclear {
             throw ValidationError("--listen cannot be '\(place)': \(SocketAddress.requirement)")
         }
-        guard (1...1000).contains(maxClients) else {
+        guard (1...1000).contains(maxClients ?? 1) else {
             throw ValidationError("--max-clients must be 1 to 1000")
         }
-        let timeout = clientTimeout.seconds
+        let timeout = clientTimeout?.seconds ?? 1
         guard (1...3600).contains(timeout), timeout == timeout.rounded() else {
             throw ValidationError("--client-timeout must be 1s to 1h, in whole seconds")
         }
@@ -48,9 +49,9 @@ struct LiveArguments: ParsableArguments {
     /// How receivers are treated, but for what the stream decides.
     var options: LiveOptions {
         var options = LiveOptions()
-        options.mostReceivers = maxClients
-        options.buffer = clientBuffer.value
-        options.timeout = Int(clientTimeout.seconds)
+        if let maxClients { options.mostReceivers = maxClients }
+        if let clientBuffer { options.buffer = clientBuffer.value }
+        if let clientTimeout { options.timeout = Int(clientTimeout.seconds) }
         return options
     }
 }
@@ -104,4 +105,9 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
     init(_ address: SocketAddress) { (self.address, description) = (address, address.description) }
 
     init?(argument: String) { (address, description) = (SocketAddress(argument: argument), argument) }
+
+    /// No address, or a flag's value, which a settings file takes for a host's name.
+    var isUnclear: Bool {
+        address == nil || ["yes", "no", "true", "false", "on", "off"].contains(description.lowercased())
+    }
 }

@@ -72,12 +72,13 @@ struct SegmentOptions: ParsableArguments {
         for limit in keep { plan.retention.tighten(to: limit.retention) }
         plan.retention.free = minFree?.floor
         plan.ring = ring.map {
-            EventRing.Plan(before: $0.nanoseconds, after: post?.nanoseconds ?? Self.usualPost)
+            EventRing.Plan(before: $0.nanoseconds, after: postNanoseconds)
         }
         return plan
     }
 
-    private static let usualPost: Int64 = 30_000_000_000
+    /// How much is written after a trigger.
+    var postNanoseconds: Int64 { post?.nanoseconds ?? 30_000_000_000 }
 
     /// The names that a pattern makes.
     func names(_ pattern: String) -> SegmentNames {

@@ -20,6 +20,12 @@ struct ServiceEnvironment {
     /// Whether a service manager listens to this process itself (sd_notify(3)).
     var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
+    /// A folder that lasts through restarts, where the unit has one (RuntimeDirectory=).
+    var runtimeFolder: String? {
+        guard hasManager, let folders = variable("RUNTIME_DIRECTORY") else { return nil }
+        return folders.split(separator: ":").first.map(String.init)
+    }
+
     /// Whether systemd runs it as a service (systemd.exec(5), "Environment variables set or propagated"): as the
     /// service's own process, or with the service's journal for its messages.
     ///
@@ -27,5 +33,11 @@ struct ServiceEnvironment {
     var hasManager: Bool {
         isNotified || variable("SYSTEMD_EXEC_PID") == "\(process)"
             || (standardError != nil && variable("JOURNAL_STREAM") == standardError)
+    }
+
+    /// The exit status that tells a service manager whether to start again: not what has lasted as long as it was to.
+    /// - Parameter isComplete: whether everything that was asked for is over.
+    func status(_ status: ExitStatus, isComplete: Bool) -> ExitStatus {
+        isComplete && hasManager && status != .done ? .incomplete : status
     }
 }

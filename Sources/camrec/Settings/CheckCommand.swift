@@ -24,6 +24,7 @@ struct CheckCommand: ParsableCommand {
         for path in files {
             do throws(SettingsProblems) {
                 let arguments = try RecordCommand.arguments(ofSettings: path)
+                for warning in RecordCommand.warnings(on: arguments) { console.warn("\(path): \(warning)") }
                 console.inform("\(path): all is well")
                 if !RecordCommand.namesOutput(arguments) {
                     console.inform(

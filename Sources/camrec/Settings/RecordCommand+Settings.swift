@@ -42,6 +42,17 @@ extension RecordCommand {
         return arguments.compactMap(\.argument)
     }
 
+    /// What has no effect among a file's arguments, which are valid.
+    static func warnings(on arguments: [String]) -> [String] {
+        guard let command = try? parsed(arguments) else { return [] }
+        return OptionRules(command).warnings
+    }
+
+    /// The command that a file's arguments make, with an output where there is none.
+    private static func parsed(_ arguments: [String]) throws -> RecordCommand {
+        try parse(arguments + (namesOutput(arguments) ? [] : ["--output=camrec.h264"]))
+    }
+
     /// Whether a file's arguments say where the recording goes.
     static func namesOutput(_ arguments: [String]) -> Bool {
         arguments.contains { $0.hasPrefix("--output=") || $0.hasPrefix("--listen=") }
@@ -76,7 +87,7 @@ extension RecordCommand {
     /// Why a recording would not begin with these arguments; nil where it would.
     private static func refusal(of arguments: [String]) -> String? {
         do {
-            _ = try parse(arguments + (namesOutput(arguments) ? [] : ["--output=camrec.h264"]))
+            _ = try parsed(arguments)
             return nil
         } catch {
             return message(for: error).split(separator: "\n").joined(separator: " ")

@@ -162,7 +162,7 @@ check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-k
 # The example itself, but for its camera and its lengths, on a Monday at eight, when all of its lines begin.
 systemctl stop camrec@office.timer camrec@office
 rm -f /var/mail-kept/*
-sed -E 's#--device /dev/camrec/NAME#--device test --size 160x120 --fps 3 --encoder software#; s#--duration [0-9]+[smh]#--duration 4s#' \
+sed -E 's#--device /dev/camrec/NAME#--device test --size 160x120 --fps 3 --encoder software#; s#--duration [0-9]+[smh]#--duration 4s#; s# --wait [0-9]+[smh]##' \
     "$repository/examples/camrec.cron" >/etc/cron.d/camrec
 date -s '2026-11-30 07:59:50' >/dev/null
 systemctl start cron

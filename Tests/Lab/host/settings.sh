@@ -38,6 +38,44 @@ check "service: the second's gets a counter" is_sound service-1.h264 --frames 10
 check "service: the report is the second's" report service.json 'output == "service-1.h264" or outputs[0].segments.last == "service-1.h264"'
 refuses "a file of the same name: refused without a service" 73 'service.h264 exists' --device test --frames 1 --encoder software service.h264
 
+# A duration is recorded once, whatever was lost, and after a crash only what is left of it. The folder stands for the
+# service's RuntimeDirectory.
+timed=(--device test --size 320x240 --fps 20 --encoder software --keyframe-interval 5)
+as_service() { NOTIFY_SOCKET=$work/nobody RUNTIME_DIRECTORY=$work/run camrec "$@"; }
+ends_once() {
+    local status=0
+    mkdir -p run timed
+    as_service "${timed[@]}" --duration 1s timed/a.h264 /dev/full || status=$?
+    [ $status = 76 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    status=0
+    as_service "${timed[@]}" --duration 1s timed/a.h264 /dev/full || status=$?
+    [ $status = 76 ] && grep -q 'over before the service was restarted' stderr || { echo "again: exit code $status: $(cat stderr)"; return 1; }
+    [ "$(ls timed)" = a.h264 ] || { echo "files: $(ls timed)"; return 1; }
+}
+check "service: a duration with losses is over, and not begun again" ends_once
+frames_end_once() {
+    local status=0
+    as_service "${timed[@]}" --frames 9 timed/frames.h264 /dev/full || status=$?
+    [ $status = 76 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    status=0
+    camrec "${timed[@]}" --frames 9 timed/alone.h264 /dev/full || status=$?
+    [ $status = 74 ] || { echo "without a service: exit code $status: $(cat stderr)"; return 1; }
+}
+check "service: so are frames; without a service it is 74" frames_end_once
+goes_on_after_crash() {
+    local pid
+    rm -rf run timed && mkdir run timed
+    NOTIFY_SOCKET=$work/nobody RUNTIME_DIRECTORY=$work/run "$CAMREC" "${timed[@]}" --duration 4s timed/a.h264 2>stderr &
+    pid=$!
+    await 10 test -s timed/a.h264
+    kill -KILL $pid
+    wait $pid || true
+    as_service "${timed[@]}" --duration 4s --report timed.json timed/a.h264 || { echo "exit code $?: $(cat stderr)"; return 1; }
+    # 20 a second, and the former process has had some of them.
+    report timed.json '0 < frames.written < 80'
+}
+check "service: after a crash what is left is recorded" goes_on_after_crash
+
 cat >bad.conf <<'END'
 device test
 bitrat = 4M
@@ -70,6 +108,16 @@ check "settings: the mistakes are those that check finds" diff bad.expected stde
 refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
+
+# What record would refuse ahead of any device.
+printf 'entropy = cabac\nprofile = constrained-baseline\n' >impossible.conf
+refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profile main or high' check impossible.conf
+printf 'output = a.h265\nprofile = high\n' >impossible.conf
+refuses "check: a profile that H.265 has not" 1 'impossible.conf:2: H.265 has no profile high' check impossible.conf
+printf 'output = a.h264\nlisten = yes\n' >impossible.conf
+refuses "check: listen is no flag" 1 "impossible.conf:2: --listen cannot be 'yes': it is a port" check impossible.conf
+printf 'output = a.h264\nmax-clients = 3\n' >impossible.conf
+refuses "check: an option without what it needs" 1 'impossible.conf:2: --max-clients needs --listen' check impossible.conf
 
 printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
 check "check: a byte order mark is none" "$CAMREC" check marked.conf

@@ -1,0 +1,62 @@
+import Bitstream
+
+extension EncoderConfiguration {
+    /// Refuses properties that no encoder can have together, whatever the source. Nothing is opened for it.
+    public func refuseContradictions() throws(EncoderError) {
+        if let profile, !profile.isDefined(in: codec) {
+            throw EncoderError(
+                .contradiction("\(codec) has no profile \(profile); use main or leave it out"))
+        }
+        if let level, !level.isDefined(in: codec) {
+            throw EncoderError(
+                .contradiction("\(codec) has no level \(level); use another, or --level auto"))
+        }
+        try refuseEntropyMode()
+        try refuseBFrames()
+        try refuseRates()
+    }
+
+    private func refuseEntropyMode() throws(EncoderError) {
+        if codec == .hevc, entropyMode == .cavlc {
+            throw EncoderError(.contradiction("H.265 has no CAVLC (H.265 9.3); leave out --entropy"))
+        }
+        if profile == .constrainedBaseline, entropyMode == .cabac { throw Self.needsMain("CABAC needs") }
+    }
+
+    private func refuseBFrames() throws(EncoderError) {
+        guard bFrames > 0 else { return }
+        if profile == .constrainedBaseline { throw Self.needsMain("B frames need") }
+        if let delay = maximumFrameDelay, delay < bFrames {
+            throw EncoderError(
+                .contradiction(
+                    "\(bFrames) B frames delay by \(bFrames) frames; raise --max-frame-delay from \(delay)"))
+        }
+    }
+
+    /// What an encoder's own profile is too small for is refused in the same words.
+    static func needsMain(_ feature: String) -> EncoderError {
+        EncoderError(.contradiction("\(feature) profile main or high (H.264 A.2.1)"))
+    }
+
+    private func refuseRates() throws(EncoderError) {
+        guard let level,
+            let highest = [rateControl.bitRate, rateControl.maximumBitRate].compactMap({ $0 }).max()
+        else { return }
+        let profile = profile ?? (codec == .h264 ? .high : .main)
+        try level.refuse(bitRate: highest, profile: profile, codec: codec)
+    }
+}
+
+extension Level {
+    /// Refuses a bit rate that the level does not allow.
+    func refuse(
+        bitRate: Int, profile: EncoderConfiguration.Profile, codec: Codec
+    ) throws(EncoderError) {
+        let highest = maximumBitRate(for: profile, codec: codec)
+        guard bitRate > highest else { return }
+        throw EncoderError(
+            .contradiction(
+                "level \(self) allows \(BitRate(highest)), not \(BitRate(bitRate)); "
+                    + "lower --bitrate or --max-bitrate, or use --level auto"))
+    }
+}

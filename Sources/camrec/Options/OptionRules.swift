@@ -1,0 +1,75 @@
+import Capture
+import Output
+
+/// Which options mean nothing without others, or beside them: what is asked for is done, refused, or warned of.
+struct OptionRules {
+    private let command: RecordCommand
+    private let choices: [OutputChoice]
+
+    init(_ command: RecordCommand) {
+        self.command = command
+        choices = command.choices
+    }
+
+    /// The first option that cannot be followed, with what it needs; nil where there is none.
+    var refusal: String? { ofSource ?? ofReceivers ?? ofStream }
+
+    /// Options that have no effect here.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if command.source.pace != nil, isCamera {
+            warnings.append("--pace and --no-pace have no effect on a camera, which has its own time")
+        }
+        if command.reporting.overwrite, !replacesSomething {
+            warnings.append("--overwrite has no effect: no output here would replace a file")
+        }
+        return warnings
+    }
+
+    private var isCamera: Bool {
+        guard let device = command.source.device else { return true }
+        return !CaptureSource.isBuiltIn(device)
+    }
+
+    private var ofSource: String? {
+        let source = command.source
+        guard isCamera else {
+            if source.wait != nil { return "--wait is for cameras; leave it out" }
+            if source.deviceTimeout != nil { return "--device-timeout is for cameras; leave it out" }
+            return source.controlLists.isEmpty ? nil : "only cameras have controls; leave out --control"
+        }
+        guard source.format == .h264 else { return nil }
+        if command.encoder.encoder != .auto {
+            return "--format h264 takes the camera's own coding; leave out --encoder"
+        }
+        return command.codecs.contains(.hevc)
+            ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
+    }
+
+    private var ofReceivers: String? {
+        let live = command.live
+        if live.listen == nil, live.maxClients != nil { return "--max-clients needs --listen" }
+        let isLive = choices.contains { if case .live = $0.form { true } else { false } }
+        guard !isLive else { return nil }
+        if live.clientBuffer != nil { return "--client-buffer needs --listen or an output tcp://" }
+        return live.clientTimeout == nil ? nil : "--client-timeout needs --listen or an output tcp://"
+    }
+
+    private var ofStream: String? {
+        if command.segments.sync != nil, !choices.contains(where: \.isFile) {
+            return "--sync needs an output that is a file"
+        }
+        let rate = command.rate
+        if rate.rateWindow != nil, rate.quality != nil, rate.bitrate == nil, rate.maxBitrate == nil {
+            return "--rate-window with --quality needs --max-bitrate, which is what holds in it"
+        }
+        return nil
+    }
+
+    /// Whether there is a file that `--overwrite` lets go: segments and what a date names anew are not replaced.
+    private var replacesSomething: Bool {
+        let report = command.reporting.report
+        if let report, report != FileSink.standardOutput { return true }
+        return !command.segments.isSegmented && choices.contains(where: \.isFile)
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import Testing
+
+@testable import Recorder
+
+/// A duration is recorded once, however often the process is started.
+@Suite final class RecordingDeadlineTests {
+    private let folder: String
+    private var time: Int64 = 1000
+    private let hour: Int64 = 3_600_000_000_000
+
+    init() {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        unlink(folder + "/deadline")
+        rmdir(folder)
+    }
+
+    private func deadline(_ duration: Int64, in folder: String?) -> RecordingDeadline {
+        RecordingDeadline(duration: duration, folder: folder, now: { [unowned self] in time })
+    }
+
+    private func deadline() -> RecordingDeadline { deadline(10 * hour, in: folder) }
+
+    @Test("after a crash what is left is recorded")
+    func crash() {
+        var first = deadline()
+        #expect(first.remaining == nil && !first.isOver)
+        #expect(first.begin() == 10 * hour)
+        time += 10 * hour - 300
+        var second = deadline()
+        #expect(second.remaining == 300 && !second.isOver)
+        #expect(second.begin() == 300)
+        time += 300
+        #expect(second.isOver)
+    }
+
+    @Test("what is over is not recorded again")
+    func over() {
+        var first = deadline()
+        _ = first.begin()
+        time += 10 * hour
+        #expect(first.isOver && deadline().isOver)
+        time += 100 * hour
+        #expect(deadline().isOver)
+    }
+
+    @Test("a service that has not begun waits with its whole duration")
+    func notBegun() {
+        _ = deadline()
+        time += hour
+        #expect(deadline().remaining == nil)
+    }
+
+    @Test("another duration is another recording")
+    func otherDuration() {
+        var first = deadline()
+        _ = first.begin()
+        #expect(deadline(hour, in: folder).remaining == nil)
+    }
+
+    @Test("without a folder nothing is kept")
+    func noFolder() {
+        for folder in [nil, "/nowhere"] {
+            var first = deadline(hour, in: folder)
+            #expect(first.begin() == hour)
+            time += hour
+            #expect(first.isOver)
+            #expect(deadline(hour, in: folder).remaining == nil)
+        }
+    }
+
+    @Test(
+        "a file that is damaged, or from another run of the machine, says nothing",
+        arguments: [
+            "", "x", "5", "1 36000000000000", "99000000000000000 36000000000000\n",
+        ])
+    func damaged(text: String) throws {
+        let file = try #require(fopen(folder + "/deadline", "w"))
+        fputs(text, file)
+        fclose(file)
+        var deadline = deadline()
+        #expect(deadline.remaining == nil && deadline.begin() == 10 * hour)
+        #expect(self.deadline().remaining == 10 * hour)
+    }
+}
