@@ -24,6 +24,12 @@ public protocol PacketSink: AnyObject {
     /// What follows, from an IDR on, is to go into a file of its own, where the output is made of several.
     func endFile() throws(OutputError)
 
+    /// Nanoseconds between two calls of `maintain`; nil where none are wanted.
+    var maintenanceInterval: Int64? { get }
+
+    /// Does what time alone makes necessary, whether anything is written or not.
+    func maintain()
+
     /// Ends the output. Nothing more is written.
     func finish() throws(OutputError)
 }
@@ -34,6 +40,11 @@ extension PacketSink {
 
     /// Most outputs are there for the pictures.
     public var takesPictures: Bool { true }
+
+    /// Most outputs change with what is written only.
+    public var maintenanceInterval: Int64? { nil }
+
+    public func maintain() {}
 
     /// Most outputs are one stream.
     public func endFile() throws(OutputError) {}

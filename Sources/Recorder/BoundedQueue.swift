@@ -96,12 +96,35 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
 
     /// The oldest element; waits for one. Nil once the queue is closed and empty.
     func pop() -> Element? {
+        switch pop(until: nil) {
+        case .element(let element): element
+        case .end: nil
+        case .due: nil
+        }
+    }
+
+    /// What came of waiting for an element.
+    enum Popped: ~Copyable {
+        case element(Element)
+        /// The queue is closed and empty.
+        case end
+        /// The deadline came first.
+        case due
+    }
+
+    /// The oldest element; waits for one.
+    /// - Parameter deadline: on CLOCK_MONOTONIC; nil for none.
+    func pop(until deadline: Int64?) -> Popped {
         monitor.withLock {
-            while count == 0, !isClosed { monitor.wait() }
+            while count == 0, !isClosed {
+                if let deadline, MonotonicTime.now() >= deadline { return .due }
+                monitor.wait(until: deadline)
+            }
             let element = takeFirst()
             latestPop = MonotonicTime.now()
             monitor.signal()
-            return element
+            guard let element else { return .end }
+            return .element(element)
         }
     }
 

@@ -18,6 +18,8 @@ struct WriteStage {
     /// The sink failed before the stream had ended.
     private(set) var hasGivenUp = false
     private var seenTriggers = 0
+    /// On CLOCK_MONOTONIC; nil ahead of the first item.
+    private var nextMaintenance: Int64?
     private var failure: OutputError?
 
     init(
@@ -35,7 +37,7 @@ struct WriteStage {
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
     /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
-        while let item = items.pop() {
+        while let item = nextItem() {
             noticeEvent()
             switch item {
             case .unit(let unit): take(unit)
@@ -50,6 +52,23 @@ struct WriteStage {
         noticeEvent()
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         return failure
+    }
+
+    /// Waits for an item, and looks after the sink meanwhile.
+    private mutating func nextItem() -> OutputItem? {
+        guard let interval = sink.maintenanceInterval else { return items.pop() }
+        while true {
+            let now = MonotonicTime.now()
+            if now >= (nextMaintenance ?? .min) {
+                if nextMaintenance != nil { sink.maintain() }
+                nextMaintenance = now + interval
+            }
+            switch items.pop(until: nextMaintenance) {
+            case .element(let item): return item
+            case .end: return nil
+            case .due: continue
+            }
+        }
     }
 
     /// What the ring has is written as soon as something happens, though no other picture may come.

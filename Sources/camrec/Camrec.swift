@@ -11,7 +11,7 @@ struct Camrec: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,
-            DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self,
+            DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self, AdoptCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)
 

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import Testing
 import Threading
@@ -405,5 +406,52 @@ import Threading
         try sink.finish()
         #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264"])
         #expect(sink.summary.removed == 1)
+    }
+
+    @Test("old segments go at the start and while nothing is written, and copies are told")
+    func maintenance() throws {
+        let bench = Bench()
+        bench.wall = time(nil)
+        var retention = SegmentRetention()
+        retention.age = 60
+        func write(_ count: Int) throws {
+            let sink = try bench.sink("a.h264", .frames(1), retention: retention)
+            for number in 0..<count { try sink.write(accessUnit(frameNumber: number)) }
+            try sink.finish()
+        }
+        try write(5)
+        #expect(bench.folder.names().count == 5)
+        bench.wall += 3600
+        let sink = try bench.sink("a.h264", nil, retention: retention)
+        #expect(sink.maintenanceInterval == 6_000_000_000)
+        #expect(bench.folder.names().count == 3)
+        sink.maintain()
+        #expect(bench.folder.names().count == 1)
+        sink.maintain()
+        #expect(bench.folder.names().isEmpty)
+        #expect(sink.summary.removed == 5)
+        #expect(try bench.sink("b.h264", nil).maintenanceInterval == nil)
+    }
+
+    @Test("copies are told at the start, with their number and what to do")
+    func copies() throws {
+        let bench = Bench()
+        var retention = SegmentRetention()
+        retention.count = 3
+        do {
+            let sink = try bench.sink("a.h264", nil, retention: retention)
+            try sink.write(accessUnit())
+            try sink.finish()
+        }
+        let path = bench.folder.path("a.h264")
+        let birth = FileFacts(path: path)?.birth
+        repeat {
+            unlink(path)
+            bench.folder.write("a.h264", [1])
+        } while FileFacts(path: path)?.birth == birth
+        _ = try bench.sink("a.h264", nil, retention: retention)
+        let event = try #require(bench.events.last)
+        #expect(event == .unrecognised(count: 1, folder: bench.folder.path("")) && event.isWarning)
+        #expect(event.description.hasSuffix("'camrec adopt \(bench.folder.path(""))' takes them over"))
     }
 }

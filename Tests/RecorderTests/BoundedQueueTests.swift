@@ -30,6 +30,23 @@ import Threading
         #expect([queue.pop(), queue.pop(), queue.pop(), queue.pop()] == [2, 3, 4, nil])
     }
 
+    @Test("a wait for an element ends at its deadline, and an element that is there comes first")
+    func deadline() {
+        let queue = BoundedQueue<Int>(capacity: 3)
+        func popped() -> String {
+            switch queue.pop(until: MonotonicTime.now()) {
+            case .element(let number): "\(number)"
+            case .end: "end"
+            case .due: "due"
+            }
+        }
+        #expect(popped() == "due")
+        #expect(queue.push(1))
+        #expect(popped() == "1")
+        queue.close()
+        #expect(popped() == "end")
+    }
+
     @Test("a closed queue takes nothing, and gives out what it has")
     func closed() {
         let queue = BoundedQueue<Int>(capacity: 3)

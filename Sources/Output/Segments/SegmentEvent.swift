@@ -10,13 +10,15 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case unnoted(OutputError)
     /// Less is free than there is to be, and no older segment could make room.
     case shortOfRoom(folder: String)
+    /// So many segments that the journal in this folder tells of are other files now.
+    case unrecognised(count: Int, folder: String)
     /// An old segment is gone, to keep the limits.
     case removed(path: String)
 
     /// Whether somebody should hear of it even when all goes well in the end.
     public var isWarning: Bool {
         switch self {
-        case .interrupted, .resumed, .unnoted, .shortOfRoom: true
+        case .interrupted, .resumed, .unnoted, .shortOfRoom, .unrecognised: true
         case .began, .removed: false
         }
     }
@@ -29,6 +31,9 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
         case .unnoted(let error): "\(error) (a later run will not remove what is recorded until then)"
         case .shortOfRoom(let folder):
             "\(folder): less is free than --min-free, and there is no older segment to remove; free some space"
+        case .unrecognised(let count, let folder):
+            "\(folder): recordings that are copies, or were replaced, and are never removed: \(count); "
+                + "'camrec adopt \(folder)' takes them over"
         case .removed(let path): "removed \(path)"
         }
     }

@@ -14,7 +14,10 @@ import Glibc
 /// that the pattern makes, made at the time that the journal says and as large as it was. Copies, and files that were put in a
 /// segment's place, are left alone.
 ///
-/// One recorder at a time has it: it holds a lock (flock(2)) for as long. Recording never fails for its sake:
+/// Entries whose names lead to other files now, as after a copy to another disk, are kept: `adopt` makes them those of
+/// the files that are there.
+///
+/// One recorder at a time has it: it holds a lock (flock(2)) for as long, and nobody but its owner can open it. Recording never fails for its sake:
 /// where it cannot be written – the disk is full, or another one – it is written anew with the next segment.
 final class SegmentJournal {
     /// A segment, and its timestamps.
@@ -35,8 +38,11 @@ final class SegmentJournal {
     /// Of the segments that were ended.
     private(set) var bytes = 0
 
+    /// What other files stand for now than were written, oldest first. They are in the file still.
+    private(set) var foreign: [Entry] = []
+
     private let path: String
-    private let names: [SegmentNames]
+    let names: [SegmentNames]
     private var descriptor: Int32 = -1
     /// Segments that were to be removed and could not be. They are in the file still.
     private var stuck: [Entry] = []
@@ -44,7 +50,10 @@ final class SegmentJournal {
     /// Entries are missing in the file.
     private var isBehind = false
 
+    /// What journals' names end with.
+    static let suffix = ".camrec"
     private static let header = "# camrec segments 1\n"
+    private static let mode: mode_t = 0o600
     /// A journal larger than any is not read; a million segments are not kept.
     private static let largestSize = 256 << 20
     /// Lines that may be about segments that are gone, before it is written anew.
@@ -54,15 +63,22 @@ final class SegmentJournal {
 
     /// Opens the journal of a pattern, or begins it.
     /// - Parameter names: those of the segments, and those of their timestamps where there are any.
-    init(names: [SegmentNames]) throws(OutputError) {
-        self.names = names
+    convenience init(names: [SegmentNames]) throws(OutputError) {
         let folder = names[0].folder
         let rest = names[0].pattern.dropFirst(
             folder == "." && !names[0].pattern.hasPrefix("./") ? 0 : folder.count)
-        path = "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined()).camrec"
+        try self.init(
+            path:
+                "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined())\(Self.suffix)",
+            names: names)
+    }
+
+    /// Opens a journal that is there, whatever its pattern is, or begins it.
+    init(path: String, names: [SegmentNames]) throws(OutputError) {
+        (self.path, self.names) = (path, names)
         descriptor = try lock()
         entries = try read()
-        forgetMissing(entries.count)
+        sortOut(entries.count)
         // A disk that is full has no room for another; the old one goes on.
         try? compact()
     }
@@ -79,7 +95,7 @@ final class SegmentJournal {
         entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
         do throws(OutputError) {
-            if isBehind || !isInPlace || lineCount > 2 * (stuck.count + entries.count) + Self.spareLines {
+            if isBehind || !isInPlace || lineCount > 2 * keptCount + Self.spareLines {
                 try renew()
             } else {
                 try append(entries[entries.count - 1])
@@ -149,7 +165,9 @@ final class SegmentJournal {
     private func remove(_ entry: Entry) -> Removed? {
         switch remove(entry.files[0], of: names[0], size: entry.size) {
         // A segment that is somebody's own now keeps its timestamps.
-        case .isForeign: return nil
+        case .isForeign:
+            if facts(of: entry.files[0], in: names[0].folder) != nil { foreign.append(entry) }
+            return nil
         case .failed:
             stuck.append(entry)
             return nil
@@ -239,8 +257,10 @@ extension SegmentJournal {
     /// Opens the journal and takes its lock.
     private func lock() throws(OutputError) -> Int32 {
         while true {
-            let opened = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            let opened = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, Self.mode)
             guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            // Whoever can open it can lock it, and keep a recorder from starting. Earlier versions let everybody.
+            fchmod(opened, Self.mode)
             guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
                 close(opened)
                 throw OutputError(.journalInUse, output: names[0].pattern)
@@ -264,11 +284,11 @@ extension SegmentJournal {
             let opened = try lock()
             close(descriptor)
             descriptor = opened
-            let known = Set((stuck + entries).map { $0.files[0] })
+            let known = Set((stuck + foreign + entries).map { $0.files[0] })
             entries = try read().filter { !known.contains($0.files[0]) } + entries
         }
         // The segment that begins has just been made, whatever the file system says of it.
-        forgetMissing(entries.count - 1)
+        sortOut(entries.count - 1)
         try compact()
     }
 
@@ -299,27 +319,56 @@ extension SegmentJournal {
         return entries
     }
 
-    /// Forgets those of the first entries whose files are there no more.
-    private func forgetMissing(_ count: Int) {
-        let present = entries[..<count].compactMap { entry -> Entry? in
-            let facts =
-                withParent(of: entry.files[0].name, in: names[0].folder) { FileFacts(path: $1, in: $0) }
-                ?? nil
-            guard let facts, facts.birth == entry.files[0].birth else { return nil }
-            // A recorder that was killed could not say how large its last segment was.
-            return Entry(files: entry.files, size: entry.size ?? facts.size)
+    /// Forgets those of the first entries whose files are there no more, and sets those aside that lead to others.
+    private func sortOut(_ count: Int) {
+        var (known, others): ([Entry], [Entry]) = ([], [])
+        for entry in entries[..<count] {
+            let facts = facts(of: entry.files[0], in: names[0].folder)
+            switch facts {
+            case nil where Self.isAbsence(errno): continue
+            // A disk that does not say what there is may say so later.
+            case nil: known.append(entry)
+            case let facts? where facts.birth == entry.files[0].birth:
+                // A recorder that was killed could not say how large its last segment was.
+                known.append(Entry(files: entry.files, size: entry.size ?? facts.size))
+            default: others.append(entry)
+            }
         }
-        entries.replaceSubrange(..<count, with: present)
+        entries.replaceSubrange(..<count, with: known)
         bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
+        setAside(others)
     }
+
+    /// Of a name that was used again only the last file is of interest, and none where that is known.
+    private func setAside(_ others: [Entry]) {
+        var names = Set(entries.map(\.files[0].name))
+        foreign = Array(
+            (foreign + others).reversed().filter { names.insert($0.files[0].name).inserted }.reversed())
+    }
+
+    /// Puts entries that were set aside in order.
+    func replaceForeign(by adopted: [Entry], leaving left: [Entry]) throws(OutputError) {
+        (entries, foreign) = (adopted + entries, left)
+        bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
+        try compact()
+    }
+
+    /// Nil where it cannot be told; errno says why.
+    func facts(of file: File, in folder: String) -> FileFacts? {
+        withParent(of: file.name, in: folder) { FileFacts(path: $1, in: $0) } ?? nil
+    }
+
+    /// Entries that are in the file.
+    private var keptCount: Int { stuck.count + foreign.count + entries.count }
 
     /// Puts a file with the entries alone in the journal's place.
     private func compact() throws(OutputError) {
-        let text = Self.header + (stuck + entries).map(\.line).joined()
+        let text = Self.header + (stuck + foreign + entries).map(\.line).joined()
         let temporary = path + ".new"
         unlink(temporary)
-        let opened = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        let opened = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, Self.mode)
         guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: temporary) }
+        keepOwner(of: opened)
         guard flock(opened, LOCK_EX | LOCK_NB) == 0, write(text, to: opened), fdatasync(opened) == 0,
             rename(temporary, path) == 0
         else {
@@ -330,7 +379,14 @@ extension SegmentJournal {
         }
         close(descriptor)
         descriptor = opened
-        lineCount = stuck.count + entries.count
+        lineCount = keptCount
+    }
+
+    /// Where root puts a journal in order that is somebody else's, it stays theirs.
+    private func keepOwner(of opened: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid != geteuid() else { return }
+        _ = fchown(opened, status.st_uid, status.st_gid)
     }
 
     private func append(_ entry: Entry) throws(OutputError) {

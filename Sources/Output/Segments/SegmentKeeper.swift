@@ -63,6 +63,20 @@ final class SegmentKeeper {
         return (removed + free(wantedRoom, now: now)).map(\.path)
     }
 
+    /// Removes what is too old, and makes room, while nothing is written.
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: the segments that are gone.
+    func tidyIdle(now: Int) -> [String] {
+        guard !isWriting else { return [] }
+        var removed = journal.removeStuck()
+        if let age = retention.age { removed += removeOlder(than: now - age) }
+        if retention.free != nil { removed += free(floor(space()?.total ?? 0), now: now) }
+        return removed.map(\.path)
+    }
+
+    /// How many segments the journal tells of that are other files now.
+    var foreignCount: Int { journal.foreign.count }
+
     /// - Parameter time: seconds since 1970.
     private func removeOlder(than time: Int) -> [SegmentJournal.Removed] {
         var removed: [SegmentJournal.Removed] = []

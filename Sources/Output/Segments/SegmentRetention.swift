@@ -38,6 +38,13 @@ public struct SegmentRetention: Sendable, Hashable {
         [first, second].compactMap { $0 }.min()
     }
 
+    /// Nanoseconds between two looks at what time alone makes too old or too much; nil where nothing does. A tenth of
+    /// an age, so that a clock that was set ahead is noticed before much is gone.
+    var maintenanceInterval: Int64? {
+        guard age != nil || free != nil else { return nil }
+        return Int64(min(max((age ?? 600) / 10, 1), 600)) * 1_000_000_000
+    }
+
     /// Whether there is any limit.
     public var isLimited: Bool { self != SegmentRetention() }
 }

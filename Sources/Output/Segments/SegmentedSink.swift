@@ -22,6 +22,7 @@ public final class SegmentedSink: PacketSink {
     /// What came of it so far. To be read by the writer's thread, or after it.
     public private(set) var summary = Summary()
     public let takesPictures: Bool
+    public let maintenanceInterval: Int64?
 
     private var names: SegmentNames
     private let timestampNames: SegmentNames?
@@ -149,6 +150,11 @@ public final class SegmentedSink: PacketSink {
             ? try SegmentKeeper(
                 plan.retention, names: [plan.names] + [plan.timestamps].compactMap { $0 },
                 space: { volume.space }) : nil
+        maintenanceInterval = plan.retention.maintenanceInterval
+        if let count = keeper?.foreignCount, count > 0 {
+            report(.unrecognised(count: count, folder: folder))
+        }
+        maintain()
     }
 
     /// A recording in one file, which is open already.
@@ -169,7 +175,7 @@ public final class SegmentedSink: PacketSink {
         (names, timestampNames) = (SegmentNames(path, expandsTime: false), nil)
         (self.stream, self.clock, self.report) = (stream, clock, report)
         (self.open, openTimestamps, self.synchronizer) = (open, nil, synchronizer)
-        (volume, keeper) = (Volume(folder: Folder.of(path)), nil)
+        (volume, keeper, maintenanceInterval) = (Volume(folder: Folder.of(path)), nil, nil)
         segment = Segment(sink: first, path: path, beginning: clock.monotonic())
         summary = Summary(count: 1, first: path, last: path)
     }
@@ -203,6 +209,12 @@ public final class SegmentedSink: PacketSink {
             tellAside(error)
         }
         if let error = synchronizer?.takeFailure() { tellAside(error) }
+    }
+
+    /// Old segments go also while nothing is written: in a ring's silence, an outage, at the start.
+    public func maintain() {
+        guard let keeper, !volume.isGone else { return }
+        for path in keeper.tidyIdle(now: clock.wall()) { noteRemoved(path) }
     }
 
     public func finish() throws(OutputError) {

@@ -175,6 +175,32 @@ loses_its_folder() { # WAY-TO-LOSE-IT
 check "the working folder is removed" loses_its_folder rm
 if [ "$(id -u)" = 0 ]; then check "the working folder's disk is unmounted" loses_its_folder umount; fi
 
+# Age holds while nothing is written: of a ring that nothing happens to, at the start and by a timer.
+ages_in_silence() {
+    local pid
+    mkdir silent
+    camrec "${small[@]}" --frames 150 --segment 30f --keep 9 silent/a.h264 && touch -d "2 hours ago" silent/*.h264 || return 1
+    "$CAMREC" --device test --size 320x240 --encoder software --ring 5s --keep 1s silent/a.h264 2>stderr &
+    pid=$!
+    await 30 bash -c '! compgen -G "silent/*.h264"' || { echo "left: $(ls silent)"; kill $pid; return 1; }
+    kill -TERM $pid
+    wait $pid
+}
+check "keep: what is too old goes while nothing is written" ages_in_silence
+
+# Copied to another disk, with the journal: nothing is removed or forgotten, and both are told.
+mkdir moved && records "copies: recorded" "${small[@]}" --frames 150 --segment 30f --keep 9 moved/a.h264 && cp -a moved copied
+for _ in 1 2; do
+    records "copies: recorded beside" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
+    says "copies: told, with the number and what to do" "copied: recordings that are copies, .*never removed: 5; 'camrec adopt copied'"
+done
+check "copies: they stay, its own go" test "$(cd copied && echo *.h264)" = "a-1.h264 a-2.h264 a-3.h264 a-4.h264 a-5.h264 a.h264"
+adopts() { "$CAMREC" adopt copied | grep -qx 'copied: recordings taken over: 5'; }
+check "copies: camrec adopt" adopts
+records "copies: recorded once more" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
+check "copies: adopted ones go" test "$(cd copied && echo *.h264)" = a.h264
+mkdir none && refuses "copies: a folder without a journal" 66 'none: no journal of recordings' adopt none
+
 mkdir both && records "several limits" "${small[@]}" --frames 300 --segment 30f --keep 7d --keep 3 --keep 5 both/a.h264 &&
     check "several limits: each holds" test "$(cd both && echo *.h264)" = "a-7.h264 a-8.h264 a-9.h264"
 

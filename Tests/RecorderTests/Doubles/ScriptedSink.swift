@@ -18,6 +18,11 @@ final class ScriptedSink: PacketSink, @unchecked Sendable {
     /// Called with the number of each access unit before it is written.
     var onUnit: (Int) -> Void = { _ in }
 
+    var maintenanceInterval: Int64?
+    var onMaintenance: () -> Void = {}
+
+    func maintain() { onMaintenance() }
+
     func write(_ unit: AccessUnit) throws(OutputError) {
         onUnit(count)
         defer { count += 1 }
