@@ -136,6 +136,22 @@ systemctl start camrec@office.timer
 check "timer: records at eight on a weekday" await 20 test -s /var/lib/camrec/office/out.h264
 check "timer: next on Tuesday" await 20 bash -c "systemctl list-timers --no-pager camrec@office.timer | grep -q 'Tue 2026-11-24 08:00'"
 
+# A duration is recorded once: with losses it is over all the same, and after a crash what is left of it follows.
+settings lossy "device = test" "size = 160x120" "fps = 3" "encoder = software" "duration = 4s" "output = out.h264" "output = /dev/full"
+systemctl start camrec@lossy
+check "duration: over, with losses" await 60 has_property camrec@lossy ActiveState '^failed$'
+check "duration: says so to systemd" has_property camrec@lossy ExecMainStatus '^76$'
+check "duration: not begun again" has_property camrec@lossy NRestarts '^0$'
+settings timed "device = test" "size = 160x120" "fps = 3" "encoder = software" "duration = 1h" "output = out.h264"
+systemctl start camrec@timed
+check "duration: recorded" await 30 is_recording /var/lib/camrec/timed 0
+deadline=$(cat /run/camrec/timed/deadline)
+systemctl kill --signal=SEGV camrec@timed
+check "duration: a crash, and another process" await 60 test -s /var/lib/camrec/timed/out-1.h264
+check "duration: its end is the former one's" test "$(cat /run/camrec/timed/deadline)" = "$deadline"
+systemctl stop camrec@timed
+check "duration: forgotten when the service is stopped" test ! -e /run/camrec/timed
+
 # Cron, with a sendmail that keeps what it is given.
 mkdir -p /var/mail-kept
 chmod 1777 /var/mail-kept
