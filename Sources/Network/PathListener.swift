@@ -1,7 +1,7 @@
 import CNetwork
 import Glibc
 
-/// A UNIX socket in the file system that listens, for its owner's programs alone. Its name is gone with it.
+/// A UNIX socket in the file system that listens. Its name is gone with it.
 ///
 /// One thread at a time uses it.
 public struct PathListener: ~Copyable, Sendable {
@@ -11,15 +11,19 @@ public struct PathListener: ~Copyable, Sendable {
     public let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
-    /// Makes the socket with mode 0600. What a program that ended left behind is replaced; anything else is not.
-    public init(path: String) throws(NetworkError) {
+    /// Makes the socket. What a program that ended left behind is replaced; anything else is not.
+    /// - Parameter mode: who may connect: who may write it; its owner's programs alone unless given.
+    public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
         guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
         try Self.makeRoom(at: path)
         let socket = try Socket(family: AF_UNIX)
         // Linux gives the name the mode that the socket has when it is bound: at no time is it more.
-        guard fchmod(socket.descriptor, 0o600) == 0 else {
+        guard fchmod(socket.descriptor, mode) == 0 else {
             throw NetworkError(.notMade(errno: errno), address: path)
         }
+        // But for what the process keeps from all its files: the mode was asked for.
+        let mask = umask(~mode & 0o777)
+        defer { umask(mask) }
         do throws(NetworkError) {
             listener = try Listener(binding: socket, to: address, name: path)
         } catch {

@@ -107,6 +107,26 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whose connections count together: an IPv4 address, or the network that an IPv6 host has to itself (the first 64
+    /// bits). Nil for this machine's own, where everybody who comes through a tunnel looks the same.
+    public var origin: UInt64? {
+        guard !isLoopback else { return nil }
+        switch family {
+        case AF_INET:
+            return Self.number(bytes(at: MemoryLayout.offset(of: \sockaddr_in.sin_addr), count: 4)[...])
+        case AF_INET6:
+            let bytes = bytes(at: MemoryLayout.offset(of: \sockaddr_in6.sin6_addr), count: 16)
+            // An IPv4 peer of an IPv6 socket (RFC 4291, 2.5.5.2).
+            let isMapped = bytes.starts(with: Array(repeating: 0, count: 10) + [0xff, 0xff])
+            return Self.number(isMapped ? bytes[12...] : bytes[..<8])
+        default: return nil
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     /// `127.0.0.1:9982`, `[::1]:9982`; an IPv4 peer of an IPv6 socket is shown as IPv4.
     public var description: String {
         guard family != AF_UNIX else { return "local" }

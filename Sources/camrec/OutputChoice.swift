@@ -29,7 +29,7 @@ struct OutputChoice {
 
     /// How receivers get the stream.
     enum Live {
-        case listening(SocketAddress)
+        case listening(ListeningAddress)
         case connecting(SocketAddress)
     }
 
@@ -62,7 +62,7 @@ struct OutputChoice {
     }
 
     /// A port that receivers connect to.
-    init(listeningOn address: SocketAddress, codec: Codec?) {
+    init(listeningOn address: ListeningAddress, codec: Codec?) {
         path = "\(address)"
         (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
     }

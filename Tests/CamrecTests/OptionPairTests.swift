@@ -28,6 +28,7 @@ import Testing
         "min-free": ["--min-free=1G", "--segment=10m"], "sync": ["--sync=5s"], "ring": ["--ring=1m"],
         "post": ["--post=1m", "--ring=1m"], "listen": ["--listen=9982"],
         "max-clients": ["--max-clients=4", "--listen=9982"],
+        "max-clients-per-address": ["--max-clients-per-address=2", "--listen=9982"],
         "client-buffer": ["--client-buffer=1s", "--listen=9982"],
         "client-timeout": ["--client-timeout=9s", "--listen=9982"],
         "control-socket": ["--control-socket=/tmp/x"],

@@ -314,6 +314,72 @@ import Testing
         withExtendedLifetime((steady, silent, third, fourth)) {}
     }
 
+    @Test(
+        "one that takes a little now and then and never catches up makes way after the time-out, and not before"
+    )
+    func neverCatchesUp() throws {
+        let bench = try LiveBench(mostReceivers: 2, keyframeInterval: 1000)
+        let (slow, fast) = try (bench.connect(), bench.connect())
+        var seconds = 0
+        func pass(_ count: Int) {
+            for _ in 0..<count {
+                bench.frame(length: seconds == 0 ? 6_000_000 : 1000, after: LiveBench.second)
+                slow.sip(100_000)
+                for _ in 0..<40 {
+                    _ = fast.read()
+                    bench.round()
+                }
+                seconds += 1
+            }
+        }
+        // The IDR takes it a minute; from the third second on it is behind.
+        pass(11)
+        #expect(try bench.connect().hasEnded)
+        pass(4)
+        let next = try bench.connect()
+        #expect(!next.hasEnded)
+        #expect(bench.receivers.map(\.departure) == [.tooSlow(seconds: 10), nil, nil])
+        #expect(bench.receivers[1].dropped == 0)
+    }
+
+    @Test("one that was slow for a moment and has caught up keeps its place")
+    func slowForAMoment() throws {
+        let bench = try LiveBench(mostReceivers: 1, keyframeInterval: 4)
+        let peer = try bench.connect()
+        for second in 0..<30 {
+            bench.frame(length: 2_000_000, after: LiveBench.second)
+            guard second > 6 else { continue }
+            for _ in 0..<20 {
+                _ = peer.read()
+                bench.round()
+            }
+        }
+        #expect(bench.receivers[0].dropped > 0)
+        #expect(try bench.connect().hasEnded)
+        #expect(bench.receivers[0].departure == nil)
+    }
+
+    @Test("an address gets half of the places, and those of its own that have left make room")
+    func addresses() throws {
+        let bench = try LiveBench(mostReceivers: 4)
+        var peers = try (0..<3).map { _ in try bench.connect(from: 7) }
+        #expect(peers[2].hasEnded && !peers[1].hasEnded)
+        #expect(bench.events.last == .refusedAddress(peer: "peer", limit: 2))
+        peers.append(try bench.connect(from: 8))
+        #expect(!peers[3].hasEnded)
+        peers[0].leave()
+        peers.append(try bench.connect(from: 7))
+        #expect(!peers[4].hasEnded)
+        #expect(bench.ledger.content.refused == 1)
+    }
+
+    @Test("the limit of an address is what was asked for, and none for this machine's own")
+    func addressLimit() throws {
+        let bench = try LiveBench(mostReceivers: 4, mostPerAddress: 1)
+        let peers = try [nil, nil, 7, 7].map { try bench.connect(from: $0) }
+        #expect(peers.map(\.hasEnded) == [false, false, false, true])
+    }
+
     @Test("what was taken in all is known, also of those that are forgotten")
     func taken() throws {
         let bench = try LiveBench(mostDeparted: 2)

@@ -14,7 +14,7 @@ import Threading
         -> BroadcastSink
     {
         try BroadcastSink(
-            listeningOn: address, options: LiveOptions(), requestKeyframe: {},
+            listeningOn: .tcp(address), options: LiveOptions(), requestKeyframe: {},
             report: { [log] in log.append($0) })
     }
 

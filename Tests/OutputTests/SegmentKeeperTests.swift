@@ -274,15 +274,19 @@ import Testing
         #expect(folder.status(".a.h264.camrec").st_uid == 65534)
     }
 
-    @Test("while nothing is written age and room hold all the same, and the number of files waits")
-    func idle() throws {
+    @Test("by time age holds though nothing is written, and a segment that is being written stays")
+    func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let keeper = try keeper(count: 1, age: 60)
         let now = time(nil)
-        #expect(keeper.tidyIdle(now: now) == [])
-        #expect(keeper.tidyIdle(now: now + 3600).count == 2)
-        #expect(keeper.tidyIdle(now: now + 3600).count == 2)
-        #expect(folder.names() == [])
+        #expect(keeper.tidyByTime(now: now) == [])
+        #expect(keeper.tidyByTime(now: now + 3600).count == 2)
+        // A camera that went away in the middle of a segment.
+        folder.write("a-4.h264", [1])
+        _ = keeper.begin([folder.path("a-4.h264")])
+        #expect(keeper.tidyByTime(now: now + 3600).count == 2)
+        #expect(keeper.tidyByTime(now: now + 3600) == [])
+        #expect(folder.names() == ["a-4.h264"])
     }
 
     @Test("links are not followed, neither to a file nor to a folder")

@@ -138,7 +138,8 @@ extension BroadcastLoop {
         nextAcceptance = nil
         for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
             switch source.next() {
-            case .receiver(let socket, let peer): welcome(socket, peer: peer, at: now)
+            case .receiver(let socket, let peer, let origin):
+                welcome(socket, peer: peer, origin: origin, at: now)
             case .nobody: mayHaveArrivals = false
             case .exhausted(let code):
                 nextAcceptance = now + Self.second
@@ -151,11 +152,14 @@ extension BroadcastLoop {
         }
     }
 
-    private func welcome(_ socket: consuming Socket, peer: String, at now: Int64) {
+    private func welcome(_ socket: consuming Socket, peer: String, origin: UInt64?, at now: Int64) {
+        guard hasRoom(for: origin, at: now) else {
+            ledger.refuse()
+            return events.tell(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
+        }
         guard let slot = freeSlot(at: now) else {
             ledger.refuse()
-            events.tell(.refused(peer: peer, limit: receivers.count), at: now)
-            return
+            return events.tell(.refused(peer: peer, limit: receivers.count), at: now)
         }
         socket.prepareForStreaming(patience: options.timeout)
         let descriptor = socket.descriptor
@@ -163,7 +167,7 @@ extension BroadcastLoop {
         let statistics = ReceiverStatistics(peer: peer, joined: now - start)
         hungUp[slot] = false
         let receiver = Receiver(
-            id: ledger.add(statistics), socket: socket, statistics: statistics,
+            id: ledger.add(statistics), socket: socket, origin: origin, statistics: statistics,
             position: buffer.window.range.upperBound)
         receivers[slot] = receiver
         events.tell(.joined(peer: peer), at: now)
@@ -173,20 +177,51 @@ extension BroadcastLoop {
         }
     }
 
+    /// Whether another receiver of an address may come, where need be in place of one of its own.
+    private func hasRoom(for origin: UInt64?, at now: Int64) -> Bool {
+        guard let origin else { return true }
+        func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }
+        guard isFull() else { return true }
+        seeOffDeparted(at: now)
+        return !isFull() || makeWay(at: now) { $0.origin == origin }
+    }
+
+    private var mostPerAddress: Int { options.mostPerAddress ?? (receivers.count + 1) / 2 }
+
     private func freeSlot(at now: Int64) -> Int? {
-        if let slot = receivers.firstIndex(where: { $0 == nil }) { return slot }
-        // Some may have left since the last look.
+        func free() -> Int? { receivers.firstIndex { $0 == nil } }
+        if let slot = free() { return slot }
+        seeOffDeparted(at: now)
+        return free() ?? (makeWay(at: now) { _ in true } ? free() : nil)
+    }
+
+    /// Some may have left since the last look.
+    private func seeOffDeparted(at now: Int64) {
         wait(until: 0)
         let window = buffer.window
         for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
-        if let slot = receivers.firstIndex(where: { $0 == nil }) { return slot }
+    }
+
+    /// Sees one of those off that hold a place and do not follow the stream, if there is one.
+    private func makeWay(at now: Int64, _ isMeant: (Receiver) -> Bool) -> Bool {
+        let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
         // Who has closed the connection, and who only sends no more, is found out by sending. One of which that
         // is not known yet makes way.
-        guard let slot = receivers.firstIndex(where: { $0?.mayBeGone == true }),
-            let receiver = receivers[slot]
-        else { return nil }
-        dismiss(slot, receiver, .closed, window, at: now)
-        return slot
+        if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
+            return dismiss(slot, .closed, at: now)
+        }
+        // So does who has been behind for too long: a byte now and then keeps off the time-out only.
+        let slowest = candidates.min { lateSince($0) < lateSince($1) }
+        guard let slowest, lateSince(slowest) <= now - timeout else { return false }
+        return dismiss(slowest, .tooSlow(seconds: options.timeout), at: now)
+    }
+
+    private func lateSince(_ slot: Int) -> Int64 { receivers[slot]?.lateSince ?? .max }
+
+    private func dismiss(_ slot: Int, _ departure: ReceiverStatistics.Departure, at now: Int64) -> Bool {
+        guard let receiver = receivers[slot] else { return false }
+        dismiss(slot, receiver, departure, buffer.window, at: now)
+        return true
     }
 }
 

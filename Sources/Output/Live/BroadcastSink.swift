@@ -30,17 +30,28 @@ public final class BroadcastSink: PacketSink, @unchecked Sendable {
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: told of events, on the sink's thread.
     public convenience init(
-        listeningOn address: SocketAddress, options: LiveOptions,
+        listeningOn address: ListeningAddress, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
         do throws(NetworkError) {
-            let listener = try Listener(address)
-            let local = listener.address
+            let (source, name, isOpen) = try Self.source(address)
             try self.init(
-                source: ListeningSource(listener), name: local.description,
-                isOpenToNetwork: !local.isLoopback, mustBeTaken: false, options: options,
+                source: source, name: name, isOpenToNetwork: isOpen, mustBeTaken: false, options: options,
                 requestKeyframe: requestKeyframe, report: report)
         } catch { throw OutputError(.network(error), output: "\(address)") }
+    }
+
+    private static func source(
+        _ address: ListeningAddress
+    ) throws(NetworkError) -> (any ReceiverSource, name: String, isOpenToNetwork: Bool) {
+        switch address {
+        case .tcp(let address):
+            let listener = try Listener(address)
+            let local = listener.address
+            return (ListeningSource(listener), local.description, !local.isLoopback)
+        case .path(let path, let mode):
+            return (PathListeningSource(try PathListener(path: path, mode: mode)), "\(address)", false)
+        }
     }
 
     /// Connects out to an address, and again whenever the connection breaks; until then the stream is lost.

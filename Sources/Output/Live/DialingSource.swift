@@ -40,7 +40,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     func next() -> Arrival {
         wakeUp.sleep()
         return monitor.withLock {
-            if let socket = arrived.take() { return .receiver(socket, peer: "\(address)") }
+            if let socket = arrived.take() { return .receiver(socket, peer: "\(address)", origin: nil) }
             if let error = failure.take() { return .unreachable(error) }
             return .nobody
         }

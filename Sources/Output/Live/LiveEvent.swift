@@ -9,6 +9,8 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case overflowed(peer: String)
     /// There are as many receivers as may be.
     case refused(peer: String, limit: Int)
+    /// There are as many receivers of its address as may be.
+    case refusedAddress(peer: String, limit: Int)
     /// Somebody wants to connect, and the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
     /// Nobody waits where the output connects to; it tries on.
@@ -25,6 +27,8 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         case .overflowed(let peer): "\(peer) is too slow; it gets nothing until the next keyframe"
         case .refused(let peer, let limit):
             "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
+        case .refusedAddress(let peer, let limit):
+            "\(peer) was refused: there are \(limit) receivers of its address already; see --max-clients-per-address"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
         case .unreachable(let error): "nobody takes the stream (\(error)); trying on"

@@ -4,6 +4,8 @@ import Bitstream
 public struct LiveOptions: Sendable, Hashable {
     /// Receivers at a time, at least 1; one that connects out has one.
     public var mostReceivers = 16
+    /// Receivers of one address at a time; nil: half of all places.
+    public var mostPerAddress: Int?
     /// What a receiver may be behind before it is dropped to the next IDR.
     public var buffer = Buffer.seconds(2)
     /// Seconds that a receiver may take nothing before it is closed; at least 1.

@@ -10,6 +10,8 @@ final class Receiver {
     /// What the ledger calls it.
     let id: Int
     let socket: Socket
+    /// The same for connections of one address; nil where these are not limited.
+    let origin: UInt64?
     private(set) var statistics: ReceiverStatistics
     /// It got an IDR: what it does not get from now on is lost to it.
     private(set) var hasStarted = false
@@ -17,6 +19,10 @@ final class Receiver {
     private var isWritable = true
     /// Since when the system takes nothing; monotonic nanoseconds.
     private(set) var blockedSince: Int64?
+    /// Since when it is behind: from an overflow until it has everything there is, some seconds after its latest one.
+    /// Monotonic nanoseconds.
+    private(set) var lateSince: Int64?
+    private var latestOverflow: Int64 = 0
     private var gate = SinkGate()
     /// The number of the unit after `current`.
     private(set) var position: Int
@@ -24,12 +30,18 @@ final class Receiver {
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
 
+    /// Without an overflow, in nanoseconds, until it counts as having caught up.
+    private static let steadyTime: Int64 = 2_000_000_000
+
     /// How much it had got when its peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
 
     /// - Parameter position: the number of the first unit that comes after it joined.
-    init(id: Int, socket: consuming Socket, statistics: ReceiverStatistics, position: Int) {
+    init(
+        id: Int, socket: consuming Socket, origin: UInt64?, statistics: ReceiverStatistics, position: Int
+    ) {
         self.id = id
+        self.origin = origin
         self.socket = socket
         self.statistics = statistics
         self.position = position
@@ -71,6 +83,7 @@ final class Receiver {
         drop(window.range.upperBound - position)
         position = window.range.upperBound
         gate.close()
+        (lateSince, latestOverflow) = (lateSince ?? now, now)
         return isLate
     }
 
@@ -95,6 +108,8 @@ final class Receiver {
             case .broken(let code): return code
             }
         }
+        // Beginning anew at keyframes, again and again, is not catching up.
+        if isWritable, gate.isOpen, now - latestOverflow >= Self.steadyTime { lateSince = nil }
         return nil
     }
 

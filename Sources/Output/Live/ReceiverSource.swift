@@ -17,7 +17,8 @@ protocol ReceiverSource: AnyObject {
 
 /// What a source of receivers has.
 enum Arrival: ~Copyable {
-    case receiver(Socket, peer: String)
+    /// `origin` is the same for connections of one address; nil where these are not limited.
+    case receiver(Socket, peer: String, origin: UInt64?)
     case nobody
     /// The system has no descriptor or memory for somebody who waits.
     case exhausted(errno: Int32)
@@ -35,7 +36,28 @@ final class ListeningSource: ReceiverSource {
 
     func next() -> Arrival {
         switch listener.accept() {
-        case .connection(let socket, let peer): .receiver(socket, peer: peer.description)
+        case .connection(let socket, let peer):
+            .receiver(socket, peer: peer.description, origin: peer.origin)
+        case .nobody: .nobody
+        case .exhausted(let code): .exhausted(errno: code)
+        }
+    }
+
+    func receiverLeft() {}
+    func stop() {}
+}
+
+/// Those that connect to a UNIX socket.
+final class PathListeningSource: ReceiverSource {
+    private let listener: PathListener
+
+    init(_ listener: consuming PathListener) { self.listener = listener }
+
+    var descriptor: Int32 { listener.listener.descriptor }
+
+    func next() -> Arrival {
+        switch listener.listener.accept() {
+        case .connection(let socket, let peer): .receiver(socket, peer: peer.description, origin: nil)
         case .nobody: .nobody
         case .exhausted(let code): .exhausted(errno: code)
         }

@@ -37,6 +37,8 @@ public struct ReceiverStatistics: Sendable, Equatable {
         case broken(errno: Int32)
         /// It took nothing for so many seconds.
         case silent(seconds: Int)
+        /// It was behind for so many seconds without catching up, and another wanted its place.
+        case tooSlow(seconds: Int)
         /// The stream ended, and it got everything.
         case ended
         /// The stream ended, and it did not take the rest in time.
@@ -47,6 +49,8 @@ public struct ReceiverStatistics: Sendable, Equatable {
             case .closed: "it closed the connection"
             case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
             case .silent(let seconds): "it took nothing for \(seconds) s"
+            case .tooSlow(let seconds):
+                "it had not caught up for \(seconds) s, and another receiver took its place"
             case .ended: "the stream ended"
             case .cutOff: "the stream ended, and it did not take the rest in time"
             }

@@ -63,11 +63,10 @@ final class SegmentKeeper {
         return (removed + free(wantedRoom, now: now)).map(\.path)
     }
 
-    /// Removes what is too old, and makes room, while nothing is written.
+    /// Removes what is too old, and makes room, though no segment may begin or grow for long.
     /// - Parameter now: seconds since 1970.
     /// - Returns: the segments that are gone.
-    func tidyIdle(now: Int) -> [String] {
-        guard !isWriting else { return [] }
+    func tidyByTime(now: Int) -> [String] {
         var removed = journal.removeStuck()
         if let age = retention.age { removed += removeOlder(than: now - age) }
         if retention.free != nil { removed += free(floor(space()?.total ?? 0), now: now) }

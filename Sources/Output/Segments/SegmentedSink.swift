@@ -214,7 +214,7 @@ public final class SegmentedSink: PacketSink {
     /// Old segments go also while nothing is written: in a ring's silence, an outage, at the start.
     public func maintain() {
         guard let keeper, !volume.isGone else { return }
-        for path in keeper.tidyIdle(now: clock.wall()) { noteRemoved(path) }
+        for path in keeper.tidyByTime(now: clock.wall()) { noteRemoved(path) }
     }
 
     public func finish() throws(OutputError) {

@@ -6,17 +6,23 @@ import Terminal
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {
     @Option(
-        name: .customLong("listen"), defaultAsFlag: ListeningPlace(SocketAddress()), parsing: .next,
+        name: .customLong("listen"), defaultAsFlag: ListeningPlace(.tcp(SocketAddress())), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone. Without a value it goes last.",
-            valueName: "[HOST:]PORT"))
+            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone, unix:PATH[,mode=660] is a socket for who may write it (600). Without a value it goes last.",
+            valueName: "[HOST:]PORT|unix:PATH"))
     var place: ListeningPlace? = nil
 
     /// Where receivers connect to; nil where they cannot.
-    var listen: SocketAddress? { place?.address }
+    var listen: ListeningAddress? { place?.address }
 
     @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000. Default: 16.", valueName: "N"))
     var maxClients: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Receivers at a time of one address but this machine's, of --listen. Default: half of --max-clients.",
+            valueName: "N"))
+    var maxClientsPerAddress: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -35,10 +41,13 @@ struct LiveArguments: ParsableArguments {
 
     func validate() throws {
         if let place, place.isUnclear {
-            throw ValidationError("--listen cannot be '\(place)': \(SocketAddress.requirement)")
+            throw ValidationError("--listen cannot be '\(place)': \(ListeningPlace.requirement)")
         }
         guard (1...1000).contains(maxClients ?? 1) else {
             throw ValidationError("--max-clients must be 1 to 1000")
+        }
+        guard (1...1000).contains(maxClientsPerAddress ?? 1) else {
+            throw ValidationError("--max-clients-per-address must be 1 to 1000")
         }
         let timeout = clientTimeout?.seconds ?? 1
         guard (1...3600).contains(timeout), timeout == timeout.rounded() else {
@@ -50,17 +59,11 @@ struct LiveArguments: ParsableArguments {
     var options: LiveOptions {
         var options = LiveOptions()
         if let maxClients { options.mostReceivers = maxClients }
+        options.mostPerAddress = maxClientsPerAddress
         if let clientBuffer { options.buffer = clientBuffer.value }
         if let clientTimeout { options.timeout = Int(clientTimeout.seconds) }
         return options
     }
-}
-
-extension SocketAddress: ExplainedArgument {
-    public static let requirement = "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982"
-
-    /// `9982`, `0.0.0.0:9982`, `[::]:9982`
-    public init?(argument: String) { self.init(argument) }
 }
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
@@ -99,12 +102,15 @@ struct ClientBuffer: ExplainedArgument {
 /// The value of `--listen`. What is none is kept as it is, because a value that cannot be read would be taken for
 /// an output behind a `--listen` alone.
 struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
-    let address: SocketAddress?
+    static let requirement =
+        "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
+
+    let address: ListeningAddress?
     let description: String
 
-    init(_ address: SocketAddress) { (self.address, description) = (address, address.description) }
+    init(_ address: ListeningAddress) { (self.address, description) = (address, address.description) }
 
-    init?(argument: String) { (address, description) = (SocketAddress(argument: argument), argument) }
+    init?(argument: String) { (address, description) = (ListeningAddress(argument), argument) }
 
     /// No address, or a flag's value, which a settings file takes for a host's name.
     var isUnclear: Bool {

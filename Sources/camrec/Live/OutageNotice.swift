@@ -29,7 +29,7 @@ extension ReceiverStatistics.Departure {
     /// The stream went on, and the receiver did not.
     fileprivate var isOutage: Bool {
         switch self {
-        case .closed, .broken, .silent: true
+        case .closed, .broken, .silent, .tooSlow: true
         case .ended, .cutOff: false
         }
     }

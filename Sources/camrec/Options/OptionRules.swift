@@ -49,6 +49,9 @@ struct OptionRules {
     private var ofReceivers: String? {
         let live = command.live
         if live.listen == nil, live.maxClients != nil { return "--max-clients needs --listen" }
+        if live.listen == nil, live.maxClientsPerAddress != nil {
+            return "--max-clients-per-address needs --listen"
+        }
         let isLive = choices.contains { if case .live = $0.form { true } else { false } }
         guard !isLive else { return nil }
         if live.clientBuffer != nil { return "--client-buffer needs --listen or an output tcp://" }

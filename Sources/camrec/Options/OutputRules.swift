@@ -21,7 +21,7 @@ struct OutputRules {
     private var ofNames: String? {
         let outputs = command.outputs
         if outputs.isEmpty, command.live.listen == nil { return "no OUTPUT is given, and no --listen" }
-        if let host = command.live.listen?.host,
+        if case .tcp(let address)? = command.live.listen, case let host = address.host,
             Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         {
             return "--listen takes '\(host)' for a host; put --listen behind the outputs, or give it a port"

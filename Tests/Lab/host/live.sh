@@ -274,6 +274,66 @@ check "signals: SIGUSR1 ends nothing" signalled
 records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
     check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
+# Places: who takes a little now and then and never catches up makes way; an address gets so many and no more.
+crawls() { # PORT: takes a part of the stream, but always too little, until it is ended
+    exec "$PYTHON" -c 'import socket, sys, time
+receiver = socket.socket()
+receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+receiver.connect(("127.0.0.1", int(sys.argv[1])))
+while receiver.recv(8000): time.sleep(0.1)' "$1"
+}
+takes() { (exec 3<>"/dev/tcp/127.0.0.1/$1" && timeout 20 head -c "$2" <&3) 2>/dev/null; } # PORT BYTES
+are_too_slow() { [ "$(grep -c ' is too slow' log)" -ge "$1" ]; }
+crawlers_make_way() {
+    local crawlers=() status=0 source=("${noise[@]}")
+    starts --listen 0 --max-clients 4 --client-timeout 2s --client-buffer 200ms --qp 10 --overwrite crawl.h264 || return
+    for _ in 1 2 3 4; do
+        crawls "$port" >/dev/null 2>&1 &
+        crawlers+=($!)
+    done
+    await 20 are_too_slow 4 || { echo "not too slow: $(cat log)"; status=1; }
+    # Refused at first, it gets a place as soon as one has been behind for two seconds.
+    until [ $status = 1 ] || ! kill -0 $recorder 2>/dev/null; do
+        takes "$port" 100000 >late.h264 || true
+        if [ -s late.h264 ]; then break; fi
+    done
+    kill "${crawlers[@]}" 2>/dev/null || true
+    kill -TERM $recorder 2>/dev/null || true
+    wait $recorder || true
+    [ -s late.h264 ] && grep -q 'had not caught up for 2 s, and another receiver took its place' log || { echo "$(stat -c %s late.h264) bytes: $(tail -n 5 log)"; return 1; }
+}
+check "places: receivers that never catch up make way" crawlers_make_way
+address_is_limited() {
+    local peers=()
+    local source=("${noise[@]}")
+    starts --listen 0.0.0.0:0 --max-clients 4 --qp 30 --overwrite address.h264 || return
+    for _ in 1 2 3; do
+        ip netns exec $far timeout 30 bash -c 'cat <"/dev/tcp/$1/$2"' bash "$near_address" "$port" >/dev/null 2>&1 &
+        peers+=($!)
+    done
+    await 20 grep -q "$far_address.* was refused: there are 2 receivers of its address already" log || { cat log; return 1; }
+    takes "$port" 1000 | wc -c | grep -qx 1000 || { echo "no place for another: $(cat log)"; return 1; }
+    kill -TERM $recorder
+    wait $recorder
+    kill "${peers[@]}" 2>/dev/null || true
+}
+if [ -n "$is_far" ]; then check "places: an address gets half of them" address_is_limited; else skip "places: an address gets half of them" "$(tail -n 1 distance.log)"; fi
+
+# A UNIX socket: whoever may write it gets the stream.
+serves_path() {
+    "$CAMREC" "${source[@]}" --frames 150 --listen "unix:$work/live.sock,mode=660" --overwrite path.h264 2>path.log &
+    recorder=$!
+    await 20 test -S live.sock || { cat path.log; return 1; }
+    [ "$(stat -c %a live.sock)" = 660 ] || { echo "mode $(stat -c %a live.sock)"; return 1; }
+    "$PYTHON" -c 'import socket, sys
+receiver = socket.socket(socket.AF_UNIX)
+receiver.connect("live.sock")
+while data := receiver.recv(1 << 16): sys.stdout.buffer.write(data)' >from-path.h264 || return 1
+    wait $recorder || { cat path.log; return 1; }
+    [ ! -e live.sock ] && is_sound from-path.h264
+}
+check "unix: a receiver gets the stream, and the socket goes" serves_path
+
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
 for address in 1:2:3 :9982 9982: '*:9982' ::1 99999; do

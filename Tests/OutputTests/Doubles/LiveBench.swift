@@ -26,11 +26,12 @@ final class LiveBench {
 
     init(
         buffer limit: LiveOptions.Buffer = .seconds(2), mostReceivers: Int = 16, keyframeInterval: Int = 10,
-        keyframeSeconds: Double? = nil, mostDeparted: Int = 256
+        keyframeSeconds: Double? = nil, mostDeparted: Int = 256, mostPerAddress: Int? = nil
     ) throws {
         var options = LiveOptions()
         options.buffer = limit
         options.mostReceivers = mostReceivers
+        options.mostPerAddress = mostPerAddress
         options.keyframeInterval = keyframeSeconds.map { .seconds($0) } ?? .frames(keyframeInterval)
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
@@ -45,16 +46,17 @@ final class LiveBench {
     }
 
     /// Lets a receiver connect, in a round of its own.
-    func connect() throws -> Peer {
-        let peer = try announce()
+    /// - Parameter origin: what its address counts as; nil where that is not limited.
+    func connect(from origin: UInt64? = nil) throws -> Peer {
+        let peer = try announce(from: origin)
         round()
         return peer
     }
 
     /// Lets a receiver connect with the next round.
-    func announce() throws -> Peer {
+    func announce(from origin: UInt64? = nil) throws -> Peer {
         let (near, peer) = try Peer.pair()
-        source.arrivals.append(near)
+        source.arrivals.append((near, origin))
         source.wakeUp.wake()
         return peer
     }
@@ -94,7 +96,7 @@ final class LiveBench {
 /// Receivers as a test lets them come.
 final class ScriptedSource: ReceiverSource {
     let wakeUp: WakeUp
-    var arrivals: [Int32] = []
+    var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
     /// Told in place of the next arrivals.
     var exhaustion: Int32?
     private(set) var departures = 0
@@ -108,7 +110,8 @@ final class ScriptedSource: ReceiverSource {
         wakeUp.sleep()
         if let code = exhaustion.take() { return .exhausted(errno: code) }
         guard !arrivals.isEmpty else { return .nobody }
-        return .receiver(Socket(adopting: arrivals.removeFirst()), peer: "peer")
+        let arrival = arrivals.removeFirst()
+        return .receiver(Socket(adopting: arrival.descriptor), peer: "peer", origin: arrival.origin)
     }
 
     func receiverLeft() { departures += 1 }
@@ -131,6 +134,12 @@ final class Peer {
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { leave() }
+
+    /// As much as a slow receiver takes: so many bytes, or what has come.
+    func sip(_ count: Int) {
+        var room = [UInt8](repeating: 0, count: count)
+        recv(descriptor, &room, count, Int32(MSG_DONTWAIT))
+    }
 
     /// Everything that has come.
     func read() -> [UInt8] {
