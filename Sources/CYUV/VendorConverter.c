@@ -33,19 +33,43 @@ static int writes_out_of_bounds(uint32_t format) {
     return format == V4L2_PIX_FMT_HSV24 || format == V4L2_PIX_FMT_HSV32 || format == V4L2_PIX_FMT_JPGL;
 }
 
-// Bytes of a pixel in the formats without compression, and 1 for the others, which ignore the stride.
-static int bytes_per_pixel(uint32_t format) {
+cyuv_vendor_rows cyuv_vendor_find_rows(uint32_t format, int width, int height) {
     switch (format) {
+        case V4L2_PIX_FMT_SBGGR8:
+        case V4L2_PIX_FMT_SGBRG8:
+        case V4L2_PIX_FMT_SGRBG8:
+        case V4L2_PIX_FMT_SRGGB8:
+        case V4L2_PIX_FMT_Y4:
+        case V4L2_PIX_FMT_Y6:
+            return (cyuv_vendor_rows){.bytes = width, .count = height};
+        case V4L2_PIX_FMT_SBGGR10P:
+        case V4L2_PIX_FMT_SGBRG10P:
+        case V4L2_PIX_FMT_SGRBG10P:
+        case V4L2_PIX_FMT_SRGGB10P:
+        case V4L2_PIX_FMT_Y10BPACK:
+            return (cyuv_vendor_rows){.bytes = (width * 10 + 7) / 8, .count = height};
+        case V4L2_PIX_FMT_SBGGR10:
+        case V4L2_PIX_FMT_SGBRG10:
+        case V4L2_PIX_FMT_SGRBG10:
+        case V4L2_PIX_FMT_SRGGB10:
+        case V4L2_PIX_FMT_SBGGR16:
+        case V4L2_PIX_FMT_SGBRG16:
+        case V4L2_PIX_FMT_SGRBG16:
+        case V4L2_PIX_FMT_SRGGB16:
         case V4L2_PIX_FMT_RGB565:
         case V4L2_PIX_FMT_Y16:
         case V4L2_PIX_FMT_Y16_BE:
-            return 2;
+            return (cyuv_vendor_rows){.bytes = 2 * width, .count = height};
+        // A row of chroma after each two of luma.
+        case V4L2_PIX_FMT_M420:
+            return (cyuv_vendor_rows){.bytes = width, .count = height * 3 / 2};
         default:
-            return 1;
+            return (cyuv_vendor_rows){0};
     }
 }
 
-static struct v4l2_format describe(uint32_t format, int width, int height, int stride, size_t length) {
+static struct v4l2_format describe(uint32_t format, int width, int height, size_t length) {
+    int row = cyuv_vendor_find_rows(format, width, height).bytes;
     return (struct v4l2_format){
         .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
         .fmt.pix = {
@@ -53,18 +77,18 @@ static struct v4l2_format describe(uint32_t format, int width, int height, int s
             .height = height,
             .pixelformat = format,
             .field = V4L2_FIELD_NONE,
-            .bytesperline = stride > 0 ? stride : width * bytes_per_pixel(format),
+            .bytesperline = row > 0 ? row : width,
             .sizeimage = length,
         }};
 }
 
 int cyuv_vendor_convert(
-    cyuv_vendor_converter *converter, uint32_t format, int width, int height, int stride, uint8_t *bytes,
-    size_t count, uint8_t *yu12) {
+    cyuv_vendor_converter *converter, uint32_t format, int width, int height, uint8_t *bytes, size_t count,
+    uint8_t *yu12) {
     if (writes_out_of_bounds(format)) return -EINVAL;
     int length = width * height / 2 * 3;
-    struct v4l2_format from = describe(format, width, height, stride, count);
-    struct v4l2_format to = describe(V4L2_PIX_FMT_YUV420, width, height, 0, length);
+    struct v4l2_format from = describe(format, width, height, count);
+    struct v4l2_format to = describe(V4L2_PIX_FMT_YUV420, width, height, length);
     errno = 0;
     int result = v4lconvert_convert(converter, &from, &to, bytes, count, yu12, length);
     if (result < 0) return errno ? -errno : -EIO;

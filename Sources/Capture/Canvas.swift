@@ -40,10 +40,10 @@ struct Canvas {
         guard let area = rectangle.intersection(clip)?.intersection(picture) else { return }
         let (y, cb, cr) = color.ycbcr
         switch format.pixelFormat.arrangement {
-        case .semiPlanar420(let first):
+        case .semiPlanar(let horizontal, let vertical, let first):
             fillPlane(0, area, Sample(y), in: memory)
             let chroma = first == .cb ? Sample(cb, cr) : Sample(cr, cb)
-            fillPlane(1, subsample(area, 2, 2), chroma, in: memory)
+            fillPlane(1, subsample(area, horizontal, vertical), chroma, in: memory)
         case .planar(let horizontal, let vertical, let first):
             fillPlane(0, area, Sample(y), in: memory)
             let chroma = subsample(area, horizontal, vertical)

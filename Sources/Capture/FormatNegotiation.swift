@@ -203,9 +203,9 @@ extension PixelFormat {
     /// order counts.
     fileprivate var conversionCost: Int {
         switch arrangement {
-        case .semiPlanar420(.cb): 0
-        case .semiPlanar420(.cr), .planar(2, 2, _): 1
-        case .packed422, .planar: 2
+        case .semiPlanar(2, 2, .cb): 0
+        case .semiPlanar(2, 2, .cr), .planar(2, 2, _): 1
+        case .packed422, .planar, .semiPlanar: 2
         case .rgb: 3
         case .jpeg: 4
         case .vendor: 5

@@ -73,8 +73,9 @@ public final class PictureFormat: Sendable, Equatable {
 
     private static func planes(of format: PixelFormat, size: PictureSize, strides: [Int]?) -> [Plane]? {
         let (width, height) = (size.width, size.height)
-        /// Offsets follow from the stride, not from the row: that is how drivers lay out padded planes.
-        func stack(_ rows: [(bytes: Int, count: Int, strideDivisor: Int)]) -> [Plane]? {
+        /// Offsets follow from the stride, not from the row: that is how drivers lay out padded planes. A chroma
+        /// row has `samples` for every `horizontal` of luma, and its stride that share of luma's.
+        func stack(_ rows: [(bytes: Int, count: Int, samples: Int, horizontal: Int)]) -> [Plane]? {
             var planes: [Plane] = []
             var offset = 0
             for (index, row) in rows.enumerated() {
@@ -82,7 +83,7 @@ public final class PictureFormat: Sendable, Equatable {
                 let memoryPlane = separate ? index : 0
                 var stride = row.bytes
                 if let strides, memoryPlane < strides.count, strides[memoryPlane] > 0 {
-                    stride = separate ? strides[memoryPlane] : strides[0] / row.strideDivisor
+                    stride = separate ? strides[memoryPlane] : strides[0] * row.samples / row.horizontal
                 }
                 guard stride >= row.bytes, stride <= longestRow else { return nil }
                 planes.append(
@@ -93,21 +94,23 @@ public final class PictureFormat: Sendable, Equatable {
             }
             return planes
         }
-        let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
+        func chromaSize(_ horizontal: Int, _ vertical: Int) -> (columns: Int, rows: Int) {
+            ((width + horizontal - 1) / horizontal, (height + vertical - 1) / vertical)
+        }
         switch format.arrangement {
-        case .semiPlanar420:
-            return stack([(width, height, 1), (2 * halfWidth, halfHeight, 1)])
+        case .semiPlanar(let horizontal, let vertical, _):
+            let (columns, rows) = chromaSize(horizontal, vertical)
+            return stack([(width, height, 1, 1), (2 * columns, rows, 2, horizontal)])
         case .planar(let horizontal, let vertical, _):
-            let chroma = (
-                (width + horizontal - 1) / horizontal, (height + vertical - 1) / vertical, horizontal
-            )
-            return stack([(width, height, 1), chroma, chroma])
+            let (columns, rows) = chromaSize(horizontal, vertical)
+            let chroma = (columns, rows, 1, horizontal)
+            return stack([(width, height, 1, 1), chroma, chroma])
         case .packed422:
-            return stack([(4 * halfWidth, height, 1)])
+            return stack([(4 * ((width + 1) / 2), height, 1, 1)])
         case .rgb(let bytesPerPixel, _, _, _):
-            return stack([(bytesPerPixel * width, height, 1)])
+            return stack([(bytesPerPixel * width, height, 1, 1)])
         case .grey:
-            return stack([(width, height, 1)])
+            return stack([(width, height, 1, 1)])
         case .jpeg, .h264, .vendor:
             return []
         }

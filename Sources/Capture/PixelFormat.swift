@@ -28,6 +28,18 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     public static let nv12MultiPlanar = PixelFormat(CV4L2_FORMAT_NV12M)
     /// NV21 in two memory planes.
     public static let nv21MultiPlanar = PixelFormat(CV4L2_FORMAT_NV21M)
+    /// Y, then Cb and Cr in turn, 4:2:2.
+    public static let nv16 = PixelFormat(CV4L2_FORMAT_NV16)
+    /// Y, then Cr and Cb in turn, 4:2:2.
+    public static let nv61 = PixelFormat(CV4L2_FORMAT_NV61)
+    /// NV16 in two memory planes.
+    public static let nv16MultiPlanar = PixelFormat(CV4L2_FORMAT_NV16M)
+    /// NV61 in two memory planes.
+    public static let nv61MultiPlanar = PixelFormat(CV4L2_FORMAT_NV61M)
+    /// Y, then Cb and Cr in turn, 4:4:4.
+    public static let nv24 = PixelFormat(CV4L2_FORMAT_NV24)
+    /// Y, then Cr and Cb in turn, 4:4:4.
+    public static let nv42 = PixelFormat(CV4L2_FORMAT_NV42)
     /// Y, Cb, Cr, 4:2:0; also called I420.
     public static let yuv420 = PixelFormat(CV4L2_FORMAT_YUV420)
     /// Y, Cr, Cb, 4:2:0; also called YV12.
@@ -65,8 +77,8 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     /// What the bytes mean, as far as camrec converts them itself.
     public enum Arrangement: Sendable, Hashable {
-        /// Y, then interleaved chroma, subsampled 2×2.
-        case semiPlanar420(firstChroma: Chroma)
+        /// Y, then interleaved chroma, subsampled by the given factors.
+        case semiPlanar(horizontal: Int, vertical: Int, firstChroma: Chroma)
         /// Y, then two chroma planes, each subsampled by the given factors.
         case planar(horizontal: Int, vertical: Int, firstChroma: Chroma)
         /// Two pixels in four bytes.
@@ -92,8 +104,12 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// What the FourCC stands for.
     public var arrangement: Arrangement {
         switch self {
-        case .nv12, .nv12MultiPlanar: .semiPlanar420(firstChroma: .cb)
-        case .nv21, .nv21MultiPlanar: .semiPlanar420(firstChroma: .cr)
+        case .nv12, .nv12MultiPlanar: .semiPlanar(horizontal: 2, vertical: 2, firstChroma: .cb)
+        case .nv21, .nv21MultiPlanar: .semiPlanar(horizontal: 2, vertical: 2, firstChroma: .cr)
+        case .nv16, .nv16MultiPlanar: .semiPlanar(horizontal: 2, vertical: 1, firstChroma: .cb)
+        case .nv61, .nv61MultiPlanar: .semiPlanar(horizontal: 2, vertical: 1, firstChroma: .cr)
+        case .nv24: .semiPlanar(horizontal: 1, vertical: 1, firstChroma: .cb)
+        case .nv42: .semiPlanar(horizontal: 1, vertical: 1, firstChroma: .cr)
         case .yuv420, .yuv420MultiPlanar: .planar(horizontal: 2, vertical: 2, firstChroma: .cb)
         case .yvu420, .yvu420MultiPlanar: .planar(horizontal: 2, vertical: 2, firstChroma: .cr)
         case .yuv422Planar: .planar(horizontal: 2, vertical: 1, firstChroma: .cb)
@@ -128,7 +144,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// Memory planes (V4L2's `num_planes`) that the format is spread over.
     public var memoryPlaneCount: Int {
         switch self {
-        case .nv12MultiPlanar, .nv21MultiPlanar: 2
+        case .nv12MultiPlanar, .nv21MultiPlanar, .nv16MultiPlanar, .nv61MultiPlanar: 2
         case .yuv420MultiPlanar, .yvu420MultiPlanar: 3
         default: 1
         }
@@ -148,7 +164,8 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     private init(_ fourCC: some BinaryInteger) { rawValue = UInt32(truncatingIfNeeded: fourCC) }
 
     private static let aliases: [String: PixelFormat] = [
-        "nv12": .nv12, "nv21": .nv21, "yu12": .yuv420, "i420": .yuv420, "yuv420p": .yuv420, "yv12": .yvu420,
+        "nv12": .nv12, "nv21": .nv21, "nv16": .nv16, "nv61": .nv61, "nv24": .nv24, "nv42": .nv42,
+        "yu12": .yuv420, "i420": .yuv420, "yuv420p": .yuv420, "yv12": .yvu420,
         "yuv422p": .yuv422Planar, "yuv444p": .yuv444Planar,
         "yuyv": .yuyv, "yuyv422": .yuyv, "yuy2": .yuyv, "uyvy": .uyvy, "uyvy422": .uyvy, "yvyu": .yvyu,
         "yvyu422": .yvyu, "rgb24": .rgb24, "rgb3": .rgb24, "bgr24": .bgr24, "bgr3": .bgr24,

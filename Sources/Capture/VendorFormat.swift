@@ -12,7 +12,7 @@ enum VendorFormat {
         var input = [UInt8](repeating: 0, count: 4 * width * height + 65536)
         var picture = [UInt8](repeating: 0, count: width * height * 3 / 2)
         return cyuv_vendor_convert(
-            converter, format.rawValue, Int32(width), Int32(height), 0, &input, 0, &picture) != -EINVAL
+            converter, format.rawValue, Int32(width), Int32(height), &input, 0, &picture) != -EINVAL
     }
 }
 

@@ -66,6 +66,22 @@ import Testing
         }
     }
 
+    @Test("NV16 has as many rows of chroma as of luma, NV24 twice as wide ones")
+    func fullHeightSemiPlanar() throws {
+        for format in [PixelFormat.nv16, .nv61] {
+            #expect(
+                try planes(format, 720, 480, strides: [768])
+                    == [[0, 0, 768, 720, 480], [0, 768 * 480, 768, 720, 480]])
+            #expect(try planes(format, 7, 5) == [[0, 0, 7, 7, 5], [0, 35, 8, 8, 5]])
+        }
+        for format in [PixelFormat.nv24, .nv42] {
+            #expect(
+                try planes(format, 720, 480, strides: [768])
+                    == [[0, 0, 768, 720, 480], [0, 768 * 480, 1536, 1440, 480]])
+            #expect(try planes(format, 7, 5) == [[0, 0, 7, 7, 5], [0, 35, 14, 14, 5]])
+        }
+    }
+
     @Test("an odd width without padding still has a whole pair of chroma at its end")
     func oddSemiPlanar() throws {
         #expect(try planes(.nv12, 7, 5) == [[0, 0, 7, 7, 5], [0, 35, 8, 8, 3]])
@@ -177,7 +193,8 @@ import Testing
 extension PixelFormat {
     /// Every uncompressed format that camrec reads itself, in one piece and in several.
     static let raw: [PixelFormat] = [
-        .nv12, .nv21, .nv12MultiPlanar, .nv21MultiPlanar, .yuv420, .yvu420, .yuv420MultiPlanar,
+        .nv12, .nv21, .nv12MultiPlanar, .nv21MultiPlanar, .nv16, .nv61, .nv16MultiPlanar, .nv61MultiPlanar,
+        .nv24, .nv42, .yuv420, .yvu420, .yuv420MultiPlanar,
         .yvu420MultiPlanar, .yuv422Planar, .yuv444Planar, .yuyv, .uyvy, .yvyu, .rgb24, .bgr24, .bgrx32,
         .xrgb32, .grey,
     ]

@@ -19,8 +19,8 @@ import Testing
             picture.byte(ofPlane: plane, row: row, column: column)
         }
         switch format.arrangement {
-        case .semiPlanar420(let first):
-            let pair = [byte(1, y / 2, x / 2 * 2), byte(1, y / 2, x / 2 * 2 + 1)]
+        case .semiPlanar(let across, let down, let first):
+            let pair = [0, 1].map { byte(1, y / down, x / across * 2 + $0) }
             return [byte(0, y, x)] + (first == .cb ? pair : pair.reversed())
         case .planar(let horizontal, let vertical, let first):
             let chroma = [1, 2].map { byte($0, y / vertical, x / horizontal) }

@@ -12,6 +12,8 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
     let format: PixelFormat
     /// Whether each plane has memory of its own, instead of following the one before.
     var isSeparate = false
+    /// How often luma's stride goes into that of chroma, where they share their memory.
+    var chromaStrideFactor = 1
     /// Bytes of a row, number of rows, and how many times the stride goes into luma's.
     let planes: @Sendable (_ width: Int, _ height: Int) -> [(rowBytes: Int, rows: Int, divisor: Int)]
     /// Y, Cb and Cr, or red, green and blue.
@@ -35,12 +37,17 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static func semiPlanar(_ format: PixelFormat, cb: Int, separate: Bool = false) -> RawLayout {
+    static func semiPlanar(
+        _ format: PixelFormat, _ across: Int = 2, _ down: Int = 2, cb: Int, separate: Bool = false
+    ) -> RawLayout {
         RawLayout(
-            format: format, isSeparate: separate,
-            planes: { width, height in [(width, height, 1), ((width + 1) / 2 * 2, (height + 1) / 2, 1)] }
+            format: format, isSeparate: separate, chromaStrideFactor: 2 / across,
+            planes: { width, height in
+                [(width, height, 1), ((width + across - 1) / across * 2, (height + down - 1) / down, 1)]
+            }
         ) { bytes, x, y in
-            (bytes(0, y, x), bytes(1, y / 2, x / 2 * 2 + cb), bytes(1, y / 2, x / 2 * 2 + 1 - cb))
+            let pair = x / across * 2
+            return (bytes(0, y, x), bytes(1, y / down, pair + cb), bytes(1, y / down, pair + 1 - cb))
         }
     }
 
@@ -66,6 +73,12 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
         .semiPlanar(.nv21, cb: 1),
         .semiPlanar(.nv12MultiPlanar, cb: 0, separate: true),
         .semiPlanar(.nv21MultiPlanar, cb: 1, separate: true),
+        .semiPlanar(.nv16, 2, 1, cb: 0),
+        .semiPlanar(.nv61, 2, 1, cb: 1),
+        .semiPlanar(.nv16MultiPlanar, 2, 1, cb: 0, separate: true),
+        .semiPlanar(.nv61MultiPlanar, 2, 1, cb: 1, separate: true),
+        .semiPlanar(.nv24, 1, 1, cb: 0),
+        .semiPlanar(.nv42, 1, 1, cb: 1),
         .planar(.yuv420, 2, 2),
         .planar(.yvu420, 2, 2, cb: 2),
         .planar(.yuv420MultiPlanar, 2, 2, separate: true),
@@ -106,9 +119,11 @@ struct RawPicture {
     /// - Parameter padding: bytes that rows of the first plane have more than they need.
     init(_ layout: RawLayout, _ width: Int, _ height: Int, padding: Int, color: ColorEncoding) throws {
         let planes = layout.planes(width, height)
-        let strides = planes.map {
+        let strides = planes.enumerated().map { number, plane in
             layout.isSeparate || padding == 0
-                ? $0.rowBytes + padding : (planes[0].rowBytes + padding) / $0.divisor
+                ? plane.rowBytes + padding
+                : (planes[0].rowBytes + padding) / plane.divisor
+                    * (number == 0 ? 1 : layout.chromaStrideFactor)
         }
         var memory: [[UInt8]] = []
         var starts: [(memory: Int, offset: Int)] = []
@@ -202,7 +217,8 @@ private let sizes = [
         arguments: [ColorEncoding.limited601, .limited709, .full601, .full709],
         [ColorEncoding.limited601, .limited709, .full601, .full709, .limited2020])
     func colorChangesAreWithinOneStep(from: ColorEncoding, to: ColorEncoding) throws {
-        for (layout, size) in [(RawLayout.yCbCr[0], sizes[3]), (.yCbCr[7], sizes[2]), (.yCbCr[3], sizes[5])] {
+        for (layout, size) in [(RawLayout.yCbCr[0], sizes[3]), (.yCbCr[13], sizes[2]), (.yCbCr[3], sizes[5])]
+        {
             let picture = try RawPicture(layout, size.width, size.height, padding: 0, color: from)
             let expected = ReferencePicture(size: size, rounded: true) { x, y in
                 let (luma, cb, cr) = picture.pixel(x, y)

@@ -26,7 +26,7 @@ public struct PassthroughLayout: Sendable, Hashable {
             format.color.range == color.range, format.color.matrix == color.matrix
         else { return nil }
         switch format.pixelFormat.arrangement {
-        case .semiPlanar420(let firstChroma):
+        case .semiPlanar(2, 2, let firstChroma):
             arrangement = firstChroma == .cb ? .nv12 : .nv21
             planes = [0, 1]
         case .planar(2, 2, let firstChroma):

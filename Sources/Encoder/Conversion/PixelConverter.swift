@@ -41,8 +41,10 @@ public final class PixelConverter {
         for source: PictureFormat, color: ColorEncoding
     ) throws(ConversionError) -> any PictureReader {
         switch source.pixelFormat.arrangement {
-        case .semiPlanar420(let firstChroma):
+        case .semiPlanar(2, 2, let firstChroma):
             SemiPlanarReader(source, firstChroma: firstChroma)
+        case .semiPlanar(let horizontal, _, let firstChroma):
+            FullHeightSemiPlanarReader(source, horizontal: horizontal, firstChroma: firstChroma)
         case .planar(let horizontal, let vertical, let firstChroma):
             PlanarReader(
                 source, subsampling: Subsampling(horizontal, vertical), firstChroma: firstChroma)

@@ -4,34 +4,40 @@ import Glibc
 
 /// Everything else that libv4lconvert knows: Bayer mosaics, and what old webcams' chips compress to.
 ///
-/// This takes passes of its own over memory: the payload is copied, libv4lconvert makes a whole YU12
-/// picture of the copy, and that is read in bands. The copy has zeros after it, because most of
-/// libv4lconvert's decoders trust the frame to be complete, and some write into it.
+/// This takes passes of its own over memory: the payload is copied, without the padding of its rows,
+/// libv4lconvert makes a whole YU12 picture of the copy, and that is read in bands. The copy has zeros after
+/// it, because most of libv4lconvert's decoders trust the frame to be complete, and some write into it.
 final class VendorReader: PictureReader {
     private let format: PictureFormat
     private let converter: OpaquePointer
     private let input: UnsafeMutableBufferPointer<UInt8>
     private let picture: UnsafeMutablePointer<UInt8>
-    private let stride: Int
+    /// Rows to copy one by one; nil for pictures in one piece.
+    private let paddedRows: PaddedRows?
+
+    private struct PaddedRows {
+        let bytes: Int
+        let count: Int
+        let stride: Int
+    }
 
     init(_ format: PictureFormat) throws(ConversionError) {
         let size = format.size
-        guard size.width % 2 == 0, size.height % 2 == 0 else {
-            throw .unsupported(format.pixelFormat, "libv4lconvert needs even sizes, not \(size)")
+        guard size.width % 2 == 0, size.height % 2 == 0, size.width >= 16, size.height >= 16 else {
+            throw .unsupported(format.pixelFormat, "libv4lconvert needs even sizes from 16x16, not \(size)")
         }
         guard let converter = cyuv_vendor_create() else { throw .outOfMemory }
         self.format = format
         self.converter = converter
-        stride = format.bytesPerLine ?? 0
-        guard stride <= 8 * size.width else {
-            throw .unsupported(format.pixelFormat, "rows of \(stride) bytes for \(size.width) pixels")
-        }
-        // No format of libv4lconvert takes more than four bytes a pixel, or two rows of bytes a row, and a
-        // header.
-        input = .allocate(capacity: max(4 * size.area, 2 * stride * size.height) + 65536)
+        paddedRows = Self.paddedRows(of: format)
+        // No format of libv4lconvert takes more than four bytes a pixel and a header. The room after it is read,
+        // too: libv4lconvert's RGB565 goes a row too far.
+        input = .allocate(capacity: 4 * size.area + 65536)
         input.initialize(repeating: 0)
-        picture = .allocate(capacity: 3 * size.area / 2)
-        picture.initialize(repeating: 0, count: 3 * size.area / 2)
+        // Decoders of chips' own formats write whole blocks, whatever the size.
+        let blocks = (size.width + 31) / 32 * ((size.height + 31) / 32)
+        picture = .allocate(capacity: blocks * 3 * 32 * 32 / 2)
+        picture.initialize(repeating: 0, count: blocks * 3 * 32 * 32 / 2)
         if convert(length: 0) == -EINVAL {
             throw .unsupported(format.pixelFormat, "neither camrec nor libv4lconvert can read it")
         }
@@ -44,11 +50,9 @@ final class VendorReader: PictureReader {
     }
 
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
-        let payload = buffer.payload
-        guard payload.count <= input.count else { throw .corrupt("\(payload.count) bytes is too much") }
-        UnsafeMutableRawBufferPointer(input).copyMemory(from: payload)
-        input[payload.count...].update(repeating: 0)
-        guard convert(length: payload.count) == 0 else {
+        let length = try copy(buffer.payload)
+        input[length...].update(repeating: 0)
+        guard convert(length: length) == 0 else {
             var message = String(cString: cyuv_vendor_message(converter))
             while message.last?.isNewline == true { message.removeLast() }
             throw .corrupt(message)
@@ -64,10 +68,36 @@ final class VendorReader: PictureReader {
         band.copyChroma(cb: cb.from(row: rows.lowerBound / 2), cr: cr.from(row: rows.lowerBound / 2))
     }
 
+    private static func paddedRows(of format: PictureFormat) -> PaddedRows? {
+        let rows = cyuv_vendor_find_rows(
+            format.pixelFormat.rawValue, Int32(format.size.width), Int32(format.size.height))
+        guard let stride = format.bytesPerLine, rows.bytes > 0, stride > rows.bytes else { return nil }
+        return PaddedRows(bytes: Int(rows.bytes), count: Int(rows.count), stride: stride)
+    }
+
+    /// Copies what there is of a picture to `input`.
+    /// - Returns: how many bytes that is.
+    private func copy(_ payload: UnsafeRawBufferPointer) throws(ConversionError) -> Int {
+        let target = UnsafeMutableRawBufferPointer(input)
+        guard let rows = paddedRows else {
+            guard payload.count <= target.count else { throw .corrupt("\(payload.count) bytes is too much") }
+            target.copyMemory(from: payload)
+            return payload.count
+        }
+        var length = 0
+        for row in 0..<rows.count where row * rows.stride < payload.count {
+            let start = row * rows.stride
+            let bytes = payload[start..<min(start + rows.bytes, payload.count)]
+            UnsafeMutableRawBufferPointer(rebasing: target[length...]).copyBytes(from: bytes)
+            length += bytes.count
+        }
+        return length
+    }
+
     /// Makes `picture` of the first `length` bytes of `input`; 0 or −errno.
     private func convert(length: Int) -> Int32 {
         cyuv_vendor_convert(
             converter, format.pixelFormat.rawValue, Int32(format.size.width), Int32(format.size.height),
-            Int32(stride), input.baseAddress, length, picture)
+            input.baseAddress, length, picture)
     }
 }

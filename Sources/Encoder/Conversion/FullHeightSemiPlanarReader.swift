@@ -1,0 +1,61 @@
+import CYUV
+import Capture
+
+/// NV16, NV61, NV24 and NV42: pairs of chroma samples for every row. Chroma becomes the rounded mean of two rows,
+/// and of two columns where those have samples of their own.
+final class FullHeightSemiPlanarReader: PictureReader {
+    private let horizontal: Int
+    private let firstChroma: PixelFormat.Chroma
+    /// A row of 4:2:0 chroma in the source's order.
+    private let pairs: UnsafeMutablePointer<UInt8>
+
+    init(_ format: PictureFormat, horizontal: Int, firstChroma: PixelFormat.Chroma) {
+        self.horizontal = horizontal
+        self.firstChroma = firstChroma
+        pairs = .allocateAligned(count: 2 * half(format.size.width))
+    }
+
+    deinit { pairs.deallocate() }
+
+    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
+        band.copyLuma(from: buffer.source(0).from(row: rows.lowerBound))
+        let chroma = buffer.source(1).from(row: rows.lowerBound)
+        for number in 0..<band.chromaRows {
+            let upper = chroma.row(2 * number)
+            let lower = chroma.row(min(2 * number + 1, band.rows - 1))
+            switch band.chroma {
+            case .interleaved(let plane) where firstChroma == .cb:
+                resample(upper, lower, width: band.width, into: plane.row(number))
+            case .interleaved(let plane):
+                resample(upper, lower, width: band.width, into: pairs)
+                SwapUVPlane(pairs, 0, plane.row(number), 0, Int32(band.chromaWidth), 1)
+            case .separate(let toCb, let toCr):
+                resample(upper, lower, width: band.width, into: pairs)
+                let (first, second) = firstChroma == .cb ? (toCb, toCr) : (toCr, toCb)
+                SplitUVPlane(
+                    pairs, 0, first.row(number), 0, second.row(number), 0, Int32(band.chromaWidth), 1)
+            }
+        }
+    }
+
+    /// Makes a row of pairs of two rows of `width` luma samples.
+    private func resample(
+        _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, width: Int,
+        into result: UnsafeMutablePointer<UInt8>
+    ) {
+        if horizontal == 2 {
+            InterpolatePlane(upper, 0, lower, 0, result, 0, Int32(2 * half(width)), 1, 128)
+            return
+        }
+        for x in 0..<half(width) {
+            // At an odd right edge the last column counts twice.
+            let (left, right) = (4 &* x, 2 &* min(2 &* x &+ 1, width &- 1))
+            for component in 0..<2 {
+                let sum =
+                    UInt16(upper[left &+ component]) &+ UInt16(upper[right &+ component])
+                    &+ UInt16(lower[left &+ component]) &+ UInt16(lower[right &+ component])
+                result[2 &* x &+ component] = UInt8(truncatingIfNeeded: (sum &+ 2) &>> 2)
+            }
+        }
+    }
+}
