@@ -116,6 +116,17 @@ static int describe(const struct jpeg_decompress_struct *jpeg, cyuv_jpeg_layout 
         && planes[1].v_samp_factor == planes[2].v_samp_factor;
 }
 
+// Whether a side of the picture is what is wanted, or larger by less than an MCU: cameras round up to whole ones.
+static int holds(
+    JDIMENSION side, int wanted, const jpeg_component_info *planes, int plane_count, int is_height) {
+    int unit = DCTSIZE;
+    for (int plane = 0; plane < plane_count; plane++) {
+        int factor = is_height ? planes[plane].v_samp_factor : planes[plane].h_samp_factor;
+        if (factor * DCTSIZE > unit) unit = factor * DCTSIZE;
+    }
+    return side >= (JDIMENSION)wanted && side - (JDIMENSION)wanted < (JDIMENSION)unit;
+}
+
 cyuv_jpeg_status cyuv_jpeg_begin(
     cyuv_jpeg_decoder *decoder, const uint8_t *bytes, size_t count, int width, int height,
     cyuv_jpeg_layout *layout) {
@@ -126,7 +137,8 @@ cyuv_jpeg_status cyuv_jpeg_begin(
     jpeg_abort_decompress(jpeg);
     jpeg_mem_src(jpeg, bytes, count);
     jpeg_read_header(jpeg, TRUE);
-    if (jpeg->image_width != (JDIMENSION)width || jpeg->image_height != (JDIMENSION)height) {
+    if (!holds(jpeg->image_width, width, jpeg->comp_info, jpeg->num_components, 0)
+        || !holds(jpeg->image_height, height, jpeg->comp_info, jpeg->num_components, 1)) {
         snprintf(
             decoder->message, sizeof decoder->message, "a JPEG of %ux%u in a stream of %dx%d",
             jpeg->image_width, jpeg->image_height, width, height);

@@ -4,7 +4,7 @@ import Glibc
 /// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {
     public let identity: SourceIdentity
-    public let format: PictureFormat
+    public private(set) var format: PictureFormat
     public let isLive = true
     public var bufferCount: Int { pool.count }
     public private(set) var losses = CaptureLosses()
@@ -26,6 +26,7 @@ public final class CameraStream: CaptureStream {
     private var deadline: FrameDeadline
     private var isStreaming = false
     private var restoresControls = false
+    private var jpegSizes = JPEGSizeWatch()
 
     /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, and six that may
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
@@ -177,9 +178,21 @@ public final class CameraStream: CaptureStream {
         }
         held |= 1 << UInt32(index)
         renewDeadline()
+        followSize(of: index, payloads[0])
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
             timestamp: timestamp(of: request))
+    }
+
+    /// Some cameras send JPEGs of another size than was settled, for good.
+    private func followSize(of index: Int, _ payload: PixelBuffer.Payload) {
+        guard format.pixelFormat.arrangement == .jpeg else { return }
+        let memory = pool.memory(ofBuffer: index, plane: 0)
+        let picture = UnsafeRawBufferPointer(
+            rebasing: memory[payload.offset..<payload.offset + payload.length])
+        if let size = jpegSizes.change(from: format.size, in: picture), let other = format.resized(to: size) {
+            format = other
+        }
     }
 
     /// Numbers that go back are a restart of the driver's count, not a loss.

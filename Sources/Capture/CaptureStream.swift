@@ -5,7 +5,7 @@ public protocol CaptureStream: AnyObject {
     /// Which source it is.
     var identity: SourceIdentity { get }
 
-    /// What was granted, for every picture of the stream.
+    /// What was granted, for every picture from the next one on. A camera may turn out to deliver something else.
     var format: PictureFormat { get }
 
     /// The controls that were set.

@@ -63,6 +63,13 @@ public final class PictureFormat: Sendable, Equatable {
         self.bytesPerLine = bytesPerLine > 0 ? bytesPerLine : nil
     }
 
+    /// A compressed format with pictures of another size.
+    func resized(to size: PictureSize) -> PictureFormat? {
+        PictureFormat(
+            pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
+            strides: bytesPerLine.map { [$0] })
+    }
+
     /// Whether pictures of the one can be taken for pictures of the other.
     public static func == (first: PictureFormat, second: PictureFormat) -> Bool {
         first.pixelFormat == second.pixelFormat && first.size == second.size

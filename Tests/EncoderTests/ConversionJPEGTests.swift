@@ -230,6 +230,23 @@ private struct JPEGStream {
         #expect(try stream.failure(of: TestJPEG(PictureSize(64, 48)!).bytes) == nil)
     }
 
+    @Test("a JPEG that is larger by less than an MCU is cropped", arguments: TestJPEG.Sampling.all)
+    fileprivate func larger(sampling: TestJPEG.Sampling) throws {
+        let (across, down) = (Int(sampling.horizontal) * 8, Int(sampling.vertical) * 8)
+        for (width, height) in [(160, 96 - down + 1), (160 - across + 1, 96), (160 - 2, 96 - 2)] {
+            // Whole chroma samples only: what is cut off has no part in those that stay.
+            let size = PictureSize((width + 3) / 4 * 4, (height + 3) / 4 * 4)!
+            let jpeg = TestJPEG(PictureSize(160, 96)!, sampling)
+            let surface = TestSurface(.i420, size: size)
+            try JPEGStream(size, layout: .i420).convert(jpeg.bytes, into: surface)
+            #expect(jpeg.reference.cropped(to: size).difference(from: surface) == 0, "\(size)")
+        }
+        let stream = try JPEGStream(PictureSize(160 - across, 96)!)
+        #expect(
+            try stream.failure(of: TestJPEG(PictureSize(160, 96)!, sampling).bytes)
+                == .mismatched("a JPEG of 160x96 in a stream of \(160 - across)x96"))
+    }
+
     /// Scans cost time, and there is room for thousands in a picture's bytes.
     @Test func tooManyScansAreRefused() throws {
         let jpeg = TestJPEG(PictureSize(64, 48)!, progressive: true)

@@ -157,6 +157,23 @@ struct ReferencePicture {
         }
     }
 
+    /// The top left part of it.
+    func cropped(to part: PictureSize) -> ReferencePicture {
+        ReferencePicture(
+            size: part,
+            planes: (0..<3).map { plane in
+                let width = plane == 0 ? size.width : chromaSize.width
+                let (columns, rows) =
+                    plane == 0 ? (part.width, part.height) : ((part.width + 1) / 2, (part.height + 1) / 2)
+                return (0..<rows).flatMap { planes[plane][$0 * width..<$0 * width + columns] }
+            })
+    }
+
+    private init(size: PictureSize, planes: [[Double]]) {
+        self.size = size
+        self.planes = planes
+    }
+
     /// The picture in another encoding, by way of RGB; a pixel's chroma is its block's.
     func recolored(from: ColorEncoding, to: ColorEncoding) -> ReferencePicture {
         var result = self

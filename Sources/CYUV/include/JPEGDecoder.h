@@ -14,7 +14,7 @@ typedef enum {
     CYUV_JPEG_CORRUPT,
     // A good JPEG of a kind that is not decoded here.
     CYUV_JPEG_UNSUPPORTED,
-    // The picture has another size than expected.
+    // The picture is smaller than expected, or larger by an MCU or more.
     CYUV_JPEG_OTHER_SIZE,
 } cyuv_jpeg_status;
 
@@ -36,14 +36,15 @@ enum { CYUV_JPEG_MAXIMUM_BAND_ROWS = 32 };
 cyuv_jpeg_decoder *cyuv_jpeg_create(void);
 void cyuv_jpeg_destroy(cyuv_jpeg_decoder *decoder);
 
-// Reads a picture's header. The bytes must stay valid until its last band is read. A picture that was
+// Reads a picture's header. What a picture has beyond `width` and `height` is to be cut off: its bands have more
+// columns, less than an MCU, and of those at its end some may be left unread. The bytes must stay valid until its last band is read. A picture that was
 // begun before and not read to its end is given up.
 cyuv_jpeg_status cyuv_jpeg_begin(
     cyuv_jpeg_decoder *decoder, const uint8_t *bytes, size_t count, int width, int height,
     cyuv_jpeg_layout *layout);
 
-// Decodes the next band. A plane has the layout's rows, each with room for the picture's width, divided
-// by the plane's subsampling and rounded up to whole blocks of 8. After a failure the picture is over.
+// Decodes the next band. A plane has the layout's rows, each with room for the picture's width and 31 columns more,
+// divided by the plane's subsampling and rounded up to whole blocks of 8. After a failure the picture is over.
 cyuv_jpeg_status cyuv_jpeg_read_band(
     cyuv_jpeg_decoder *decoder, uint8_t *const planes[3], const size_t strides[3]);
 

@@ -26,7 +26,7 @@ final class JPEGReader: PictureReader {
         self.decoder = decoder
         size = format.size
         resampler = ChromaResampler(size: size)
-        // Whole blocks, and what the widest subsampling adds to a row.
+        // Whole blocks, and what the widest subsampling and a picture that is to be cropped add to a row.
         stride = (size.width + 31) / 32 * 32 + 64
         memory = .allocateAligned(count: 3 * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS))
     }

@@ -43,6 +43,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         var index: UInt32?
         var seconds: Int?
         var fill: UInt8 = 0
+        /// What the buffer begins with.
+        var bytes: [UInt8] = []
     }
 
     var card = "Scripted Camera"
@@ -61,6 +63,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     var grantedInterval: (UInt32, UInt32)?
     /// The bytes of each buffer's memory planes; nil for `lengths`.
     var bufferLengths: [UInt32]?
+    /// Of a buffer that nobody has filled.
+    var bufferFlags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
     /// How many buffers REQBUFS grants; nil for as many as are asked for.
     /// Fewer than are asked for, as drivers may.
     var grantedBuffers: UInt32 = 6
@@ -110,6 +114,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     }
 
     func lock(_ descriptor: Int32) -> Int32 { isClaimed ? -EWOULDBLOCK : 0 }
+
+    func unlock(_ descriptor: Int32) {}
 
     func close(_ descriptor: Int32) {
         closeCount += 1
@@ -301,6 +307,7 @@ extension ScriptedDevice {
     private func queryBuffer(_ answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
         let index = Int(answer.pointee.index)
         let lengths = bufferLengths ?? lengths
+        answer.pointee.flags = bufferFlags
         if isMultiPlanar, let planes = answer.pointee.m.planes {
             for plane in lengths.indices {
                 planes[plane].length = lengths[plane]
@@ -358,7 +365,9 @@ extension ScriptedDevice {
             } else {
                 answer.pointee.bytesused = used
             }
-            memory[Self.offset(ofBuffer: index, plane: plane)]?.fill(with: frame.fill &+ UInt8(plane))
+            let memory = memory[Self.offset(ofBuffer: index, plane: plane)]
+            memory?.fill(with: frame.fill &+ UInt8(plane))
+            memory?.copyBytes(from: frame.bytes)
         }
         return 0
     }

@@ -1,0 +1,72 @@
+/// What a JPEG's frame header says (ITU-T T.81, B.2.2).
+struct JPEGHeader: Equatable {
+    let size: PictureSize
+    /// The pixels of one MCU, the unit that the picture is coded in.
+    let unitWidth: Int
+    let unitHeight: Int
+
+    /// Whether it holds a picture of `wanted`: cameras round up to whole MCUs, and what is too much is cut off.
+    func holds(_ wanted: PictureSize) -> Bool {
+        (wanted.width..<wanted.width + unitWidth).contains(size.width)
+            && (wanted.height..<wanted.height + unitHeight).contains(size.height)
+    }
+}
+
+extension JPEGHeader {
+    /// Nil where there is no frame header, or one that is cut short or makes no sense.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var place = 2
+        guard bytes.count > place, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return nil }
+        while place + 4 <= bytes.count {
+            guard bytes[place] == 0xFF else { return nil }
+            let marker = bytes[place + 1]
+            switch marker {
+            case 0xFF:
+                // Any marker may follow fill bytes.
+                place += 1
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+                self.init(frame: UnsafeRawBufferPointer(rebasing: bytes[(place + 4)...]))
+                return
+            case 0xD9, 0xDA:
+                return nil
+            default:
+                place += 2 + Int(bytes[place + 2]) << 8 + Int(bytes[place + 3])
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter bytes: from the sample precision on.
+    private init?(frame bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 6, bytes.count >= 6 + 3 * Int(bytes[5]) else { return nil }
+        var (across, down) = (1, 1)
+        for component in 0..<Int(bytes[5]) {
+            let factors = Int(bytes[6 + 3 * component + 1])
+            (across, down) = (max(across, factors >> 4), max(down, factors & 15))
+        }
+        guard let size = PictureSize(Int(bytes[3]) << 8 | Int(bytes[4]), Int(bytes[1]) << 8 | Int(bytes[2]))
+        else { return nil }
+        self.init(size: size, unitWidth: 8 * across, unitHeight: 8 * down)
+    }
+}
+
+/// Notices that a camera's JPEGs have another size than the driver granted, and keep it.
+struct JPEGSizeWatch {
+    private var other: PictureSize?
+    private var count = 0
+    /// A damaged header does not say the same so often.
+    private static let steadyCount = 5
+
+    /// - Parameter granted: what the stream's pictures are taken for.
+    /// - Returns: the size that they really have; nil as long as that is `granted`, or not certain.
+    mutating func change(from granted: PictureSize, in picture: UnsafeRawBufferPointer) -> PictureSize? {
+        guard let header = JPEGHeader(picture) else { return nil }
+        guard !header.holds(granted) else {
+            other = nil
+            return nil
+        }
+        count = header.size == other ? count + 1 : 1
+        other = header.size
+        return count >= Self.steadyCount ? other : nil
+    }
+}
