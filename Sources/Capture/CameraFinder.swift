@@ -2,37 +2,41 @@ import Glibc
 
 /// Finds a camera again that went away, under whatever name the kernel gives it then, and opens it.
 ///
-/// A camera is known by the link that it was opened by, or by udev's in /dev/v4l/by-id; one that has none by its
-/// bus position and name. Of cheap cameras with one serial number for all, udev gives the link to the one that was
-/// plugged in last; then the bus position tells them apart.
+/// A camera is the same in the same place, under its old path or another: sysfs tells the channels of a grabber and
+/// the two cameras in a laptop's lid apart, which have one name and one bus position. In another place it is the
+/// same where a link leads to it (the one that it was opened by, or udev's in /dev/v4l/by-id) and its serial number
+/// is its own: cheap cameras have none, or all the same. Another one's pictures are never taken for its.
 public struct CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
     private let request: CaptureRequest
-    private let calls: any V4L2Calls
-    private let nodes: @Sendable () -> [String]
-    private let stableLink: @Sendable (String) -> String?
+    private let machine: Machine
+    private let place: NodePlace?
+    /// Another camera with the same serial number was there at first.
+    private let hasTwin: Bool
+
+    /// What it asks the machine.
+    struct Machine: Sendable {
+        var calls: any V4L2Calls = KernelCalls()
+        var nodes: @Sendable () -> [String] = { VideoNode.all() }
+        var place: @Sendable (String) -> NodePlace? = { NodePlace.find($0) }
+    }
 
     /// Remembers a camera, which must be there now.
     /// - Parameter request: what was asked of it at first.
     /// - Returns: nil for what is no device.
     public init?(_ identity: SourceIdentity, request: CaptureRequest) {
         guard identity.bus != nil else { return nil }
-        self.init(
-            identity, link: Self.link(to: identity.device), request: request, calls: KernelCalls(),
-            nodes: VideoNode.all, stableLink: { StableLink.find(for: $0) })
+        self.init(identity, link: Self.link(to: identity.device), request: request, machine: Machine())
     }
 
-    init(
-        _ identity: SourceIdentity, link: String?, request: CaptureRequest, calls: any V4L2Calls,
-        nodes: @escaping @Sendable () -> [String], stableLink: @escaping @Sendable (String) -> String?
-    ) {
+    init(_ identity: SourceIdentity, link: String?, request: CaptureRequest, machine: Machine) {
         self.identity = identity
         self.link = link
         self.request = request
-        self.calls = calls
-        self.nodes = nodes
-        self.stableLink = stableLink
+        self.machine = machine
+        place = machine.place(identity.device)
+        hasTwin = Self.hasTwin(place, machine)
     }
 
     /// Opens the camera for a stream that continues one of `format`: just like that where it can, else as near
@@ -52,29 +56,55 @@ public struct CameraFinder: Sendable {
     }
 
     private func find() throws(CaptureError) -> Camera {
-        guard let link else { return try findInPlace() }
-        let camera = try Camera(path: link, calls: calls)
-        if camera.identity.bus == identity.bus { return camera }
-        // A camera without a link of its own has lost it to the other one.
-        if let twin = try? findInPlace(), stableLink(twin.identity.device) == nil { return twin }
-        return camera
-    }
-
-    /// The camera of the same name in the same bus position.
-    private func findInPlace() throws(CaptureError) -> Camera {
         var refusal: CaptureError?
-        for path in nodes() {
+        if let link {
             do throws(CaptureError) {
-                let camera = try Camera(path: path, calls: calls)
-                if camera.identity.name == identity.name, camera.identity.bus == identity.bus {
-                    return camera
-                }
+                let camera = try Camera(path: link, calls: machine.calls)
+                if isSame(camera, at: link) { return camera }
+            } catch {
+                refusal = error
+            }
+        }
+        let paths = [identity.device] + machine.nodes().filter { $0 != identity.device }
+        for path in paths {
+            do throws(CaptureError) {
+                let camera = try Camera(path: path, calls: machine.calls)
+                if isInPlace(camera, at: path) { return camera }
             } catch {
                 // Whose node another one is cannot be told.
                 if path == identity.device, case .permissionDenied = error.kind { refusal = error }
             }
         }
         throw refusal ?? CaptureError(.notFound, device: identity.device)
+    }
+
+    /// Whether the camera that the link leads to is the one that is looked for.
+    private func isSame(_ camera: borrowing Camera, at path: String) -> Bool {
+        let found = machine.place(path)
+        if camera.identity.bus == identity.bus { return isPlace(found) }
+        guard let serial = found?.unit?.serial, serial == place?.unit?.serial else { return false }
+        return !hasTwin && !Self.hasTwin(found, machine)
+    }
+
+    /// Whether it has the name and the place of the one that is looked for.
+    private func isInPlace(_ camera: borrowing Camera, at path: String) -> Bool {
+        camera.identity.name == identity.name && camera.identity.bus == identity.bus
+            && isPlace(machine.place(path))
+    }
+
+    /// Without sysfs the bus position has to do.
+    private func isPlace(_ found: NodePlace?) -> Bool {
+        guard let found, let place else { return true }
+        return found.interface == place.interface && found.index == place.index
+    }
+
+    /// Whether a camera in another port has the same serial number.
+    private static func hasTwin(_ place: NodePlace?, _ machine: Machine) -> Bool {
+        guard let unit = place?.unit, let serial = unit.serial else { return false }
+        return machine.nodes().contains { path in
+            guard let other = machine.place(path)?.unit else { return false }
+            return other.serial == serial && other.port != unit.port
+        }
     }
 
     private static func link(to path: String) -> String? {

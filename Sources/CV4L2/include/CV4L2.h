@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
@@ -80,6 +81,10 @@ static inline int cv4l2_open(const char *path, int flags) {
     int descriptor = open(path, flags | O_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;
 }
+
+// The two halves of a device number.
+static inline unsigned cv4l2_major(dev_t device) { return major(device); }
+static inline unsigned cv4l2_minor(dev_t device) { return minor(device); }
 
 static inline int cv4l2_flock(int descriptor, int operation) {
     return flock(descriptor, operation) < 0 ? -errno : 0;

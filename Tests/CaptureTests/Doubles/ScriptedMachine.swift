@@ -8,8 +8,8 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     var devices: [String: ScriptedDevice]
     private(set) var openDescriptors: [Int32: ScriptedDevice] = [:]
     private var nextDescriptor: Int32 = 2000
-    /// udev's links, by the nodes that they lead to.
-    var links: [String: String] = [:]
+    /// What sysfs says of the nodes, by their paths.
+    var places: [String: NodePlace] = [:]
     /// Paths that may not be opened.
     var forbidden: Set<String> = []
     /// What open fails with where there is no device.
@@ -28,6 +28,8 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     }
 
     func lock(_ descriptor: Int32) -> Int32 { openDescriptors[descriptor]?.lock(descriptor) ?? -EBADF }
+
+    func unlock(_ descriptor: Int32) {}
 
     func close(_ descriptor: Int32) { openDescriptors.removeValue(forKey: descriptor)?.close(descriptor) }
 
