@@ -38,7 +38,7 @@ public struct Camera: ~Copyable {
         for path in paths {
             do throws(CaptureError) {
                 let camera = try Camera(path: path, calls: calls)
-                if camera.isForPictures { return camera }
+                if camera.isForPictures, !camera.isProcessor { return camera }
             } catch {
                 if case .permissionDenied = error.kind { refusal = refusal ?? error }
             }
@@ -50,6 +50,30 @@ public struct Camera: ~Copyable {
     public var isForPictures: Bool {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
         return formats.contains { !Self.isGreyOnly($0) && $0.isReadable }
+    }
+
+    /// Whether it delivers what somebody else has to fill in, as an image processor's output does (bcm2835-isp):
+    /// its buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
+    ///
+    /// Only a buffer tells; a node that somebody else has is not asked.
+    var isProcessor: Bool {
+        guard device.calls.lock(device.descriptor) >= 0 else { return false }
+        defer { device.calls.unlock(device.descriptor) }
+        let requests = V4L2BufferRequest(
+            type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar)
+        guard allocate(1) else { return false }
+        defer { _ = allocate(0) }
+        var buffer = requests.make()
+        guard device.control(CV4L2_QUERYBUF, &buffer) >= 0 else { return false }
+        return buffer.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK) == UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY)
+    }
+
+    private func allocate(_ count: UInt32) -> Bool {
+        var request = v4l2_requestbuffers()
+        request.count = count
+        request.type = V4L2BufferType.capture(isMultiPlanar)
+        request.memory = V4L2_MEMORY_MMAP.rawValue
+        return device.control(CV4L2_REQBUFS, &request) >= 0
     }
 
     /// Whether another program streams from it. One that has it open and does nothing is in nobody's way.

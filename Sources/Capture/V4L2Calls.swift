@@ -7,6 +7,7 @@ protocol V4L2Calls: SourceClock {
     func close(_ descriptor: Int32)
     /// Takes the node's advisory lock (flock(2)), which ends when it is closed.
     func lock(_ descriptor: Int32) -> Int32
+    func unlock(_ descriptor: Int32)
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32
     func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno>
 }
@@ -22,11 +23,13 @@ final class KernelCalls: V4L2Calls {
 
     func close(_ descriptor: Int32) {
         // A buffer that is still mapped would keep the file open, and the lock with it.
-        _ = cv4l2_flock(descriptor, LOCK_UN)
+        unlock(descriptor)
         _ = CV4L2.close(descriptor)
     }
 
     func lock(_ descriptor: Int32) -> Int32 { cv4l2_flock(descriptor, LOCK_EX | LOCK_NB) }
+
+    func unlock(_ descriptor: Int32) { _ = cv4l2_flock(descriptor, LOCK_UN) }
 
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {
         cv4l2_ioctl(descriptor, request, argument)

@@ -130,6 +130,21 @@ import Testing
         #expect(machine.openDescriptors.count == 1)
     }
 
+    @Test(
+        "an image processor's output is not the camera that a person means, nor touched when another has it")
+    func processor() throws {
+        let (isp, camera) = (Self.device(Self.capture | Self.streaming), ScriptedDevice())
+        isp.bufferFlags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY)
+        let machine = ScriptedMachine(["/dev/video14": isp, "/dev/video20": camera])
+        let path = try Camera.first(of: machine.paths, calls: machine).identity.device
+        #expect(path == "/dev/video20")
+        #expect(isp.callCount[CV4L2_REQBUFS] == 2)
+        _ = try Camera(path: "/dev/video14", calls: machine)
+        isp.isClaimed = true
+        _ = try Camera.first(of: machine.paths, calls: machine)
+        #expect(isp.callCount[CV4L2_REQBUFS] == 2)
+    }
+
     @Test("without a camera the message says so, or which node may not be opened")
     func none() {
         let empty = ScriptedMachine([:])

@@ -24,6 +24,8 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
     func open(_ path: String) -> Int32 { 1000 }
     func lock(_ descriptor: Int32) -> Int32 { 0 }
 
+    func unlock(_ descriptor: Int32) {}
+
     func close(_ descriptor: Int32) {}
 
     func map(_ descriptor: Int32, length: Int, offset: Int) -> Result<UnsafeMutableRawBufferPointer, Errno> {
