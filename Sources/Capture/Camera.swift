@@ -94,18 +94,22 @@ public struct Camera: ~Copyable {
     public var controls: [CameraControl] { CameraControls(device: device).all() }
 
     /// Sets the format, size and rate, then the controls, and makes the stream, which then only has to be
-    /// started.
+    /// started. Where the driver names no rate, that of the first second's pictures is taken.
     /// - Parameter former: the format of the stream that this one continues. Where nothing of it has changed it
     ///   stays the same object.
     public consuming func makeStream(
         _ request: CaptureRequest, continuing former: PictureFormat? = nil
     ) throws(CaptureError) -> CameraStream {
         try device.claim()
-        let granted = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
+        let settled = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
+        var granted = settled.format
+        // What was measured at first need not be measured again.
+        if !settled.isRateKnown, let former { granted = granted.at(former.frameRate) ?? granted }
         let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
         let stream = try CameraStream(
             device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)
         try stream.setControls(request.controls, restoring: request.restoresControls)
+        if !settled.isRateKnown, former == nil { stream.measureRate() }
         return stream
     }
 

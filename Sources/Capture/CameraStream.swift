@@ -34,6 +34,7 @@ public final class CameraStream: CaptureStream {
     private static let wantedBuffers: UInt32 = 10
     private static let errorPause: Int64 = 10_000_000
     private static let plausibleAge: Int64 = 60_000_000_000
+    private static let measuringPatience: Int64 = 3_000_000_000
 
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
@@ -68,6 +69,23 @@ public final class CameraStream: CaptureStream {
         isStreaming = true
         startTime = device.calls.now()
         renewDeadline()
+    }
+
+    /// Streams for a second, for nothing but the rate of its pictures. What fails here fails again when it is
+    /// started for good.
+    func measureRate() {
+        var meter = RateMeter()
+        let limit = device.calls.now() + Self.measuringPatience
+        do throws(CaptureError) {
+            try start()
+            while !meter.isDone, device.calls.now() < limit {
+                guard case .buffer(let buffer) = try nextBuffer() else { break }
+                meter.add(sequence: buffer.sequence, timestamp: buffer.timestamp)
+            }
+        } catch {}
+        endStreaming()
+        losses = CaptureLosses()
+        if let format = meter.frameRate.flatMap(format.at) { self.format = format }
     }
 
     public func stop() {

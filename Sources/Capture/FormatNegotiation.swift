@@ -8,17 +8,26 @@ struct FormatNegotiation {
     let device: V4L2Device
     let isMultiPlanar: Bool
 
+    /// What was settled.
+    struct Result {
+        let format: PictureFormat
+        /// The driver tells the rate; else it is the wanted one, for want of another.
+        let isRateKnown: Bool
+    }
+
     /// Sets format, size and rate.
-    func settle(_ request: CaptureRequest) throws(CaptureError) -> PictureFormat {
-        DigitalTimings.adopt(on: device)
+    func settle(_ request: CaptureRequest) throws(CaptureError) -> Result {
+        let signalRate = DigitalTimings.adopt(on: device)
         var format = v4l2_format()
         format.type = V4L2BufferType.capture(isMultiPlanar)
         let result = device.control(CV4L2_G_FMT, &format)
         guard result >= 0 else { throw device.failure("VIDIOC_G_FMT", result) }
         let choice = try choose(request, currentSize: Self.size(of: format, isMultiPlanar))
         try set(choice, in: &format)
-        let rate = setRate(choice.rate)
-        return try granted(format, rate: rate, request: request)
+        let rate = setRate(choice.rate, signal: signalRate)
+        return Result(
+            format: try granted(format, rate: rate ?? choice.rate, request: request), isRateKnown: rate != nil
+        )
     }
 
     /// One way to get the pictures that are asked for.
@@ -98,19 +107,21 @@ struct FormatNegotiation {
         guard result >= 0 else { throw device.failure("VIDIOC_S_FMT", result) }
     }
 
-    /// The rate the driver granted; the wanted one where it does not say.
-    private func setRate(_ rate: FrameRate) -> FrameRate {
+    /// The rate the driver granted; nil where it does not say.
+    /// - Parameter signal: what an HDMI or SDI input gets, and gives where it has no rate to be set.
+    private func setRate(_ rate: FrameRate, signal: FrameRate?) -> FrameRate? {
         var parameters = v4l2_streamparm()
         parameters.type = V4L2BufferType.capture(isMultiPlanar)
-        guard device.control(CV4L2_G_PARM, &parameters) >= 0 else { return rate }
-        if parameters.parm.capture.capability & UInt32(V4L2_CAP_TIMEPERFRAME) != 0 {
-            parameters.parm.capture.timeperframe.numerator = UInt32(rate.denominator)
-            parameters.parm.capture.timeperframe.denominator = UInt32(rate.numerator)
-            if device.control(CV4L2_S_PARM, &parameters) < 0 {
-                _ = device.control(CV4L2_G_PARM, &parameters)
-            }
+        guard device.control(CV4L2_G_PARM, &parameters) >= 0 else { return signal }
+        guard parameters.parm.capture.capability & UInt32(V4L2_CAP_TIMEPERFRAME) != 0 else {
+            return signal ?? CameraFormats.rate(of: parameters.parm.capture.timeperframe)
         }
-        return CameraFormats.rate(of: parameters.parm.capture.timeperframe) ?? rate
+        parameters.parm.capture.timeperframe.numerator = UInt32(rate.denominator)
+        parameters.parm.capture.timeperframe.denominator = UInt32(rate.numerator)
+        if device.control(CV4L2_S_PARM, &parameters) < 0 {
+            _ = device.control(CV4L2_G_PARM, &parameters)
+        }
+        return CameraFormats.rate(of: parameters.parm.capture.timeperframe) ?? signal
     }
 
     private func granted(

@@ -46,6 +46,24 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
+    /// The rate that video has near a measured one: whole frames a second, or 1000/1001 of them; else the measured
+    /// one in thousandths.
+    /// - Parameter tolerance: how far off the measured one may be, in parts of it.
+    init?(measured value: Double, tolerance: Double) {
+        guard value > 0, value <= 1_000_000 else { return nil }
+        let (whole, ntsc) = (value.rounded(), (value * 1.001).rounded())
+        let wholeError = abs(whole - value) / value
+        // Of those that are so slowed, video has these alone.
+        let ntscError = [24, 30, 48, 60, 120].contains(ntsc) ? abs(ntsc / 1.001 - value) / value : .infinity
+        if wholeError <= min(ntscError, tolerance) {
+            self.init(Int(whole))
+        } else if ntscError <= tolerance {
+            self.init(Int(ntsc) * 1000, 1001)
+        } else {
+            self.init(Int((value * 1000).rounded()), 1000)
+        }
+    }
+
     /// Frames a second.
     public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
 

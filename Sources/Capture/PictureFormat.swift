@@ -32,6 +32,8 @@ public final class PictureFormat: Sendable, Equatable {
     /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil where it did
     /// not. What libv4lconvert must know of formats that have no `planes`.
     public let bytesPerLine: Int?
+    /// What the driver gave for each memory plane.
+    private let strides: [Int]?
     /// Bytes that a whole picture takes in each memory plane: for raw formats what a buffer must hold to
     /// be complete, for others 1.
     public let minimumLengths: [Int]
@@ -51,6 +53,7 @@ public final class PictureFormat: Sendable, Equatable {
         self.frameRate = frameRate
         self.color = color
         self.isInterlaced = isInterlaced
+        self.strides = strides
         guard let planes = Self.planes(of: pixelFormat, size: size, strides: strides) else { return nil }
         self.planes = planes
         var lengths = Array(repeating: 1, count: pixelFormat.memoryPlaneCount)
@@ -63,11 +66,18 @@ public final class PictureFormat: Sendable, Equatable {
         self.bytesPerLine = bytesPerLine > 0 ? bytesPerLine : nil
     }
 
+    /// The same at another rate.
+    func at(_ frameRate: FrameRate) -> PictureFormat? {
+        PictureFormat(
+            pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
+            strides: strides)
+    }
+
     /// A compressed format with pictures of another size.
     func resized(to size: PictureSize) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
-            strides: bytesPerLine.map { [$0] })
+            strides: strides)
     }
 
     /// Whether pictures of the one can be taken for pictures of the other.

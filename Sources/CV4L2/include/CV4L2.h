@@ -72,6 +72,7 @@ static const unsigned long CV4L2_SUBSCRIBE_EVENT = VIDIOC_SUBSCRIBE_EVENT;
 static const unsigned long CV4L2_DQEVENT = VIDIOC_DQEVENT;
 static const unsigned long CV4L2_QUERY_DV_TIMINGS = VIDIOC_QUERY_DV_TIMINGS;
 static const unsigned long CV4L2_S_DV_TIMINGS = VIDIOC_S_DV_TIMINGS;
+static const unsigned long CV4L2_G_DV_TIMINGS = VIDIOC_G_DV_TIMINGS;
 static const unsigned long CV4L2_QUERY_EXT_CTRL = VIDIOC_QUERY_EXT_CTRL;
 static const unsigned long CV4L2_QUERYMENU = VIDIOC_QUERYMENU;
 static const unsigned long CV4L2_G_EXT_CTRLS = VIDIOC_G_EXT_CTRLS;

@@ -73,6 +73,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Calls that fail once so many have gone well.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
+    /// Of the signal at its input; nil for a camera.
+    var timings: v4l2_bt_timings?
     /// In the order of their identifiers.
     var controls: [Control] = []
     /// The titles of those that were set, in order.
@@ -185,6 +187,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_ENUM_FRAMEINTERVALS: return listInterval(argument.as(v4l2_frmivalenum.self))
         case CV4L2_G_FMT: return currentFormat(argument.as(v4l2_format.self))
         case CV4L2_S_FMT: return setFormat(argument.as(v4l2_format.self))
+        case CV4L2_QUERY_DV_TIMINGS: return measureSignal(argument.as(v4l2_dv_timings.self))
         case CV4L2_G_PARM: return currentInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_S_PARM: return setInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_REQBUFS: return requestBuffers(argument.as(v4l2_requestbuffers.self))
@@ -282,6 +285,13 @@ extension ScriptedDevice {
             answer.pointee.fmt.pix.sizeimage = lengths[0]
         }
         grant(&answer.pointee)
+        return 0
+    }
+
+    private func measureSignal(_ answer: UnsafeMutablePointer<v4l2_dv_timings>) -> Int32 {
+        guard let timings else { return -ENOTTY }
+        answer.pointee.type = UInt32(V4L2_DV_BT_656_1120)
+        answer.pointee.bt = timings
         return 0
     }
 

@@ -53,6 +53,9 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
             guard answer.pointee.index == 0 else { return -EINVAL }
             answer.pointee.pixelformat = pixelFormat.rawValue
         case CV4L2_S_FMT: grant(argument.assumingMemoryBound(to: v4l2_format.self))
+        case CV4L2_G_PARM:
+            argument.assumingMemoryBound(to: v4l2_streamparm.self).pointee.parm.capture.timeperframe =
+                v4l2_fract(numerator: 1, denominator: 30)
         case CV4L2_G_FMT, CV4L2_REQBUFS, CV4L2_STREAMON, CV4L2_STREAMOFF: break
         case CV4L2_QUERYBUF: describe(argument.assumingMemoryBound(to: v4l2_buffer.self))
         case CV4L2_QBUF:
