@@ -90,6 +90,18 @@ public struct Camera: ~Copyable {
     /// Every format, size and rate that the camera offers.
     public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
 
+    /// What can be chosen as `CaptureRequest.input`, and the number of what is.
+    public var inputs: (all: [VideoInput], current: Int?) {
+        let inputs = VideoInputs(device: device)
+        return (inputs.inputs, inputs.currentInput)
+    }
+
+    /// What can be chosen as `CaptureRequest.standard` at the input in use, and what is.
+    public var standards: (all: [VideoStandard], current: VideoStandard?) {
+        let inputs = VideoInputs(device: device)
+        return (inputs.standards, inputs.currentStandard)
+    }
+
     /// Every control that the camera has, with its value.
     public var controls: [CameraControl] { CameraControls(device: device).all() }
 
@@ -101,6 +113,7 @@ public struct Camera: ~Copyable {
         _ request: CaptureRequest, continuing former: PictureFormat? = nil
     ) throws(CaptureError) -> CameraStream {
         try device.claim()
+        try VideoInputs(device: device).select(request)
         let settled = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         var granted = settled.format
         // What was measured at first need not be measured again.

@@ -6,6 +6,10 @@ public struct CaptureRequest: Sendable, Hashable {
     public var frameRate: FrameRate?
     /// The pixel format, which is then a condition, not a wish.
     public var pixelFormat: PixelFormat?
+    /// A grabber's input, by its number or name.
+    public var input: String?
+    /// The television standard of that input, by its name.
+    public var standard: String?
     /// What a camera's controls are set to before it streams.
     public var controls: [ControlSetting] = []
     /// Whether the controls get their former values back at the end.

@@ -12,6 +12,11 @@ public enum CaptureSource {
         case .some(let path)
         where !request.controls.isEmpty && (path == TestSource.name || isFile(path)):
             throw CaptureError(.unsupported("only cameras have controls; leave out --control"), device: path)
+        case .some(let path)
+        where (request.input ?? request.standard) != nil && (path == TestSource.name || isFile(path)):
+            throw CaptureError(
+                .unsupported("only cameras have inputs and standards; leave out --input and --standard"),
+                device: path)
         case TestSource.name:
             return try TestSource(request, isPaced: isPaced ?? true)
         case .some(let path) where isFile(path):

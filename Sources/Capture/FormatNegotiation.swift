@@ -86,12 +86,27 @@ struct FormatNegotiation {
         }
     }
 
+    /// Sets the format. A driver that gives single fields is asked for pictures in which both are, woven or one
+    /// after the other: fields of their own have half the rows and twice the rate.
     private func set(_ choice: Choice, in format: inout v4l2_format) throws(CaptureError) {
+        try set(choice, field: V4L2_FIELD_ANY, in: &format)
+        if format.field(isMultiPlanar).isWoven { return }
+        for field in [V4L2_FIELD_INTERLACED, V4L2_FIELD_SEQ_TB] {
+            do throws(CaptureError) { try set(choice, field: field, in: &format) } catch { continue }
+            let granted = format.field(isMultiPlanar)
+            if field == V4L2_FIELD_INTERLACED ? granted.isWoven : granted.isWhole { return }
+        }
+        try set(choice, field: V4L2_FIELD_ANY, in: &format)
+    }
+
+    private func set(
+        _ choice: Choice, field: v4l2_field, in format: inout v4l2_format
+    ) throws(CaptureError) {
         if isMultiPlanar {
             format.fmt.pix_mp.width = UInt32(choice.size.width)
             format.fmt.pix_mp.height = UInt32(choice.size.height)
             format.fmt.pix_mp.pixelformat = choice.pixelFormat.rawValue
-            format.fmt.pix_mp.field = V4L2_FIELD_ANY.rawValue
+            format.fmt.pix_mp.field = field.rawValue
             _ = withUnsafeMutableBytes(of: &format.fmt.pix_mp.plane_fmt) {
                 $0.initializeMemory(as: UInt8.self, repeating: 0)
             }
@@ -99,7 +114,7 @@ struct FormatNegotiation {
             format.fmt.pix.width = UInt32(choice.size.width)
             format.fmt.pix.height = UInt32(choice.size.height)
             format.fmt.pix.pixelformat = choice.pixelFormat.rawValue
-            format.fmt.pix.field = V4L2_FIELD_ANY.rawValue
+            format.fmt.pix.field = field.rawValue
             format.fmt.pix.bytesperline = 0
             format.fmt.pix.sizeimage = 0
         }
@@ -141,12 +156,24 @@ struct FormatNegotiation {
                     "its format \(pixelFormat) has \(picture.memoryPlaneCount) memory planes; try another --format"
                 ))
         }
+        guard let fields = picture.fields else {
+            throw device.error(
+                .unsupported(
+                    "it delivers the fields of a picture one by one; choose another --input or --size"))
+        }
         let color = picture.color(height: size.height)
         guard
             let granted = PictureFormat(
-                pixelFormat, size: size, frameRate: rate, color: color, isInterlaced: picture.isInterlaced,
-                strides: picture.strides)
-        else { throw device.error(.driverMisbehaved("it granted rows shorter than \(size.width) pixels")) }
+                pixelFormat, size: size, frameRate: rate, color: color, isInterlaced: fields.isInterlaced,
+                firstField: fields.first, strides: picture.strides)
+        else {
+            throw device.error(
+                fields.first == nil
+                    ? .driverMisbehaved("it granted rows shorter than \(size.width) pixels")
+                    : .unsupported(
+                        "its fields of \(pixelFormat) \(size) cannot be woven; choose another --format or --size"
+                    ))
+        }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
             throw device.error(
                 .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes for \(length)"))
@@ -200,13 +227,58 @@ private struct GrantedPicture {
         }
     }
 
-    var isInterlaced: Bool { field != V4L2_FIELD_NONE.rawValue && field != V4L2_FIELD_ANY.rawValue }
+    /// Nil where each buffer has one field of two.
+    var fields: FieldOrder? { FieldOrder(field) }
 
     func color(height: Int) -> ColorEncoding {
         ColorEncoding(
             colorspace: colorspace, ycbcrEncoding: ycbcrEncoding, quantization: quantization,
             transferFunction: transferFunction, pixelFormat: pixelFormat, height: height)
     }
+}
+
+/// How the fields of a picture lie in a buffer (`enum v4l2_field`).
+private enum FieldOrder {
+    /// There are none, or a driver takes one of two for the picture.
+    case progressive
+    case woven
+    case sequential(PictureFormat.Field)
+
+    /// Nil for fields that come in buffers of their own.
+    init?(_ field: UInt32) {
+        switch field {
+        case V4L2_FIELD_ANY.rawValue, V4L2_FIELD_NONE.rawValue, V4L2_FIELD_TOP.rawValue,
+            V4L2_FIELD_BOTTOM.rawValue:
+            self = .progressive
+        case V4L2_FIELD_SEQ_TB.rawValue: self = .sequential(.top)
+        case V4L2_FIELD_SEQ_BT.rawValue: self = .sequential(.bottom)
+        case V4L2_FIELD_ALTERNATE.rawValue: return nil
+        default: self = .woven
+        }
+    }
+
+    var isInterlaced: Bool { if case .progressive = self { false } else { true } }
+
+    var first: PictureFormat.Field? { if case .sequential(let first) = self { first } else { nil } }
+}
+
+extension v4l2_format {
+    fileprivate func field(_ isMultiPlanar: Bool) -> v4l2_field {
+        v4l2_field(rawValue: isMultiPlanar ? fmt.pix_mp.field : fmt.pix.field)
+    }
+}
+
+extension v4l2_field {
+    /// Rows are in the picture's order, all of them.
+    fileprivate var isWoven: Bool {
+        [
+            V4L2_FIELD_ANY, V4L2_FIELD_NONE, V4L2_FIELD_INTERLACED, V4L2_FIELD_INTERLACED_TB,
+            V4L2_FIELD_INTERLACED_BT,
+        ].contains(self)
+    }
+
+    /// All rows are there, in whatever order.
+    fileprivate var isWhole: Bool { isWoven || self == V4L2_FIELD_SEQ_TB || self == V4L2_FIELD_SEQ_BT }
 }
 
 extension PixelFormat {

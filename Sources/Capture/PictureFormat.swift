@@ -17,6 +17,14 @@ public final class PictureFormat: Sendable, Equatable {
         public var length: Int { rows == 0 ? 0 : stride * (rows - 1) + rowBytes }
     }
 
+    /// Every second row of a picture.
+    public enum Field: Sendable, Hashable {
+        /// The rows 0, 2, 4 …
+        case top
+        /// The rows 1, 3, 5 …
+        case bottom
+    }
+
     /// How the picture lies in memory.
     public let pixelFormat: PixelFormat
     /// The picture, without the padding of its rows.
@@ -27,6 +35,9 @@ public final class PictureFormat: Sendable, Equatable {
     public let color: ColorEncoding
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool
+    /// The field that comes first where a whole one lies before the other in each plane; nil where rows are in the
+    /// picture's order.
+    public let firstField: Field?
     /// Empty for compressed and vendor formats.
     public let planes: [Plane]
     /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil where it did
@@ -43,10 +54,10 @@ public final class PictureFormat: Sendable, Equatable {
 
     /// - Parameter strides: what the driver gave as `bytesperline` for each memory plane. Nil means rows
     ///   without padding; a driver's 0 (compressed formats) is taken as that too.
-    /// - Returns: nil where a stride is shorter than a row.
+    /// - Returns: nil where a stride is shorter than a row, or a plane cannot be halved into fields.
     public init?(
         _ pixelFormat: PixelFormat, size: PictureSize, frameRate: FrameRate, color: ColorEncoding,
-        isInterlaced: Bool = false, strides: [Int]? = nil
+        isInterlaced: Bool = false, firstField: Field? = nil, strides: [Int]? = nil
     ) {
         self.pixelFormat = pixelFormat
         self.size = size
@@ -55,6 +66,8 @@ public final class PictureFormat: Sendable, Equatable {
         self.isInterlaced = isInterlaced
         self.strides = strides
         guard let planes = Self.planes(of: pixelFormat, size: size, strides: strides) else { return nil }
+        if firstField != nil, planes.isEmpty || planes.contains(where: { $0.rows % 2 != 0 }) { return nil }
+        self.firstField = firstField
         self.planes = planes
         var lengths = Array(repeating: 1, count: pixelFormat.memoryPlaneCount)
         for plane in planes {
@@ -70,21 +83,22 @@ public final class PictureFormat: Sendable, Equatable {
     func at(_ frameRate: FrameRate) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
-            strides: strides)
+            firstField: firstField, strides: strides)
     }
 
     /// A compressed format with pictures of another size.
     func resized(to size: PictureSize) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
-            strides: strides)
+            firstField: firstField, strides: strides)
     }
 
     /// Whether pictures of the one can be taken for pictures of the other.
     public static func == (first: PictureFormat, second: PictureFormat) -> Bool {
         first.pixelFormat == second.pixelFormat && first.size == second.size
             && first.frameRate == second.frameRate && first.color == second.color
-            && first.isInterlaced == second.isInterlaced && first.planes == second.planes
+            && first.isInterlaced == second.isInterlaced && first.firstField == second.firstField
+            && first.planes == second.planes
             && first.bytesPerLine == second.bytesPerLine
     }
 

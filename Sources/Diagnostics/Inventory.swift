@@ -33,10 +33,27 @@ public struct CameraEntry: Sendable, Encodable {
     public let bus: String?
     /// In the driver's order.
     public let formats: [Format]
+    /// A grabber's inputs, as `--input` takes them; empty where there is nothing to choose.
+    public let inputs: [Input]
+    /// Television standards of the input in use, as `--standard` takes them.
+    public let standards: [Standard]
     /// In the driver's order; nil where they were not asked for.
     public let controls: [Control]?
     /// Why it cannot be used; nil where it can.
     public let problem: String?
+
+    /// One input.
+    public struct Input: Sendable, Encodable {
+        public let number: Int
+        public let name: String
+        public let isInUse: Bool
+    }
+
+    /// One television standard.
+    public struct Standard: Sendable, Encodable {
+        public let name: String
+        public let isInUse: Bool
+    }
 
     /// One control.
     public struct Control: Sendable, Encodable {
@@ -81,13 +98,28 @@ public struct CameraEntry: Sendable, Encodable {
                     pixelFormat: "\(format.pixelFormat)", name: format.name,
                     sizes: format.sizes.map(Size.init))
             }
+            (inputs, standards) = (Self.inputs(of: camera), Self.standards(of: camera))
             controls = withControls ? camera.controls.map(Control.init) : nil
             problem = nil
         } catch {
             if case .notACaptureDevice = error.kind { return nil }
             (name, driver, bus, formats, controls) = (nil, nil, nil, [], nil)
+            (inputs, standards) = ([], [])
             problem = error.description
         }
+    }
+}
+
+extension CameraEntry {
+    private static func inputs(of camera: borrowing Camera) -> [Input] {
+        let (all, current) = camera.inputs
+        guard all.count > 1 else { return [] }
+        return all.map { Input(number: $0.index, name: $0.name, isInUse: $0.index == current) }
+    }
+
+    private static func standards(of camera: borrowing Camera) -> [Standard] {
+        let (all, current) = camera.standards
+        return all.map { Standard(name: $0.name, isInUse: $0 == current) }
     }
 }
 

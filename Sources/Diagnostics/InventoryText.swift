@@ -16,6 +16,13 @@ extension CameraEntry {
         if let driver, let bus { lines.append("    driver \(driver), bus \(bus)") }
         if let stablePath { lines.append("    \(stablePath)") }
         if let problem { lines.append("    \(problem)") }
+        for input in inputs {
+            lines.append("    input \(input.number): \(input.name)\(input.isInUse ? ", in use" : "")")
+        }
+        if !standards.isEmpty {
+            let names = standards.map { $0.name + ($0.isInUse ? " (in use)" : "") }
+            lines.append("    standards: \(names.joined(separator: ", "))")
+        }
         for format in formats {
             lines.append("    \(format.pixelFormat)  \(format.name)")
             for size in format.sizes {

@@ -114,6 +114,8 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
 struct RawPicture {
     let format: PictureFormat
     let memory: [[UInt8]]
+    /// What the driver says of each memory plane.
+    let strides: [Int]?
     let pixel: (_ x: Int, _ y: Int) -> RawLayout.Pixel
 
     /// - Parameter padding: bytes that rows of the first plane have more than they need.
@@ -142,10 +144,31 @@ struct RawPicture {
             layout.pixel({ bytes[starts[$0].memory][starts[$0].offset + $1 * strides[$0] + $2] }, x, y)
         }
         self.memory = memory
+        self.strides = padding == 0 ? nil : layout.isSeparate ? strides : [strides[0]]
         format = try #require(
             PictureFormat(
                 layout.format, size: PictureSize(width, height)!, frameRate: FrameRate(30)!, color: color,
-                strides: padding == 0 ? nil : layout.isSeparate ? strides : [strides[0]]))
+                strides: self.strides))
+    }
+
+    /// The same picture with one field after the other in each plane.
+    func separated(_ first: PictureFormat.Field) throws -> (PictureFormat, [[UInt8]]) {
+        var separated = memory
+        for plane in format.planes {
+            for row in 0..<plane.rows {
+                let isInFirst = (row % 2 == 0) == (first == .top)
+                let target = plane.offset + ((isInFirst ? 0 : plane.rows / 2) + row / 2) * plane.stride
+                let source = plane.offset + row * plane.stride
+                for byte in 0..<plane.rowBytes {
+                    separated[plane.memoryPlane][target + byte] = memory[plane.memoryPlane][source + byte]
+                }
+            }
+        }
+        let other = try #require(
+            PictureFormat(
+                format.pixelFormat, size: format.size, frameRate: format.frameRate, color: format.color,
+                isInterlaced: true, firstField: first, strides: strides))
+        return (other, separated)
     }
 
     func converted(to surface: TestSurface, color: ColorEncoding) throws {
@@ -245,6 +268,23 @@ private let sizes = [
             let expected = ReferencePicture(copying: plain)
             #expect(expected.difference(from: surface) == 0, "\(size)")
             #expect(surface.isGapUntouched)
+        }
+    }
+
+    @Test("fields that lie one after the other are woven", arguments: RawLayout.yCbCr + RawLayout.rgb)
+    func fields(layout: RawLayout) throws {
+        for (size, padding) in [(PictureSize(64, 48)!, 0), (PictureSize(54, 52)!, 32)] {
+            let woven = try RawPicture(layout, size.width, size.height, padding: padding, color: .limited601)
+            let expected = TestSurface(.nv12, size: size)
+            try woven.converted(to: expected, color: .limited709)
+            for first in [PictureFormat.Field.top, .bottom] {
+                let (format, memory) = try woven.separated(first)
+                let surface = TestSurface(.nv12, size: size)
+                try PixelConverter(source: format, layout: .nv12, color: .limited709)
+                    .convert(memory, into: surface)
+                #expect(ReferencePicture(copying: expected).difference(from: surface) == 0, "\(first)")
+                #expect(PassthroughLayout(format, color: .limited601) == nil)
+            }
         }
     }
 

@@ -17,9 +17,9 @@ final class FullHeightSemiPlanarReader: PictureReader {
 
     deinit { pairs.deallocate() }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        band.copyLuma(from: buffer.source(0).from(row: rows.lowerBound))
-        let chroma = buffer.source(1).from(row: rows.lowerBound)
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        band.copyLuma(from: source.plane(0))
+        let chroma = source.plane(1)
         for number in 0..<band.chromaRows {
             let upper = chroma.row(2 * number)
             let lower = chroma.row(min(2 * number + 1, band.rows - 1))

@@ -47,7 +47,7 @@ final class JPEGReader: PictureReader {
     }
 
     func read(
-        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
+        _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band
     ) throws(ConversionError) {
         let planes: InlineArray<3, UnsafeMutablePointer<UInt8>?> = [plane(0), plane(1), plane(2)]
         let strides: InlineArray<3, Int> = [stride, stride, stride]

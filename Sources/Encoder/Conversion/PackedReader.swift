@@ -25,8 +25,8 @@ final class PackedReader: PictureReader {
         cr.base.deallocate()
     }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        let source = buffer.source(0).from(row: rows.lowerBound)
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        let source = source.plane(0)
         switch band.chroma {
         case .interleaved(let chroma) where goesToNV12:
             _ = YUY2ToNV12(

@@ -13,8 +13,9 @@ protocol PictureReader: AnyObject {
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError)
 
     /// Bands are asked for from the top down, without gaps.
+    /// - Parameter source: the planes of a raw picture, from the band's first row on.
     func read(
-        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
+        _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band
     ) throws(ConversionError)
 }
 
@@ -43,13 +44,4 @@ struct SourcePlane {
     func row(_ number: Int) -> UnsafePointer<UInt8> { base + number * stride }
 
     func from(row number: Int) -> SourcePlane { SourcePlane(row(number), stride: stride) }
-}
-
-extension PixelBuffer {
-    /// Plane `number` of a raw picture. `PixelBuffer` has checked that the whole plane is there.
-    func source(_ number: Int) -> SourcePlane {
-        guard let start = plane(number).baseAddress else { preconditionFailure("a plane without memory") }
-        return SourcePlane(
-            start.assumingMemoryBound(to: UInt8.self), stride: format.planes[number].stride)
-    }
 }

@@ -20,6 +20,7 @@ public final class PixelConverter {
     private let reader: any PictureReader
     private let recoloring: Recoloring?
     private let staging: StagingBand
+    private let weaver: FieldWeaver?
 
     /// - Parameters:
     ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
@@ -35,6 +36,7 @@ public final class PixelConverter {
             reader.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color, width: source.size.width)
         staging = StagingBand(width: source.size.width)
+        weaver = FieldWeaver(source)
     }
 
     private static func reader(
@@ -81,15 +83,20 @@ public final class PixelConverter {
             let isLast = row + rows == size.height
             let fillsMargin = padded.width > size.width || (isLast && padded.height > size.height)
             let band = surface.band(from: row, rows: rows)
+            let rowsOfBand = row..<row + rows
+            let pixels =
+                if let weaver { weaver.band(rowsOfBand, of: buffer) } else {
+                    SourceBand(from: row, of: buffer)
+                }
             if recoloring != nil || fillsMargin {
                 let staged = staging.band(rows: rows)
-                try reader.read(row..<row + rows, of: buffer, into: staged)
+                try reader.read(rowsOfBand, from: pixels, into: staged)
                 recoloring?.apply(to: staged)
                 staging.copy(
                     rows: rows, to: band, paddedWidth: padded.width,
                     paddedRows: isLast ? padded.height - row : rows)
             } else {
-                try reader.read(row..<row + rows, of: buffer, into: band)
+                try reader.read(rowsOfBand, from: pixels, into: band)
             }
             row += rows
         }

@@ -20,9 +20,9 @@ final class SemiPlanarReader: PictureReader {
         self.firstChroma = firstChroma
     }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        band.copyLuma(from: buffer.source(0).from(row: rows.lowerBound))
-        let chroma = buffer.source(1).from(row: rows.lowerBound / 2)
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        band.copyLuma(from: source.plane(0))
+        let chroma = source.plane(1)
         let (width, height) = (Int32(band.chromaWidth), Int32(band.chromaRows))
         switch (band.chroma, firstChroma) {
         case (.interleaved(let plane), .cb):
@@ -52,13 +52,11 @@ final class PlanarReader: PictureReader {
         (cb, cr) = firstChroma == .cb ? (1, 2) : (2, 1)
     }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        band.copyLuma(from: buffer.source(0).from(row: rows.lowerBound))
-        let first = rows.lowerBound / subsampling.vertical
-        let count = buffer.format.planes[cb].rows - first
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        band.copyLuma(from: source.plane(0))
         chroma.resample(
-            cb: buffer.source(cb).from(row: first), cr: buffer.source(cr).from(row: first), rows: count,
-            subsampling: subsampling, into: band)
+            cb: source.plane(cb), cr: source.plane(cr), rows: source.rows(cb), subsampling: subsampling,
+            into: band)
     }
 }
 
@@ -66,8 +64,8 @@ final class PlanarReader: PictureReader {
 final class GreyReader: PictureReader {
     init(_ format: PictureFormat) {}
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        band.copyLuma(from: buffer.source(0).from(row: rows.lowerBound))
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        band.copyLuma(from: source.plane(0))
         band.fillChroma(with: 128)
     }
 }

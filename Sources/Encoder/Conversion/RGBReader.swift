@@ -63,8 +63,8 @@ final class RGBReader: PictureReader {
 
     var writesWantedColor: Bool { true }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
-        let source = buffer.source(0).from(row: rows.lowerBound)
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
+        let source = source.plane(0)
         for pair in 0..<band.chromaRows {
             let rows = min(2, band.rows - 2 * pair)
             split(source.from(row: 2 * pair), rows: rows)

@@ -59,7 +59,7 @@ final class VendorReader: PictureReader {
         }
     }
 
-    func read(_ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band) {
+    func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
         let (width, height) = (format.size.width, format.size.height)
         let base = UnsafePointer(picture)
         let cb = SourcePlane(base + width * height, stride: width / 2)

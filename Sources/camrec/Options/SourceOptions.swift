@@ -26,6 +26,17 @@ struct SourceOptions: ParsableArguments {
             valueName: "F|auto"), transform: Automatic<PixelFormat>.read)
     var formatChoice: Automatic<PixelFormat> = .auto
 
+    @Option(
+        help: ArgumentHelp(
+            "A grabber's input, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"))
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The television standard at that input: PAL, NTSC; 'camrec devices' lists them.",
+            valueName: "NAME"))
+    var standard: String?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Take test pictures and files in real time. Default: test yes, files no.")
@@ -63,6 +74,7 @@ struct SourceOptions: ParsableArguments {
 
     var request: CaptureRequest {
         var request = CaptureRequest(size: size, frameRate: fps, pixelFormat: format)
+        (request.input, request.standard) = (input, standard)
         request.controls = controlLists.flatMap(\.settings)
         request.restoresControls = restoreControls
         return request

@@ -73,6 +73,13 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Calls that fail once so many have gone well.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
+    var inputs: [String] = []
+    /// What was set last.
+    var input: Int32 = 0
+    var standards: [(name: String, bits: UInt64)] = []
+    var standard: UInt64 = 0
+    /// The field orders that S_FMT can give; the first stands in for others.
+    var fields = [V4L2_FIELD_NONE]
     /// Of the signal at its input; nil for a camera.
     var timings: v4l2_bt_timings?
     /// In the order of their identifiers.
@@ -188,6 +195,14 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_G_FMT: return currentFormat(argument.as(v4l2_format.self))
         case CV4L2_S_FMT: return setFormat(argument.as(v4l2_format.self))
         case CV4L2_QUERY_DV_TIMINGS: return measureSignal(argument.as(v4l2_dv_timings.self))
+        case CV4L2_ENUMINPUT: return listInput(argument.as(v4l2_input.self))
+        case CV4L2_G_INPUT:
+            return inputs.isEmpty ? -ENOTTY : exchange(&input, argument.as(Int32.self), sets: false)
+        case CV4L2_S_INPUT: return exchange(&input, argument.as(Int32.self), sets: true)
+        case CV4L2_ENUMSTD: return listStandard(argument.as(v4l2_standard.self))
+        case CV4L2_G_STD:
+            return standards.isEmpty ? -ENODATA : exchange(&standard, argument.as(UInt64.self), sets: false)
+        case CV4L2_S_STD: return exchange(&standard, argument.as(UInt64.self), sets: true)
         case CV4L2_G_PARM: return currentInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_S_PARM: return setInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_REQBUFS: return requestBuffers(argument.as(v4l2_requestbuffers.self))
@@ -271,7 +286,7 @@ extension ScriptedDevice {
     private func setFormat(_ answer: UnsafeMutablePointer<v4l2_format>) -> Int32 {
         if isMultiPlanar {
             answer.pointee.fmt.pix_mp.num_planes = UInt8(lengths.count)
-            answer.pointee.fmt.pix_mp.field = V4L2_FIELD_NONE.rawValue
+            answer.pointee.fmt.pix_mp.field = grantedField(answer.pointee.fmt.pix_mp.field)
             withUnsafeMutableBytes(of: &answer.pointee.fmt.pix_mp.plane_fmt) { bytes in
                 let planes = bytes.assumingMemoryBound(to: v4l2_plane_pix_format.self)
                 for index in lengths.indices {
@@ -280,12 +295,36 @@ extension ScriptedDevice {
                 }
             }
         } else {
-            answer.pointee.fmt.pix.field = V4L2_FIELD_NONE.rawValue
+            answer.pointee.fmt.pix.field = grantedField(answer.pointee.fmt.pix.field)
             answer.pointee.fmt.pix.bytesperline = strides[0]
             answer.pointee.fmt.pix.sizeimage = lengths[0]
         }
         grant(&answer.pointee)
         return 0
+    }
+
+    private func exchange<Value>(_ value: inout Value, _ argument: UnsafeMutablePointer<Value>, sets: Bool)
+        -> Int32
+    {
+        if sets { value = argument.pointee } else { argument.pointee = value }
+        return 0
+    }
+
+    private func listInput(_ answer: UnsafeMutablePointer<v4l2_input>) -> Int32 {
+        guard let name = entry(inputs, answer.pointee.index) else { return -EINVAL }
+        withUnsafeMutableBytes(of: &answer.pointee.name) { $0.copyBytes(from: name.utf8.prefix(31)) }
+        return 0
+    }
+
+    private func listStandard(_ answer: UnsafeMutablePointer<v4l2_standard>) -> Int32 {
+        guard let standard = entry(standards, answer.pointee.index) else { return -EINVAL }
+        answer.pointee.id = standard.bits
+        withUnsafeMutableBytes(of: &answer.pointee.name) { $0.copyBytes(from: standard.name.utf8.prefix(23)) }
+        return 0
+    }
+
+    private func grantedField(_ wanted: UInt32) -> UInt32 {
+        (fields.first { $0.rawValue == wanted } ?? fields[0]).rawValue
     }
 
     private func measureSignal(_ answer: UnsafeMutablePointer<v4l2_dv_timings>) -> Int32 {
