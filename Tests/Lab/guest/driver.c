@@ -1,6 +1,9 @@
 /* Loaded in front of a real V4L2 driver (LD_PRELOAD): behaviour that a driver may show and vivid shows not by itself.
  *   DRIVER_STRIDE=N           S_FMT asks for N bytes more a line, which vivid grants
  *   DRIVER_LOG=FILE           the bytes a line that were then granted are added to FILE, a line each
+ *   DRIVER_FIELD=N            S_FMT asks for this order of fields (enum v4l2_field), which vivid's TV inputs grant
+ *   DRIVER_NO_PARM=1          there is no G_PARM, as with bridges from HDMI to CSI
+ *   DRIVER_NO_TIMINGS=1       nor are there timings of a digital signal
  *   DRIVER_STREAMON_ERRNO=N   STREAMON fails with this errno: 28, ENOSPC, is what a full USB bus gives
  */
 #define _GNU_SOURCE
@@ -55,6 +58,17 @@ int ioctl(int fd, unsigned long request, ...)
         struct v4l2_format *format = argument;
         if (format->type == V4L2_BUF_TYPE_VIDEO_CAPTURE)
             format->fmt.pix.bytesperline = format->fmt.pix.width * bytes_per_pixel(format->fmt.pix.pixelformat) + extra;
+    }
+    if (request == VIDIOC_S_FMT && setting("DRIVER_FIELD")) {
+        struct v4l2_format *format = argument;
+        if (format->type == V4L2_BUF_TYPE_VIDEO_CAPTURE)
+            format->fmt.pix.field = setting("DRIVER_FIELD");
+    }
+    int is_rate = request == VIDIOC_G_PARM || request == VIDIOC_S_PARM;
+    int is_timings = request == VIDIOC_QUERY_DV_TIMINGS || request == VIDIOC_G_DV_TIMINGS;
+    if ((is_rate && setting("DRIVER_NO_PARM")) || (is_timings && setting("DRIVER_NO_TIMINGS"))) {
+        errno = ENOTTY;
+        return -1;
     }
     if (request == VIDIOC_STREAMON && refusal) {
         errno = (int)refusal;
