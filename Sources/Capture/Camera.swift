@@ -39,6 +39,9 @@ public struct Camera: ~Copyable {
             do throws(CaptureError) {
                 let camera = try Camera(path: path, calls: calls)
                 if camera.isForPictures, !camera.isProcessor { return camera }
+                if let formats = camera.unreadableFormats {
+                    refusal = refusal ?? camera.device.error(.unreadable(formats))
+                }
             } catch {
                 if case .permissionDenied = error.kind { refusal = refusal ?? error }
             }
@@ -50,6 +53,12 @@ public struct Camera: ~Copyable {
     public var isForPictures: Bool {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
         return formats.contains { !Self.isGreyOnly($0) && $0.isReadable }
+    }
+
+    /// What it offers, where camrec can read none of it; nil for others.
+    public var unreadableFormats: [PixelFormat]? {
+        let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
+        return formats.isEmpty || formats.contains(where: \.isReadable) ? nil : formats
     }
 
     /// Whether it delivers what somebody else has to fill in, as an image processor's output does (bcm2835-isp):

@@ -20,10 +20,16 @@ public struct CameraFormat: Sendable, Hashable {
         public let widthStep: Int
         /// Pixels from one height to the next within the range.
         public let heightStep: Int
+        /// At this size; of a range, at the largest.
+        public let rates: Rates
+    }
+
+    /// Frames a second that a camera says it has.
+    public struct Rates: Sendable, Hashable {
         /// Falling; empty where the driver names none.
-        public let rates: [FrameRate]
+        public var listed: [FrameRate] = []
         /// Any rate between the first and the last, instead of only those listed.
-        public let hasContinuousRates: Bool
+        public var isContinuous = false
     }
 }
 
@@ -81,13 +87,12 @@ enum CameraFormats {
                     min(PictureSize.maximumSide, Int(entry.stepwise.max_width)),
                     min(PictureSize.maximumSide, Int(entry.stepwise.max_height)))
             guard let smallest, let largest else { continue }
-            let (rates, isContinuous) = rates(of: device, format: format, size: largest)
             sizes.append(
                 CameraFormat.Size(
                     smallest: smallest, largest: largest,
                     widthStep: isDiscrete ? 1 : max(1, Int(entry.stepwise.step_width)),
-                    heightStep: isDiscrete ? 1 : max(1, Int(entry.stepwise.step_height)), rates: rates,
-                    hasContinuousRates: isContinuous))
+                    heightStep: isDiscrete ? 1 : max(1, Int(entry.stepwise.step_height)),
+                    rates: rates(of: device, format: format, size: largest)))
             if !isDiscrete { break }
         }
         return sizes
@@ -95,7 +100,7 @@ enum CameraFormats {
 
     static func rates(
         of device: V4L2Device, format: PixelFormat, size: PictureSize
-    ) -> ([FrameRate], isContinuous: Bool) {
+    ) -> CameraFormat.Rates {
         var rates: [FrameRate] = []
         for index in 0..<mostRates {
             var entry = v4l2_frmivalenum()
@@ -108,10 +113,10 @@ enum CameraFormats {
                 if let rate = rate(of: entry.discrete) { rates.append(rate) }
             } else {
                 let bounds = [entry.stepwise.min, entry.stepwise.max].compactMap(rate)
-                return (bounds.sorted(by: >), true)
+                return CameraFormat.Rates(listed: bounds.sorted(by: >), isContinuous: true)
             }
         }
-        return (rates.sorted(by: >), false)
+        return CameraFormat.Rates(listed: rates.sorted(by: >))
     }
 
     /// A frame interval turned round. Drivers do say 0/0.

@@ -12,6 +12,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case permissionDenied(group: String?)
         /// The format or size asked for is not offered; the text says what is.
         case unsupported(String)
+        /// It offers these formats alone, of which camrec reads none.
+        case unreadable([PixelFormat])
         /// USB has no room for the stream (ENOSPC at STREAMON).
         case noBandwidth
         /// The device is gone (ENODEV).
@@ -56,7 +58,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noCamera, .notFound, .notACaptureDevice, .busy, .permissionDenied, .noBandwidth, .lost,
             .sourceChanged, .driverMisbehaved, .systemCallFailed:
             .reopenDevice
-        case .unsupported, .badFile, .noFile: .stop
+        case .unsupported, .unreadable, .badFile, .noFile: .stop
         }
     }
 
@@ -70,6 +72,9 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .permissionDenied: "permission denied"
         case .unsupported(let detail), .badFile(let detail): detail
         case .noFile: "no such file"
+        case .unreadable(let formats):
+            "it offers only formats that camrec cannot read: "
+                + formats.map(\.description).joined(separator: ", ")
         case .noBandwidth: "not enough USB bandwidth"
         case .lost: "the camera was disconnected"
         case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
@@ -98,6 +103,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
             }
         case .unsupported:
             "\(device): \(reason)"
+        case .unreadable:
+            "\(device): \(reason); 'camrec devices' lists the cameras"
         case .noBandwidth:
             "\(device): \(reason); use a smaller --size, a lower --fps, --format mjpeg, or another port"
         case .lost:

@@ -52,17 +52,25 @@ struct FormatNegotiation {
             if let wanted = request.pixelFormat { return format.pixelFormat == wanted }
             return format.pixelFormat != .h264 && format.pixelFormat.isReadable
         }
-        let candidates = eligible.map { Candidate($0, size: size, rate: rate) }
+        let candidates = eligible.map { Candidate($0, size: size, rate: rate, device: device) }
         guard let best = candidates.min(by: { $0.rank < $1.rank }) else {
             guard let pixelFormat = request.pixelFormat else {
-                throw device.error(
-                    offered.isEmpty
-                        ? .driverMisbehaved("it lists no pixel format")
-                        : .unsupported("the camera offers H.264 only; use --format h264"))
+                throw device.error(Self.refusal(offered.map(\.pixelFormat)))
             }
             return Choice(pixelFormat: pixelFormat, size: size, rate: rate)
         }
         return best.choice
+    }
+
+    /// Why none of these formats is taken.
+    private static func refusal(_ offered: [PixelFormat]) -> CaptureError.Kind {
+        if offered.isEmpty { return .driverMisbehaved("it lists no pixel format") }
+        let unreadable = offered.filter { $0 != .h264 }
+        if unreadable.count == offered.count { return .unreadable(offered) }
+        if unreadable.isEmpty { return .unsupported("the camera offers H.264 only; use --format h264") }
+        let names = unreadable.map(\.description).joined(separator: ", ")
+        return .unsupported(
+            "the camera offers H.264, and \(names), which camrec cannot read; use --format h264")
     }
 
     /// What one pixel format can do for the request.
@@ -71,11 +79,16 @@ struct FormatNegotiation {
         /// Smaller is better; compared element by element.
         let rank: (Int, Double, Int)
 
-        init(_ format: CameraFormat, size: PictureSize, rate: FrameRate) {
+        init(_ format: CameraFormat, size: PictureSize, rate: FrameRate, device: V4L2Device) {
             let nearest = format.sizes.map { ($0.nearest(to: size), $0) }
                 .min { $0.0.distance(to: size) < $1.0.distance(to: size) }
             let grantedSize = nearest?.0 ?? size
-            let grantedRate = nearest?.1.nearestRate(to: rate) ?? rate
+            var rates = nearest?.1.rates ?? CameraFormat.Rates()
+            // Of a range of sizes those of the largest are listed: smaller pictures may come faster.
+            if let range = nearest?.1, range.smallest != range.largest {
+                rates = CameraFormats.rates(of: device, format: format.pixelFormat, size: grantedSize)
+            }
+            let grantedRate = rates.nearest(to: rate) ?? rate
             choice = Choice(pixelFormat: format.pixelFormat, size: grantedSize, rate: grantedRate)
             // Rates within 2 % are the same: 29.97 for 30.
             let shortfall = max(0, 1 - grantedRate.framesPerSecond / rate.framesPerSecond)
@@ -164,7 +177,8 @@ struct FormatNegotiation {
         let color = picture.color(height: size.height)
         guard
             let granted = PictureFormat(
-                pixelFormat, size: size, frameRate: rate, color: color, isInterlaced: fields.isInterlaced,
+                pixelFormat, size: size, frameRate: rate, color: color, pixelAspect: pixelAspect(of: size),
+                isInterlaced: fields.isInterlaced,
                 firstField: fields.first, strides: picture.strides)
         else {
             throw device.error(
@@ -179,6 +193,28 @@ struct FormatNegotiation {
                 .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes for \(length)"))
         }
         return granted
+    }
+
+    /// What the driver says of pixels as they are sampled (VIDIOC_CROPCAP), and what was cropped and scaled since.
+    private func pixelAspect(of size: PictureSize) -> PixelAspect? {
+        var capability = v4l2_cropcap()
+        capability.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        guard device.control(CV4L2_CROPCAP, &capability) >= 0 else { return nil }
+        // Height to width.
+        let sampled = capability.pixelaspect
+        guard sampled.numerator != sampled.denominator else { return nil }
+        let (width, height) = (Int(sampled.denominator), Int(sampled.numerator))
+        guard let cropped = selection(V4L2_SEL_TGT_CROP) else { return PixelAspect(width, height) }
+        let scaled = selection(V4L2_SEL_TGT_COMPOSE) ?? size
+        return PixelAspect(width * cropped.width * scaled.height, height * cropped.height * scaled.width)
+    }
+
+    private func selection(_ target: Int32) -> PictureSize? {
+        var selection = v4l2_selection()
+        selection.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        selection.target = UInt32(target)
+        guard device.control(CV4L2_G_SELECTION, &selection) >= 0 else { return nil }
+        return PictureSize(Int(selection.r.width), Int(selection.r.height))
     }
 
     private static func size(of format: v4l2_format, _ isMultiPlanar: Bool) -> PictureSize? {
@@ -314,11 +350,13 @@ extension CameraFormat.Size {
             nearest(size.width, smallest.width, largest.width, widthStep),
             nearest(size.height, smallest.height, largest.height, heightStep)) ?? smallest
     }
+}
 
-    /// The slowest that is fast enough, else the fastest; nil where the driver names no rates.
-    fileprivate func nearestRate(to rate: FrameRate) -> FrameRate? {
-        guard let fastest = rates.first, let slowest = rates.last else { return nil }
-        if hasContinuousRates { return min(max(rate, slowest), fastest) }
-        return rates.last { $0.framesPerSecond > rate.framesPerSecond * 0.98 } ?? fastest
+extension CameraFormat.Rates {
+    /// The slowest that is fast enough, else the fastest; nil where the driver names none.
+    fileprivate func nearest(to rate: FrameRate) -> FrameRate? {
+        guard let fastest = listed.first, let slowest = listed.last else { return nil }
+        if isContinuous { return min(max(rate, slowest), fastest) }
+        return listed.last { $0.framesPerSecond > rate.framesPerSecond * 0.98 } ?? fastest
     }
 }

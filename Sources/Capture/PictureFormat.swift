@@ -33,6 +33,10 @@ public final class PictureFormat: Sendable, Equatable {
     public let frameRate: FrameRate
     /// What the numbers mean; for RGB, what they will be converted to.
     public let color: ColorEncoding
+    /// Where chroma is in the 4:2:0 pictures that are made of these.
+    public let chromaSiting: ChromaSiting
+    /// Nil for square pixels, and where nobody tells.
+    public let pixelAspect: PixelAspect?
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool
     /// The field that comes first where a whole one lies before the other in each plane; nil where rows are in the
@@ -57,12 +61,15 @@ public final class PictureFormat: Sendable, Equatable {
     /// - Returns: nil where a stride is shorter than a row, or a plane cannot be halved into fields.
     public init?(
         _ pixelFormat: PixelFormat, size: PictureSize, frameRate: FrameRate, color: ColorEncoding,
-        isInterlaced: Bool = false, firstField: Field? = nil, strides: [Int]? = nil
+        chromaSiting: ChromaSiting? = nil, pixelAspect: PixelAspect? = nil, isInterlaced: Bool = false,
+        firstField: Field? = nil, strides: [Int]? = nil
     ) {
         self.pixelFormat = pixelFormat
         self.size = size
         self.frameRate = frameRate
         self.color = color
+        self.chromaSiting = chromaSiting ?? pixelFormat.chromaSiting
+        self.pixelAspect = pixelAspect
         self.isInterlaced = isInterlaced
         self.strides = strides
         guard let planes = Self.planes(of: pixelFormat, size: size, strides: strides) else { return nil }
@@ -82,21 +89,22 @@ public final class PictureFormat: Sendable, Equatable {
     /// The same at another rate.
     func at(_ frameRate: FrameRate) -> PictureFormat? {
         PictureFormat(
-            pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
-            firstField: firstField, strides: strides)
+            pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
+            pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)
     }
 
     /// A compressed format with pictures of another size.
     func resized(to size: PictureSize) -> PictureFormat? {
         PictureFormat(
-            pixelFormat, size: size, frameRate: frameRate, color: color, isInterlaced: isInterlaced,
-            firstField: firstField, strides: strides)
+            pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
+            pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)
     }
 
     /// Whether pictures of the one can be taken for pictures of the other.
     public static func == (first: PictureFormat, second: PictureFormat) -> Bool {
         first.pixelFormat == second.pixelFormat && first.size == second.size
             && first.frameRate == second.frameRate && first.color == second.color
+            && first.chromaSiting == second.chromaSiting && first.pixelAspect == second.pixelAspect
             && first.isInterlaced == second.isInterlaced && first.firstField == second.firstField
             && first.planes == second.planes
             && first.bytesPerLine == second.bytesPerLine

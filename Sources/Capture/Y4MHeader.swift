@@ -13,6 +13,7 @@ struct Y4MHeader {
         var rate = FrameRate(25)
         var chroma: Substring = "420jpeg"
         var interlacing: Substring = "p"
+        var aspect: PixelAspect?
         var range = ColorEncoding.Range.limited
         for field in fields.dropFirst() {
             let value = field.dropFirst()
@@ -22,6 +23,7 @@ struct Y4MHeader {
             case "F": rate = Self.rate(value)
             case "C": chroma = value
             case "I": interlacing = value
+            case "A": aspect = Self.aspect(value)
             case "X" where value == "COLORRANGE=FULL": range = .full
             default: break
             }
@@ -45,6 +47,7 @@ struct Y4MHeader {
         guard
             let format = PictureFormat(
                 pixelFormat, size: size, frameRate: request.frameRate ?? rate, color: color,
+                chromaSiting: Self.chromaSiting(chroma), pixelAspect: aspect,
                 isInterlaced: !["p", "?"].contains(interlacing))
         else { throw bad("its pictures do not fit into memory") }
         self.format = format
@@ -55,6 +58,21 @@ struct Y4MHeader {
         let parts = text.split(separator: ":").compactMap { Int($0) }
         guard parts.count == 2 else { return nil }
         return parts == [0, 0] ? FrameRate(25) : FrameRate(parts[0], parts[1])
+    }
+
+    /// `10:11`; 0:0 stands for unknown.
+    private static func aspect(_ text: Substring) -> PixelAspect? {
+        let parts = text.split(separator: ":").compactMap { Int($0) }
+        return parts.count == 2 ? PixelAspect(parts[0], parts[1]) : nil
+    }
+
+    /// Nil for what the pixel format has.
+    private static func chromaSiting(_ chroma: Substring) -> ChromaSiting? {
+        switch chroma {
+        case "420", "420jpeg": .center
+        case "420paldv": .topLeft
+        default: nil
+        }
     }
 
     private static func pixelFormat(_ chroma: Substring) -> PixelFormat? {

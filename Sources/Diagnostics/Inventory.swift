@@ -100,7 +100,7 @@ public struct CameraEntry: Sendable, Encodable {
             }
             (inputs, standards) = (Self.inputs(of: camera), Self.standards(of: camera))
             controls = withControls ? camera.controls.map(Control.init) : nil
-            problem = nil
+            problem = camera.unreadableFormats.map { CaptureError(.unreadable($0), device: path).reason }
         } catch {
             if case .notACaptureDevice = error.kind { return nil }
             (name, driver, bus, formats, controls) = (nil, nil, nil, [], nil)
@@ -142,7 +142,7 @@ extension CameraEntry.Control {
 extension CameraEntry.Size {
     init(_ size: CameraFormat.Size) {
         self.size = size.smallest == size.largest ? "\(size.largest)" : "\(size.smallest) to \(size.largest)"
-        rates = size.rates.map(\.framesPerSecond)
+        rates = size.rates.listed.map(\.framesPerSecond)
     }
 }
 

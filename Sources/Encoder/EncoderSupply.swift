@@ -61,7 +61,7 @@ public final class EncoderSupply {
         self.inputs = inputs
         stream = Stream(
             size: source.size, frameRate: source.frameRate, color: source.color,
-            bFrames: configuration.bFrames)
+            pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
     }
 
     /// The standard that its encoders code by.
@@ -88,6 +88,8 @@ public final class EncoderSupply {
         public let frameRate: FrameRate
         /// Range, matrix, primaries and transfer.
         public let color: ColorEncoding
+        /// Nil for square pixels.
+        public let pixelAspect: PixelAspect?
         /// B pictures in a row at most.
         public let bFrames: Int
     }
@@ -164,7 +166,7 @@ public final class EncoderSupply {
                 notes: isPlain ? [] : [note])
             stream = Stream(
                 size: source.size, frameRate: source.frameRate, color: source.color,
-                bFrames: configuration.bFrames)
+                pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
             openEncoder = nil
             return PassthroughEncoder()
         }
@@ -173,7 +175,7 @@ public final class EncoderSupply {
         let encoder = selection.encoder
         stream = Stream(
             size: encoder.size, frameRate: source.frameRate, color: encoder.color,
-            bFrames: configuration.bFrames)
+            pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
         current = (encoder.details.label, encoder.progress)
         openEncoder = encoder
         choice = Choice(

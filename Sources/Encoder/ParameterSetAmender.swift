@@ -3,8 +3,8 @@ import Bitstream
 import CFFmpeg
 import Capture
 
-/// Makes an encoder's parameter sets say what the stream is: its size and level, and range, matrix and frame rate in
-/// the VUI.
+/// Makes an encoder's parameter sets say what the stream is: its size and level, and range, matrix, frame rate, chroma
+/// siting and pixels' shape in the VUI.
 ///
 /// Drivers that write their own sets leave some out (radeonsi of Mesa 22.3 does). The rewriting is
 /// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they change.
@@ -12,6 +12,9 @@ struct ParameterSetAmender: Sendable {
     let size: PictureSize
     let color: ColorEncoding
     let frameRate: FrameRate
+    var chromaSiting = ChromaSiting.left
+    /// Nil leaves it to the encoder.
+    var pixelAspect: PixelAspect?
     /// `level_idc` or `general_level_idc`; nil leaves it to the encoder.
     var level: Int?
 
@@ -45,6 +48,9 @@ struct ParameterSetAmender: Sendable {
         let color: ColorEncoding?
         let frameRate: NominalFrameRate?
         let level: Int
+        /// Left where the VUI says nothing (E.2.1).
+        let chromaSiting: Int
+        let pixelAspect: PixelAspect?
 
         init(_ nalUnit: [UInt8], codec: Codec) throws {
             switch codec {
@@ -54,6 +60,10 @@ struct ParameterSetAmender: Sendable {
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
                 level = set.level_idc
+                chromaSiting = set.vui_parameters?.chroma_sample_loc_type_top_field ?? 0
+                pixelAspect = set.vui_parameters.flatMap {
+                    PixelAspect(code: $0.aspect_ratio_idc, width: $0.sar_width, height: $0.sar_height)
+                }
                 color = set.vui_parameters.flatMap { vui in
                     guard vui.colour_description_present_flag else { return nil }
                     return ColorEncoding(
@@ -66,6 +76,10 @@ struct ParameterSetAmender: Sendable {
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
                 level = set.profile_tier_level.general_level_idc
+                chromaSiting = set.vui_parameters?.chroma_sample_loc_type_top_field ?? 0
+                pixelAspect = set.vui_parameters.flatMap {
+                    PixelAspect(code: $0.aspect_ratio_idc, width: $0.sar_width, height: $0.sar_height)
+                }
                 color = set.vui_parameters.flatMap { vui in
                     guard vui.colour_description_present_flag else { return nil }
                     return ColorEncoding(
@@ -79,6 +93,8 @@ struct ParameterSetAmender: Sendable {
     private func isRight(_ statement: Statement) -> Bool {
         guard let rate = statement.frameRate else { return false }
         return statement.color == color
+            && statement.chromaSiting == Int(chromaSiting.rawValue)
+            && statement.pixelAspect == pixelAspect ?? statement.pixelAspect
             && Double(rate.numerator) * Double(frameRate.denominator)
                 == Double(rate.denominator) * Double(frameRate.numerator)
     }
@@ -139,7 +155,8 @@ struct ParameterSetAmender: Sendable {
             ("colour_primaries", "\(color.primaries)"),
             ("transfer_characteristics", "\(color.transfer)"),
             ("tick_rate", "\(ticks * frameRate.numerator)/\(frameRate.denominator)"),
-        ]
+        ] + (chromaSiting == .left ? [] : [("chroma_sample_loc_type", "\(chromaSiting.rawValue)")])
+            + (pixelAspect.map { [("sample_aspect_ratio", "\($0.width)/\($0.height)")] } ?? [])
     }
 }
 
@@ -150,5 +167,13 @@ extension ColorEncoding {
         self.init(
             range: isFullRange ? .full : .limited, matrix: matrix, primaries: UInt8(clamping: primaries),
             transfer: UInt8(clamping: transfer))
+    }
+}
+
+extension PixelAspect {
+    /// What a VUI says (table E-1).
+    fileprivate init?(code: Int, width: Int?, height: Int?) {
+        let listed = VideoUsabilityTables.sampleAspectRatio(code)
+        self.init(listed?.width ?? width ?? 0, listed?.height ?? height ?? 0)
     }
 }

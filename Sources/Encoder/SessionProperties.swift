@@ -7,6 +7,8 @@ struct SessionProperties: Sendable {
     let size: PictureSize
     let frameRate: FrameRate
     let color: ColorEncoding
+    let chromaSiting: ChromaSiting
+    let pixelAspect: PixelAspect?
     let profile: EncoderConfiguration.Profile
     let level: Level?
     let entropyMode: EncoderConfiguration.EntropyMode
@@ -45,6 +47,7 @@ struct SessionProperties: Sendable {
         var notes: [EncoderNote] = []
         codec = configuration.codec
         frameRate = source.frameRate
+        (chromaSiting, pixelAspect) = (source.chromaSiting, source.pixelAspect)
         color = Self.color(configuration, source: source)
         size = try Self.size(of: source, limits: limits, notes: &notes)
         profile = try Self.profile(configuration, limits: limits)

@@ -64,8 +64,11 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.colorspace = AVColorSpace(UInt32(properties.color.matrix.rawValue))
         pointee.color_primaries = AVColorPrimaries(UInt32(properties.color.primaries))
         pointee.color_trc = AVColorTransferCharacteristic(UInt32(properties.color.transfer))
-        // 4:2:0 as MPEG-2 and later site it: level with the left luma sample.
-        pointee.chroma_sample_location = AVCHROMA_LOC_LEFT
+        // libavcodec counts from 1; 0 says nothing.
+        pointee.chroma_sample_location = AVChromaLocation(UInt32(properties.chromaSiting.rawValue) + 1)
+        if let aspect = properties.pixelAspect {
+            pointee.sample_aspect_ratio = AVRational(num: Int32(aspect.width), den: Int32(aspect.height))
+        }
         if let opening = rates.opening {
             pointee.bit_rate = Int64((Double(properties.rateControl.averageForEncoder) * opening.scale))
             pointee.rc_max_rate = Int64(opening.rate)

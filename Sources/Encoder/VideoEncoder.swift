@@ -39,6 +39,7 @@ public final class VideoEncoder: PictureEncoder {
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate,
+            chromaSiting: properties.chromaSiting, pixelAspect: properties.pixelAspect,
             // Another session may be told of other rates, for the same stream.
             level: rates.followsTime ? nil : Level.declared(by: properties)?.number(in: properties.codec))
         finisher = StreamFinisher(

@@ -16,8 +16,22 @@ public struct StreamDescription: Sendable {
     public var reordering: Int
     /// The colour; nil where only the stream's VUI says it.
     public var color: Color?
+    /// The shape of pixels; nil where they are square, or only the stream's VUI says it.
+    public var pixelAspect: PixelAspect?
     /// The encoder's name, for the file's metadata.
     public var encoder: String?
+
+    /// A pixel's width to its height.
+    public struct PixelAspect: Sendable, Hashable {
+        public var width: Int
+        public var height: Int
+
+        /// A shape as two whole numbers above zero.
+        public init(width: Int, height: Int) {
+            self.width = width
+            self.height = height
+        }
+    }
 
     /// Code points of ITU-T H.273.
     public struct Color: Sendable, Hashable {
@@ -42,7 +56,7 @@ public struct StreamDescription: Sendable {
     /// A description; without reordering, colour and encoder unless they are given.
     public init(
         codec: Codec, width: Int, height: Int, frameRate: NominalFrameRate?,
-        reordering: Int = 0, color: Color? = nil, encoder: String? = nil
+        reordering: Int = 0, color: Color? = nil, pixelAspect: PixelAspect? = nil, encoder: String? = nil
     ) {
         self.codec = codec
         self.width = width
@@ -50,6 +64,7 @@ public struct StreamDescription: Sendable {
         self.frameRate = frameRate
         self.reordering = reordering
         self.color = color
+        self.pixelAspect = pixelAspect
         self.encoder = encoder
     }
 

@@ -13,6 +13,7 @@ extension StreamDescription {
             color: Color(
                 primaries: stream.color.primaries, transfer: stream.color.transfer,
                 matrix: stream.color.matrix.rawValue, isFullRange: stream.color.range == .full),
+            pixelAspect: stream.pixelAspect.map { PixelAspect(width: $0.width, height: $0.height) },
             encoder: supply.choice?.details?.implementation)
     }
 }

@@ -80,6 +80,8 @@ static void describe(const AVStream *stream, struct test_container *container) {
     container->color_transfer = parameters->color_trc;
     container->color_matrix = parameters->color_space;
     container->color_range = parameters->color_range;
+    container->aspect_width = stream->sample_aspect_ratio.num;
+    container->aspect_height = stream->sample_aspect_ratio.den;
     const AVDictionaryEntry *encoder = av_dict_get(stream->metadata, "encoder", NULL, 0);
     if (encoder) av_strlcpy(container->encoder, encoder->value, sizeof container->encoder);
 }

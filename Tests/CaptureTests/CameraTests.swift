@@ -205,7 +205,7 @@ import Testing
         device.formats = [
             .init(pixelFormat: .yuyv, intervals: [(0, 0), (1, 15), (1001, 30000), (1, 0), (0, 1)])
         ]
-        let rates = try device.camera().formats[0].sizes[0].rates
+        let rates = try device.camera().formats[0].sizes[0].rates.listed
         #expect(rates == [FrameRate(30000, 1001), FrameRate(15)])
     }
 }

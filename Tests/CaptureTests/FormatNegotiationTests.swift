@@ -109,6 +109,37 @@ import Testing
         #expect(device.failure() == .unsupported("the camera offers H.264 only; use --format h264"))
     }
 
+    @Test("a camera with formats that camrec cannot read is told from one that has only H.264")
+    func unreadable() throws {
+        let (hevc, other) = (try #require(PixelFormat("HEVC")), try #require(PixelFormat("ZZZZ")))
+        let device = ScriptedDevice()
+        device.formats = [Format(pixelFormat: hevc), Format(pixelFormat: other)]
+        #expect(device.failure() == .unreadable([hevc, other]))
+        let machine = ScriptedMachine(["/dev/video0": device])
+        let error = #expect(throws: CaptureError.self) {
+            _ = try Camera.first(of: machine.paths, calls: machine).identity
+        }
+        #expect(
+            error?.description
+                == "/dev/video0: it offers only formats that camrec cannot read: HEVC, ZZZZ; "
+                + "'camrec devices' lists the cameras")
+        device.formats.append(Format(pixelFormat: .h264))
+        #expect(
+            device.failure()
+                == .unsupported(
+                    "the camera offers H.264, and HEVC, ZZZZ, which camrec cannot read; use --format h264"))
+    }
+
+    @Test("of a range of sizes, the rates are those at the size in question")
+    func ratesAtSize() throws {
+        var raw = Format(pixelFormat: .yuyv, intervals: [(1, 5)])
+        (raw.largest, raw.smallIntervals) = ((1920, 1080), [(1, 60), (1, 30), (1, 15)])
+        let formats = [raw, Format(pixelFormat: .mjpeg, sizes: [(640, 480), (1920, 1080)])]
+        let small = CaptureRequest(size: PictureSize(640, 480))
+        #expect(try granted(formats, small) == (.yuyv, PictureSize(640, 480)!, FrameRate(30)!))
+        #expect(try granted(formats, CaptureRequest(size: PictureSize(1920, 1080))).0 == .mjpeg)
+    }
+
     @Test("a driver that lists no format is told from one that has only H.264")
     func noFormats() {
         let device = ScriptedDevice()
@@ -282,6 +313,38 @@ import Testing
         device.failures[call] = ENOMEM
         #expect(device.failure() == .systemCallFailed(name, errno: ENOMEM))
         #expect(device.closeCount == 1)
+    }
+
+    // MARK: Pixels
+
+    @Test("pixels have the shape that the driver samples them in, through cropping and scaling")
+    func pixelAspect() throws {
+        let device = ScriptedDevice()
+        func aspect() throws -> PixelAspect? { try device.stream().format.pixelAspect }
+        #expect(try aspect() == nil)
+        device.pixelAspect = (1, 1)
+        #expect(try aspect() == nil)
+        // 4:3 PAL; the fraction is height to width.
+        device.pixelAspect = (54, 59)
+        #expect(try aspect() == PixelAspect(59, 54))
+        device.pixelAspect = (11, 10)
+        device.selections = [V4L2_SEL_TGT_CROP: (720, 480), V4L2_SEL_TGT_COMPOSE: (720, 240)]
+        #expect(try aspect() == PixelAspect(5, 11))
+        device.selections[V4L2_SEL_TGT_COMPOSE] = nil
+        #expect(try aspect() == PixelAspect(720 * 10 * 480, 480 * 11 * 640))
+        device.pixelAspect = (0, 5)
+        #expect(try aspect() == nil)
+    }
+
+    @Test(
+        "chroma is where the format samples it",
+        arguments: [
+            (PixelFormat.mjpeg, ChromaSiting.center), (.rgb24, .center), (.nv24, .center),
+            (.yuv444Planar, .center),
+            (.nv12, .left), (.yuyv, .left), (.nv16, .left), (.yuv420, .left),
+        ])
+    func siting(format: PixelFormat, expected: ChromaSiting) throws {
+        #expect(try format.layout(64, 48).chromaSiting == expected)
     }
 
     // MARK: Colours

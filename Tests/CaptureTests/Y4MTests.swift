@@ -64,6 +64,25 @@ import Testing
     }
 
     @Test(
+        "chroma is where the header says",
+        arguments: [
+            ("420", ChromaSiting.center), ("420jpeg", .center), ("420mpeg2", .left), ("420paldv", .topLeft),
+            ("422", .left),
+            ("444", .center),
+        ])
+    func siting(name: String, expected: ChromaSiting) throws {
+        #expect(try format("YUV4MPEG2 W8 H8 C\(name)").chromaSiting == expected)
+    }
+
+    @Test("pixels have the shape that the header gives them; square and unknown are the same")
+    func aspect() throws {
+        #expect(try format("YUV4MPEG2 W720 H480 A10:11").pixelAspect == PixelAspect(10, 11))
+        for text in ["", " A1:1", " A0:0", " A7", " A-1:1", " A1:0", " A100:1"] {
+            #expect(try format("YUV4MPEG2 W720 H480\(text)").pixelAspect == nil)
+        }
+    }
+
+    @Test(
         "interlacing is told", arguments: [("p", false), ("?", false), ("t", true), ("b", true), ("m", true)])
     func interlacing(mode: String, isInterlaced: Bool) throws {
         #expect(try format("YUV4MPEG2 W8 H8 I\(mode)").isInterlaced == isInterlaced)

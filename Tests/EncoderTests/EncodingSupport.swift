@@ -39,6 +39,10 @@ struct Film {
         self.framesPerScene = framesPerScene
     }
 
+    init(format: PictureFormat, framesPerScene: Int) {
+        (self.format, self.framesPerScene) = (format, framesPerScene)
+    }
+
     func frame(_ number: Int) throws -> PixelBuffer {
         let planes = format.minimumLengths.enumerated().map { plane, length in
             noise(length, seed: number < stillFrames ? 1 : UInt64(number / framesPerScene * 8 + plane))

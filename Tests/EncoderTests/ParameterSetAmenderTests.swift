@@ -59,6 +59,18 @@ import Testing
         #expect(amended.picture == original.picture)
     }
 
+    @Test("a VUI without chroma siting and the shape of pixels gets both, and then stays as it is")
+    func shape() throws {
+        var amender = try amender(color, "25")
+        let once = try amender.amend(setsWithoutVUI())
+        (amender.chromaSiting, amender.pixelAspect) = (.center, PixelAspect(10, 11))
+        let amended = try amender.amend(once)
+        let vui = try #require(try sequenceSet(amended).vui_parameters)
+        #expect(vui.chroma_sample_loc_type_top_field == 1)
+        #expect(vui.aspect_ratio_idc == 3)
+        #expect(try amender.amend(amended) == amended)
+    }
+
     @Test("sets that are right already stay as they are, byte for byte")
     func leavesAlone() throws {
         let amender = try amender(color, "25")

@@ -35,6 +35,38 @@ import Testing
         }
     }
 
+    @Test(
+        "chroma siting and the shape of pixels are in the VUI",
+        arguments: [ChromaSiting.left, .center, .topLeft])
+    func shape(siting: ChromaSiting) throws {
+        let film = try Film()
+        for aspect in [PixelAspect(10, 11), PixelAspect(59, 54), nil] {
+            let format = try #require(
+                PictureFormat(
+                    .nv12, size: film.format.size, frameRate: film.format.frameRate, color: film.format.color,
+                    chromaSiting: siting, pixelAspect: aspect))
+            let other = Film(format: format, framesPerScene: 7)
+            let unit = try #require(try other.encode(1, with: other.software()).first)
+            let vui = try #require(try unit.sequenceParameterSet().vui_parameters)
+            #expect(vui.chroma_sample_loc_type_top_field == Int(siting.rawValue))
+            #expect(vui.chroma_sample_loc_type_bottom_field == Int(siting.rawValue))
+            switch aspect?.width {
+            case 10: #expect(vui.aspect_ratio_idc == 3)
+            case 59: #expect(vui.sar_width == 59 && vui.sar_height == 54)
+            default: #expect(vui.aspect_ratio_idc <= 1)
+            }
+            let coded = try #require(
+                try other.encode(1, with: other.software { $0.codec = .hevc }).first)
+            let place = try #require(coded.units.first { $0.header.nal_unit_type == 33 })
+            let bytes = coded.withUnsafeBytes { Array($0[place.bytes]) }
+            let set = try H265.SequenceParameterSet(bytes.span.bytes)
+            let hevc = try #require(set.vui_parameters)
+            #expect(hevc.chroma_sample_loc_type_top_field == Int(siting.rawValue))
+            #expect(aspect?.width != 10 || hevc.aspect_ratio_idc == 3)
+            #expect(aspect?.width != 59 || hevc.sar_width == 59 && hevc.sar_height == 54)
+        }
+    }
+
     // MARK: Order and delay
 
     @Test("in real time each picture comes out before the next goes in")

@@ -128,6 +128,17 @@ import Threading
         #expect(content.encoder == "camrec libx26x")
     }
 
+    @Test("the shape of pixels is in Matroska and MP4", arguments: ["out.mkv", "out.mp4"])
+    func pixelAspect(name: String) throws {
+        var stream = try CodedStream(.h264)
+        #expect(try record(stream, to: "square.\(name)").container.aspect_width <= 1)
+        stream.pixelAspect = .init(width: 10, height: 11)
+        let container = try record(stream, to: name).container
+        // Matroska has the picture's shape in whole pixels.
+        let ratio = Double(container.aspect_width) / Double(container.aspect_height)
+        #expect(abs(ratio - 10.0 / 11) < 0.02)
+    }
+
     private func lengthPrefixedUnits(_ bytes: [UInt8]) -> [[UInt8]] {
         var (units, rest): ([[UInt8]], ArraySlice<UInt8>) = ([], bytes[...])
         while rest.count >= 4 {

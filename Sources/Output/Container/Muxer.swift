@@ -186,6 +186,10 @@ final class Muxer {
             parameters.pointee.color_space = AVColorSpace(UInt32(color.matrix))
             parameters.pointee.color_range = color.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
+        if let aspect = description.pixelAspect {
+            let ratio = AVRational(num: Int32(clamping: aspect.width), den: Int32(clamping: aspect.height))
+            (parameters.pointee.sample_aspect_ratio, stream.pointee.sample_aspect_ratio) = (ratio, ratio)
+        }
         stream.pointee.time_base = AVRational(num: 1, den: ContainerFormat.ticksPerSecond)
         if let rate = description.frameRate {
             stream.pointee.avg_frame_rate = AVRational(

@@ -33,6 +33,8 @@ struct test_container {
     uint8_t extradata[256];
     int extradata_count;
     int color_primaries, color_transfer, color_matrix, color_range;
+    // Of a pixel, width to height; 0 where the container does not say.
+    int aspect_width, aspect_height;
     char encoder[64];
 };
 

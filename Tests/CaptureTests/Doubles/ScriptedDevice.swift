@@ -14,6 +14,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         var sizes: [(width: UInt32, height: UInt32)] = [(640, 480)]
         var intervals: [(UInt32, UInt32)] = [(1, 30)]
         var flags: UInt32 = 0
+        /// Sizes in steps of two instead, from 16x16 to this.
+        var largest: (width: UInt32, height: UInt32)?
+        /// The intervals of smaller pictures than the largest.
+        var smallIntervals: [(UInt32, UInt32)]?
     }
 
     /// What happens next, once somebody waits for it.
@@ -73,6 +77,10 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Calls that fail once so many have gone well.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
+    /// What CROPCAP says of its pixels, height to width.
+    var pixelAspect: (UInt32, UInt32)?
+    /// What is cropped, and where that is put.
+    var selections: [Int32: (width: UInt32, height: UInt32)] = [:]
     var inputs: [String] = []
     /// What was set last.
     var input: Int32 = 0
@@ -195,6 +203,8 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         case CV4L2_G_FMT: return currentFormat(argument.as(v4l2_format.self))
         case CV4L2_S_FMT: return setFormat(argument.as(v4l2_format.self))
         case CV4L2_QUERY_DV_TIMINGS: return measureSignal(argument.as(v4l2_dv_timings.self))
+        case CV4L2_CROPCAP: return describePixels(argument.as(v4l2_cropcap.self))
+        case CV4L2_G_SELECTION: return select(argument.as(v4l2_selection.self))
         case CV4L2_ENUMINPUT: return listInput(argument.as(v4l2_input.self))
         case CV4L2_G_INPUT:
             return inputs.isEmpty ? -ENOTTY : exchange(&input, argument.as(Int32.self), sets: false)
@@ -254,6 +264,14 @@ extension ScriptedDevice {
 
     private func listSize(_ answer: UnsafeMutablePointer<v4l2_frmsizeenum>) -> Int32 {
         let format = formats.first { $0.pixelFormat.rawValue == answer.pointee.pixel_format }
+        if let largest = format?.largest {
+            guard answer.pointee.index == 0 else { return -EINVAL }
+            answer.pointee.type = V4L2_FRMSIZE_TYPE_STEPWISE.rawValue
+            answer.pointee.stepwise = v4l2_frmsize_stepwise(
+                min_width: 16, max_width: largest.width, step_width: 2, min_height: 16,
+                max_height: largest.height, step_height: 2)
+            return 0
+        }
         guard let size = format.flatMap({ entry($0.sizes, answer.pointee.index) }) else { return -EINVAL }
         answer.pointee.type = V4L2_FRMSIZE_TYPE_DISCRETE.rawValue
         answer.pointee.discrete.width = size.width
@@ -263,7 +281,9 @@ extension ScriptedDevice {
 
     private func listInterval(_ answer: UnsafeMutablePointer<v4l2_frmivalenum>) -> Int32 {
         let format = formats.first { $0.pixelFormat.rawValue == answer.pointee.pixel_format }
-        guard let interval = format.flatMap({ entry($0.intervals, answer.pointee.index) }) else {
+        let isSmall = format?.largest.map { $0.width > answer.pointee.width } ?? false
+        let intervals = (isSmall ? format?.smallIntervals : nil) ?? format?.intervals ?? []
+        guard let interval = entry(intervals, answer.pointee.index) else {
             return -EINVAL
         }
         answer.pointee.type = V4L2_FRMIVAL_TYPE_DISCRETE.rawValue
@@ -307,6 +327,18 @@ extension ScriptedDevice {
         -> Int32
     {
         if sets { value = argument.pointee } else { argument.pointee = value }
+        return 0
+    }
+
+    private func describePixels(_ answer: UnsafeMutablePointer<v4l2_cropcap>) -> Int32 {
+        guard let pixelAspect else { return -ENOTTY }
+        answer.pointee.pixelaspect = v4l2_fract(numerator: pixelAspect.0, denominator: pixelAspect.1)
+        return 0
+    }
+
+    private func select(_ answer: UnsafeMutablePointer<v4l2_selection>) -> Int32 {
+        guard let size = selections[Int32(answer.pointee.target)] else { return -EINVAL }
+        (answer.pointee.r.width, answer.pointee.r.height) = (size.width, size.height)
         return 0
     }
 

@@ -34,13 +34,16 @@ struct CodedStream {
         try #require(units.count == frames)
     }
 
+    /// What the container is told of pixels.
+    var pixelAspect: StreamDescription.PixelAspect?
+
     var description: StreamDescription {
         StreamDescription(
             codec: codec, width: Int(TEST_WIDTH), height: Int(TEST_HEIGHT),
             frameRate: NominalFrameRate(30, in: 1),
             reordering: reordering,
             color: StreamDescription.Color(primaries: 1, transfer: 13, matrix: 6, isFullRange: true),
-            encoder: "camrec libx26x")
+            pixelAspect: pixelAspect, encoder: "camrec libx26x")
     }
 }
 

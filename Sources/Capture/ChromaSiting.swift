@@ -1,0 +1,20 @@
+/// Where the chroma samples of a 4:2:0 picture are, by the code points of H.264 and H.265 (figure E-1).
+public enum ChromaSiting: UInt8, Sendable, Hashable {
+    /// Level with the left of two luma samples, between two rows: MPEG-2, and all that came after it.
+    case left = 0
+    /// In the middle of four luma samples: JPEG, and what is averaged over four pixels.
+    case center = 1
+    /// On the upper left luma sample.
+    case topLeft = 2
+}
+
+extension PixelFormat {
+    /// Where chroma is in the 4:2:0 pictures that are made of this format, if the source does not say otherwise: JFIF
+    /// samples chroma between pixels, video level with them, and of pixels with chroma of their own the mean is taken.
+    var chromaSiting: ChromaSiting {
+        switch arrangement {
+        case .jpeg, .rgb, .vendor, .planar(1, _, _), .semiPlanar(1, _, _): .center
+        case .semiPlanar, .planar, .packed422, .grey, .h264: .left
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// The shape of pixels that are not square.
+public struct PixelAspect: Sendable, Hashable, CustomStringConvertible {
+    /// The pixel's width, as a multiple of what its height is one of; 1 … 65,535, in lowest terms.
+    public let width: Int
+    /// The pixel's height; 1 … 65,535, in lowest terms.
+    public let height: Int
+
+    /// More than any video has: what is beyond it was not meant so.
+    private static let extreme = 8
+
+    /// Nil for square pixels, and for what cannot be.
+    public init?(_ width: Int, _ height: Int) {
+        guard width > 0, height > 0, width != height, width / height < Self.extreme,
+            height / width < Self.extreme
+        else { return nil }
+        var (a, b) = (width, height)
+        while b != 0 { (a, b) = (b, a % b) }
+        (self.width, self.height) = (width / a, height / a)
+        guard max(self.width, self.height) <= 65535 else { return nil }
+    }
+
+    public var description: String { "\(width):\(height)" }
+}
