@@ -70,7 +70,8 @@ public struct Camera: ~Copyable {
         defer { device.calls.unlock(device.descriptor) }
         let requests = V4L2BufferRequest(
             type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar)
-        guard allocate(1) else { return false }
+        // As many as for a stream: v4l2loopback keeps to the smallest number that it was ever asked for.
+        guard allocate(CameraStream.wantedBuffers) else { return false }
         defer { _ = allocate(0) }
         var buffer = requests.make()
         guard device.control(CV4L2_QUERYBUF, &buffer) >= 0 else { return false }

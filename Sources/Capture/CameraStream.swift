@@ -31,7 +31,7 @@ public final class CameraStream: CaptureStream {
     /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, and six that may
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
     /// may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
-    private static let wantedBuffers: UInt32 = 10
+    static let wantedBuffers: UInt32 = 10
     private static let errorPause: Int64 = 10_000_000
     private static let plausibleAge: Int64 = 60_000_000_000
     private static let measuringPatience: Int64 = 3_000_000_000

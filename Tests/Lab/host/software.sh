@@ -63,6 +63,17 @@ if records "software: a 4:2:2 file of 720 lines" --device hd.y4m --qp 10 "${soft
     check "software: BT.709 is flagged" has_properties out.h264 color_space=bt709
 fi
 
+# Pixels' shape and chroma's place, as the file has them: between the pixels for JPEG's 4:2:0.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 5 -vf setsar=10/11 -pix_fmt yuv420p shape.y4m
+for file in shape.h264 shape.h265; do
+    records "software: pixels that are not square, $file" --device shape.y4m "${software[@]}" $file &&
+        check "software: their shape and chroma's place are in $file" has_properties $file sample_aspect_ratio=10:11 chroma_location=center
+done
+for file in shape.mkv shape.mp4; do
+    records "software: pixels that are not square, $file" --device shape.y4m "${software[@]}" $file &&
+        check "software: their shape is in $file" bash -c "ffprobe -v error -show_entries stream=sample_aspect_ratio $file | grep -qx sample_aspect_ratio=10:11"
+done
+
 # The same picture in every format that the test source draws.
 records "software: NV12" --device test --format nv12 --size 320x240 --frames 10 --qp 10 "${software[@]}" nv12.h264 || true
 for format in nv21 yu12 yv12 yuyv uyvy yvyu; do

@@ -131,6 +131,12 @@ ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x360:r=50 -frames:v 30 -vf
 records "$driver: full range" --device full.y4m "${vaapi[@]}" out.h264 &&
     check "$driver: full range and 50 frames a second are flagged" has_properties out.h264 color_range=pc r_frame_rate=50/1 &&
     check "$driver: full range bit for bit" pictures equal out.h264 full.y4m --format y4m
+# Pixels' shape and chroma's place, as the file has them: between the pixels for JPEG's 4:2:0.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 5 -vf setsar=10/11 -pix_fmt yuv420p shape.y4m
+for file in shape.h264 shape.h265; do
+    records "$driver: pixels that are not square, $file" --device shape.y4m "${vaapi[@]}" $file &&
+        check "$driver: their shape and chroma's place are in $file" has_properties $file sample_aspect_ratio=10:11 chroma_location=center
+done
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=1280x720:r=25 -frames:v 10 -pix_fmt yuv420p hd.y4m
 records "$driver: 720 lines" --device hd.y4m "${vaapi[@]}" out.h264 &&
     check "$driver: BT.709 and limited range are flagged" has_properties out.h264 color_range=tv color_space=bt709
