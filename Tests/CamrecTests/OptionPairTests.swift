@@ -14,7 +14,7 @@ import Testing
         "control": ["--control=brightness=1"],
         "restore-controls": ["--restore-controls", "--control=brightness=1"],
         "frames": ["--frames=9"], "duration": ["--duration=9s"], "encoder": ["--encoder=software"],
-        "render-node": ["--render-node=/dev/dri/renderD128"], "low-power": ["--low-power=on"],
+        "render-node": ["--render-node=/dev/dri/renderD128"], "low-power": ["--low-power=on"], "upload": ["--upload=put"],
         "bitrate": ["--bitrate=2M"], "max-bitrate": ["--max-bitrate=4M"], "rate-window": ["--rate-window=2s"],
         "qp": ["--qp=24"], "quality": ["--quality=24"], "rate-control": ["--rate-control=vbr"],
         "codec": ["--codec=h264"], "keyframe-interval": ["--keyframe-interval=1s"],
@@ -44,6 +44,7 @@ import Testing
         ["pace", "control"]: .refused, ["pace", "restore-controls"]: .refused,
         // Hardware and software.
         ["encoder", "render-node"]: .refused, ["encoder", "low-power"]: .refused,
+        ["encoder", "upload"]: .refused,
         // Ways to bound the rate.
         ["qp", "quality"]: .refused, ["qp", "bitrate"]: .refused, ["qp", "max-bitrate"]: .refused,
         ["qp", "rate-window"]: .refused, ["qp", "rate-control"]: .refused,
