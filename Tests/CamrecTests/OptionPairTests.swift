@@ -9,7 +9,7 @@ import Testing
     /// How each option is given, with what it needs besides. An option that is not here fails the test of the table.
     private static let samples: [String: [String]] = [
         "device": ["--device=/dev/video0"], "size": ["--size=640x480"], "fps": ["--fps=30"],
-        "format": ["--format=nv12"],
+        "format": ["--format=nv12"], "input": ["--input=0"], "standard": ["--standard=PAL"],
         "pace": ["--pace", "--device=test"], "wait": ["--wait=1s"], "device-timeout": ["--device-timeout=1s"],
         "control": ["--control=brightness=1"],
         "restore-controls": ["--restore-controls", "--control=brightness=1"],
@@ -42,7 +42,8 @@ import Testing
         ["quiet", "verbose"]: .refused,
         // Test pictures are no camera.
         ["pace", "device"]: .warns, ["pace", "wait"]: .refused, ["pace", "device-timeout"]: .refused,
-        ["pace", "control"]: .refused, ["pace", "restore-controls"]: .refused,
+        ["pace", "input"]: .refused, ["pace", "standard"]: .refused, ["pace", "control"]: .refused,
+        ["pace", "restore-controls"]: .refused,
         // Hardware and software.
         ["encoder", "render-node"]: .refused, ["encoder", "low-power"]: .refused,
         ["encoder", "upload"]: .refused,
@@ -102,6 +103,7 @@ import Testing
             (["--device=test", "--wait=1s", "a.h264"], "--wait is for cameras"),
             (["--device=a.y4m", "--device-timeout=1s", "a.h264"], "--device-timeout is for cameras"),
             (["--device=test", "--control=a=1", "a.h264"], "only cameras have controls"),
+            (["--device=test", "--standard=PAL", "a.h264"], "only cameras have inputs and standards"),
             (["--utc", "a.h264"], "a date in its name"), (["--post=1s", "a.h264"], "--post needs --ring"),
             (["--keep=3", "a.h264"], "need --segment or --ring"),
             (["--restore-controls", "a.h264"], "without --control"),

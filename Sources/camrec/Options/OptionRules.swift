@@ -36,6 +36,9 @@ struct OptionRules {
         guard isCamera else {
             if source.wait != nil { return "--wait is for cameras; leave it out" }
             if source.deviceTimeout != nil { return "--device-timeout is for cameras; leave it out" }
+            if source.input != nil || source.standard != nil {
+                return "only cameras have inputs and standards; leave out --input and --standard"
+            }
             return source.controlLists.isEmpty ? nil : "only cameras have controls; leave out --control"
         }
         guard source.format == .h264 else { return nil }
