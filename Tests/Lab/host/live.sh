@@ -286,7 +286,7 @@ takes() { (exec 3<>"/dev/tcp/127.0.0.1/$1" && timeout 20 head -c "$2" <&3) 2>/de
 are_too_slow() { [ "$(grep -c ' is too slow' log)" -ge "$1" ]; }
 crawlers_make_way() {
     local crawlers=() status=0 source=("${noise[@]}")
-    starts --listen 0 --max-clients 4 --client-timeout 2s --client-buffer 200ms --qp 10 --overwrite crawl.h264 || return
+    starts --listen 0 --max-clients 4 --client-timeout 2s --client-buffer 200ms --qp 10 --report crawl.json crawl.h264 || return
     for _ in 1 2 3 4; do
         crawls "$port" >/dev/null 2>&1 &
         crawlers+=($!)
@@ -300,8 +300,9 @@ crawlers_make_way() {
     kill "${crawlers[@]}" 2>/dev/null || true
     kill -TERM $recorder 2>/dev/null || true
     wait $recorder || true
-    # On a busy machine one of them may have taken nothing for two seconds before.
-    [ -s late.h264 ] && grep -qE 'had not caught up for 2 s, and another receiver took its place|took nothing for 2 s' log || { echo "$(stat -c %s late.h264) bytes: $(tail -n 5 log)"; return 1; }
+    # The log leaves out events where there are many.
+    [ -s late.h264 ] || { tail -n 5 log; return 1; }
+    report crawl.json "len([r for r in receivers if 'had not caught up for 2 s' in r.left]) >= 1"
 }
 check "places: receivers that never catch up make way" crawlers_make_way
 address_is_limited() {
