@@ -1,5 +1,6 @@
 import Acceleration
 import CFFmpeg
+import Threading
 
 /// One open libavcodec encoder, released once.
 ///
@@ -8,6 +9,7 @@ struct CodecSession: ~Copyable {
     let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let name: String
+    private let connection: VADisplayConnection?
 
     /// - Parameters:
     ///   - options: the encoder's private options, each of which it must know.
@@ -48,7 +50,11 @@ struct CodecSession: ~Copyable {
         self.context = context
         self.packet = readyPacket
         self.name = name
+        self.connection = connection
     }
+
+    /// Seconds, of which a software encoder takes a small part of one.
+    private static let softwarePatience = 15
 
     /// Why the encoder does not open; nil where it does.
     private static func open(
@@ -60,15 +66,23 @@ struct CodecSession: ~Copyable {
             let result = avcodec_open2(context, codec, nil)
             return result >= 0 ? nil : LibavMessage.reason(result)
         }
-        guard let connection else { return open() }
-        return try connection.call(open)
+        if let connection { return try connection.call(open) }
+        // libavcodec opens many encoders one at a time: a driver's that hangs in there keeps all others out.
+        guard let outcome = WatchedCall.run(patience: softwarePatience, open) else {
+            throw EncoderError(.hung)
+        }
+        return outcome
     }
 
     deinit {
-        var context: UnsafeMutablePointer<AVCodecContext>? = context
-        var packet: UnsafeMutablePointer<AVPacket>? = packet
-        avcodec_free_context(&context)
-        av_packet_free(&packet)
+        let (context, packet) = (context, packet)
+        func close() {
+            var (context, packet) = (Optional(context), Optional(packet))
+            avcodec_free_context(&context)
+            av_packet_free(&packet)
+        }
+        // Where another thread hangs in the driver with a lock, this one may, too.
+        if let connection { try? connection.call(close) } else { close() }
     }
 
     /// Parameter sets that the encoder gave when it opened, in Annex B form; empty where it did not.

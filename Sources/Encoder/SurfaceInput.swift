@@ -68,10 +68,12 @@ final class SurfaceInput: EncoderInput {
     }
 
     deinit {
-        var frame: UnsafeMutablePointer<AVFrame>? = picture
-        av_frame_free(&frame)
-        var frames: UnsafeMutablePointer<AVBufferRef>? = frames
-        av_buffer_unref(&frames)
+        let (picture, frames) = (picture, frames)
+        try? connection.call {
+            var (frame, pool) = (Optional(picture), Optional(frames))
+            av_frame_free(&frame)
+            av_buffer_unref(&pool)
+        }
     }
 
     /// Sets the encoder up to take these surfaces.

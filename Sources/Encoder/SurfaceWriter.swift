@@ -40,7 +40,9 @@ final class SurfaceWriter {
     }
 
     deinit {
-        if let uploadImage { vaDestroyImage(connection.display, uploadImage.image_id) }
+        guard let image = uploadImage?.image_id else { return }
+        let display = connection.display
+        try? connection.call { vaDestroyImage(display, image) }
     }
 
     /// What is done since the last surface was written.

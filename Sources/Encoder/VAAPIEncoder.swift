@@ -40,10 +40,7 @@ enum VAAPIEncoder {
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
             heldBack: configuration.bFrames, upload: upload)
         let rates = SessionRates(properties, regulator, followsTime: false)
-        let session = try CodecSession(
-            name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint),
-            on: candidate.connection
-        ) { context in
+        let session = try openSession(candidate, properties, input) { context in
             context.configure(properties, rates)
             context.pointee.profile = properties.profile.number(in: properties.codec)
             if let level = Level.declared(by: properties) {
@@ -61,6 +58,22 @@ enum VAAPIEncoder {
             session: session, input: input, properties: properties,
             details: EncoderDetails(candidate, properties), regulator: regulator, rates: rates,
             notes: [input.note].compactMap { $0 })
+    }
+
+    private static func openSession(
+        _ candidate: Candidate, _ properties: SessionProperties, _ input: SurfaceInput,
+        configure: (UnsafeMutablePointer<AVCodecContext>) -> Void
+    ) throws(EncoderError) -> CodecSession {
+        do throws(EncoderError) {
+            return try CodecSession(
+                name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint),
+                on: candidate.connection
+            ) { (context) throws(EncoderError) in configure(context) }
+        } catch {
+            // A thread hangs in the driver, perhaps with its lock: the surfaces are not to enter it, either.
+            if case .driverHangs = error.kind { _ = Unmanaged.passRetained(input) }
+            throw error
+        }
     }
 
     private static func options(

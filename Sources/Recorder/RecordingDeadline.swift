@@ -55,7 +55,8 @@ public struct RecordingDeadline {
         guard count > 0 else { return nil }
         let text = String(decoding: bytes[..<count], as: UTF8.self)
         let numbers = text.split { $0.isWhitespace }.compactMap { Int64($0) }
-        return numbers.count == 2 && text.hasSuffix("\n") ? (numbers[0], numbers[1]) : nil
+        guard numbers.count == 2, text.hasSuffix("\n"), numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        return (numbers[0], numbers[1])
     }
 
     /// The file is there whole or not at all.

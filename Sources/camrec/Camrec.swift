@@ -35,6 +35,10 @@ struct Camrec: ParsableCommand {
             let code = exitCode(for: error)
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if code == .success {
+                // The parser takes any short options with an h among them for -h.
+                if given.contains(where: isCluster), let mistake = unknownOption(in: given) {
+                    refuse([mistake])
+                }
                 exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
             }
             if let mistake = unknownOption(in: given) { refuse([mistake]) }
@@ -42,6 +46,10 @@ struct Camrec: ParsableCommand {
                 "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'"
             ])
         }
+    }
+
+    private static func isCluster(_ word: String) -> Bool {
+        word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
     }
 
     private static func unknownOption(in given: [String]) -> String? {

@@ -82,6 +82,9 @@ struct RecordingSession {
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
         var limits = command.length.limits
+        if let left = deadline?.remaining {
+            console.warn("restarted; recording the \(decimalSeconds(Double(left) / 1e9)) left of --duration")
+        }
         if limits.duration != nil { limits.duration = deadline?.begin() }
         let recording = try Recording(
             from: source(stream), tracks: consume tracks,

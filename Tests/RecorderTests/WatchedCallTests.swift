@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Threading
 
@@ -12,6 +13,23 @@ import Threading
             never.withLock { while true { never.wait() } }
         }
         #expect(result == nil)
+    }
+
+    @Test("a call that is busy gets more time than one that stands still")
+    func busy() {
+        let result = WatchedCall.run(patience: 2, tick: 50_000_000) {
+            // Four ticks' worth of a processor.
+            let end = processorTime() + 200_000_000
+            while processorTime() < end {}
+            return 1
+        }
+        #expect(result == 1)
+    }
+
+    private func processorTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     @Test("a call that returns too late changes nothing any more")

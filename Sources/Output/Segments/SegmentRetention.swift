@@ -39,10 +39,10 @@ public struct SegmentRetention: Sendable, Hashable {
     }
 
     /// Nanoseconds between two looks at what time alone makes too old or too much; nil where nothing does. A tenth of
-    /// an age, so that a clock that was set ahead is noticed before much is gone.
+    /// an age, and not more than ten seconds: each look removes few, and there may be many.
     var maintenanceInterval: Int64? {
         guard age != nil || free != nil else { return nil }
-        return Int64(min(max((age ?? 600) / 10, 1), 600)) * 1_000_000_000
+        return Int64(min(max((age ?? 600) / 10, 1), 10)) * 1_000_000_000
     }
 
     /// Whether there is any limit.

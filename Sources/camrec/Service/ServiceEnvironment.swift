@@ -20,9 +20,13 @@ struct ServiceEnvironment {
     /// Whether a service manager listens to this process itself (sd_notify(3)).
     var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// A folder that lasts through restarts, where the unit has one (RuntimeDirectory=).
+    /// A folder that lasts through restarts, where the unit has one (RuntimeDirectory=) and this is its own process:
+    /// others that a script starts one after the other, or side by side, have nothing to hand on.
     var runtimeFolder: String? {
-        guard hasManager, let folders = variable("RUNTIME_DIRECTORY") else { return nil }
+        let isOwnProcess = variable("SYSTEMD_EXEC_PID").map { $0 == "\(process)" } ?? isNotified
+        guard isOwnProcess, let folders = variable("RUNTIME_DIRECTORY") else {
+            return nil
+        }
         return folders.split(separator: ":").first.map(String.init)
     }
 

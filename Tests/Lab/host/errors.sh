@@ -118,6 +118,7 @@ refuses "output: a folder in the file's place" 73 "$work" "${small[@]}" --frames
 refuses "output: a report that cannot be created" 73 'nowhere' "${small[@]}" --frames 1 --report nowhere/report.json out.h264
 
 # 74: reading or writing failed
+refuses "an unknown option with an h in it" 64 "unknown option '-threads'" -threads 2 out.h264
 refuses "write: /dev/full" 74 '/dev/full: the disk is full' "${small[@]}" --frames 50 /dev/full
 closed_pipe() {
     local status=0

@@ -319,7 +319,7 @@ hangs() { # PLACE OPTIONS...: in a folder of its own; its exit code goes into a 
     (
         cd "stuck$1"
         status=0
-        FAKEGPU_FAULTS="stuck ${stuck[$1]}" timeout --kill-after=5 60 "${launcher[@]}" "$CAMREC" "${@:2}" >stdout 2>stderr </dev/null || status=$?
+        FAKEGPU_FAULTS="stuck ${stuck[$1]}" timeout --kill-after=5 90 "${launcher[@]}" "$CAMREC" "${@:2}" >stdout 2>stderr </dev/null || status=$?
         echo "$status" >status
     ) &
 }
@@ -331,6 +331,20 @@ for place in 0 1 2; do
     check "$driver: stuck in ${stuck[$place]}: the node is left out, with the reason" grep -q "renderD128: its driver does not answer; left out" "stuck$place/stderr"
     check "$driver: stuck in ${stuck[$place]}: software took over" report "stuck$place/report.json" 'frames.written == 30' 'encoder.implementation == "libx264"'
 done
+# Wherever the hang is, clean-up and the other codec included, camrec ends.
+calls=(15 40 60 70 78 82 86 88 90 94 98 102 106 110)
+stuck=()
+for call in "${calls[@]}"; do stuck+=("* $call 1"); done
+for place in "${!calls[@]}"; do hangs "$place" --device test --size 640x480 --frames 5 --overwrite out.h264 out.h265; done
+wait
+ended() { # with a recording, or for want of an encoder
+    local place status
+    for place in "${!calls[@]}"; do
+        status=$(cat "stuck$place/status")
+        [[ $status = 0 || $status = 69 ]] || { echo "call ${calls[$place]}: exit code $status: $(tail -n 1 "stuck$place/stderr")"; return 1; }
+    done
+}
+check "$driver: stuck at any call: ends" ended
 stuck=("*" "*" "*")
 hangs 0 --device test --frames 30 --overwrite --encoder vaapi out.h265
 hangs 1 devices
