@@ -315,7 +315,8 @@ case $driver in
     iHD) stuck=("VERSION" "I915_GETPARAM 20" "I915_GEM_CONTEXT_CREATE") ;;
 esac
 hangs() { # PLACE OPTIONS...: in a folder of its own; its exit code goes into a file
-    mkdir -p "stuck$1"
+    rm -rf "stuck$1"
+    mkdir "stuck$1"
     (
         cd "stuck$1"
         status=0
