@@ -308,6 +308,7 @@ check "places: receivers that never catch up make way" crawlers_make_way
 address_is_limited() {
     local peers=()
     local source=("${noise[@]}")
+    ip -n $far link set far up # it was cut
     starts --listen 0.0.0.0:0 --max-clients 4 --qp 30 --overwrite address.h264 || return
     for _ in 1 2 3; do
         ip netns exec $far timeout 30 bash -c 'cat <"/dev/tcp/$1/$2"' bash "$near_address" "$port" >/dev/null 2>&1 &
