@@ -26,7 +26,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
         case badFile(String)
-        /// There is no file of this name.
+        /// No file has this name.
         case noFile
         case systemCallFailed(String, errno: Int32)
     }

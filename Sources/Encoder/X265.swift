@@ -31,7 +31,7 @@ enum X265 {
             "info=0",
             // It would print to standard error by itself; what fails is told by libavcodec.
             "log-level=none",
-            // The tier would change with the rates that a session is told of.
+            // Otherwise the tier would change with the session's rates.
             "high-tier=0",
         ]
         // Rows that are coded side by side know nothing of each other's bits, which is much where there are few: a

@@ -82,7 +82,7 @@ public final class FileLocation {
     private func target(of part: String) throws(Failure) -> String? {
         guard !isProcess else { return nil }
         let link = files_open_path(folder, part, O_NOFOLLOW)
-        // What is wrong is found by whoever opens it.
+        // Opening the file reports the reason.
         guard link >= 0 else { return nil }
         defer { close(link) }
         var status = stat()

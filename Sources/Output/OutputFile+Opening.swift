@@ -25,7 +25,7 @@ extension OutputFile {
     private static func openExisting(
         _ location: FileLocation, path: String, overwrite: Bool
     ) throws(OutputError) -> Int32 {
-        // A file that is refused is not opened: closing it would tell whoever watches it that it was written.
+        // A refused file is not opened: closing it would look like a write to programs that watch it.
         if !overwrite, let status = location.status, status.hasSomethingToLose {
             throw OutputError(.exists, output: path)
         }

@@ -2,7 +2,7 @@ import Diagnostics
 
 /// An option that recording does not have, with what to type in its place.
 ///
-/// The parser tells of it only where nothing else is wrong: the value of an unknown option would be refused as an
+/// The parser reports it only if nothing else is wrong: the value of an unknown option would be refused as an
 /// output first.
 enum UnknownOption {
     private static let replacements: [Substring: String] = [

@@ -108,7 +108,7 @@ final class Receiver {
             case .broken(let code): return code
             }
         }
-        // Beginning anew at keyframes, again and again, is not catching up.
+        // Skipping from keyframe to keyframe is not catching up.
         if isWritable, gate.isOpen, now - latestOverflow >= Self.steadyTime { lateSince = nil }
         return nil
     }

@@ -10,7 +10,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case unnoted(OutputError)
     /// Less is free than there is to be, and no older segment could make room.
     case shortOfRoom(folder: String)
-    /// So many segments that the journal in this folder tells of are other files now.
+    /// The number of segments in this folder's journal whose names now belong to other files.
     case unrecognised(count: Int, folder: String)
     /// An old segment is gone, to keep the limits.
     case removed(path: String)

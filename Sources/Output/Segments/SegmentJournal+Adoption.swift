@@ -36,7 +36,7 @@ public enum SegmentAdoption {
         public var left = 0
     }
 
-    /// Takes over what the journals in a folder tell of.
+    /// Takes over the recordings listed in a folder's journals.
     public static func adopt(in folder: String) throws(OutputError) -> Result {
         var result = Result()
         for name in Folder.names(in: folder).sorted()

@@ -73,7 +73,7 @@ final class SegmentKeeper {
         return removed.map(\.path)
     }
 
-    /// How many segments the journal tells of that are other files now.
+    /// The number of segments in the journal whose names now belong to other files.
     var foreignCount: Int { journal.foreign.count }
 
     /// - Parameter time: seconds since 1970.

@@ -8,7 +8,7 @@ struct LiveArguments: ParsableArguments {
     @Option(
         name: .customLong("listen"), defaultAsFlag: ListeningPlace(.tcp(SocketAddress())), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to whoever connects; 0.0.0.0 and [::] are everyone, unix:PATH[,mode=660] is a socket for who may write it (600). Without a value it goes last.",
+            "Serve the stream to every client; 0.0.0.0 and [::] accept any machine, unix:PATH[,mode=660] is a local socket (mode 600). Without a value it goes last.",
             valueName: "[HOST:]PORT|unix:PATH"))
     var place: ListeningPlace? = nil
 
@@ -32,7 +32,8 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Close a receiver that takes nothing for so long: 1s to 1h. Default: 10s.", valueName: "TIME"),
+            "Disconnect a receiver that has read nothing for this long: 1s to 1h. Default: 10s.",
+            valueName: "TIME"),
         transform: TimeSpan.read)
     var clientTimeout: TimeSpan?
 

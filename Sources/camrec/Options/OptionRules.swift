@@ -72,7 +72,7 @@ struct OptionRules {
         return nil
     }
 
-    /// Whether there is a file that `--overwrite` lets go: segments and what a date names anew are not replaced.
+    /// Whether `--overwrite` can apply to any output: segments and dated names are never replaced.
     private var replacesSomething: Bool {
         let report = command.reporting.report
         if let report, report != FileSink.standardOutput { return true }
