@@ -108,6 +108,10 @@ import Testing
             (["--keep=3", "a.h264"], "need --segment or --ring"),
             (["--restore-controls", "a.h264"], "without --control"),
             (["--format=h264", "a.h265"], "cannot be written as H.265"),
+            (["--format=h264", "--render-node=/dev/dri/renderD128", "a.h264"], "leave out --render-node"),
+            (["--format=h264", "--low-power=on", "a.h264"], "leave out --low-power"),
+            (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
+            (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': it is a port"),
         ])
     func needs(arguments: [String], reason: String) throws {

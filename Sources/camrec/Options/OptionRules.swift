@@ -42,8 +42,13 @@ struct OptionRules {
             return source.controlLists.isEmpty ? nil : "only cameras have controls; leave out --control"
         }
         guard source.format == .h264 else { return nil }
-        if command.encoder.encoder != .auto {
-            return "--format h264 takes the camera's own coding; leave out --encoder"
+        let encoder = command.encoder
+        let given = [
+            encoder.encoder == .auto ? nil : "--encoder", encoder.renderNode.map { _ in "--render-node" },
+            encoder.lowPower == .auto ? nil : "--low-power", encoder.upload == .auto ? nil : "--upload",
+        ]
+        if let option = given.compactMap({ $0 }).first {
+            return "--format h264 takes the camera's own coding; leave out \(option)"
         }
         return command.codecs.contains(.hevc)
             ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
@@ -54,6 +59,9 @@ struct OptionRules {
         if live.listen == nil, live.maxClients != nil { return "--max-clients needs --listen" }
         if live.listen == nil, live.maxClientsPerAddress != nil {
             return "--max-clients-per-address needs --listen"
+        }
+        if case .path = live.listen, live.maxClientsPerAddress != nil {
+            return "clients of a UNIX socket have no address; leave out --max-clients-per-address"
         }
         let isLive = choices.contains { if case .live = $0.form { true } else { false } }
         guard !isLive else { return nil }
