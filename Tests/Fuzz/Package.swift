@@ -25,7 +25,9 @@ let package = Package(
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
-        .target(name: "Acceleration", dependencies: ["CVAAPI", "CFFmpeg"], swiftSettings: instrumented),
+        .target(name: "Threading", swiftSettings: instrumented),
+        .target(
+            name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"], swiftSettings: instrumented),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
             swiftSettings: instrumented),
