@@ -27,7 +27,8 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "Threading", swiftSettings: instrumented),
         .target(
-            name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"], swiftSettings: instrumented),
+            name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],
+            swiftSettings: instrumented),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
             swiftSettings: instrumented),
