@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Finds a camera again that went away, under whatever name the kernel gives it then, and opens it.
 ///
@@ -6,14 +7,23 @@ import Glibc
 /// the two cameras in a laptop's lid apart, which have one name and one bus position. In another place it is the
 /// same where a link leads to it (the one that it was opened by, or udev's in /dev/v4l/by-id) and its serial number
 /// is its own: cheap cameras have none, or all the same. Another one's pictures are never taken for its.
-public struct CameraFinder: Sendable {
+///
+/// A twin may be plugged in while the camera records. So whoever has its serial number in another port at the first
+/// look after a loss is a twin: nobody moves a camera that fast.
+public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
     private let request: CaptureRequest
     private let machine: Machine
     private let place: NodePlace?
-    /// Another camera with the same serial number was there at first.
-    private let hasTwin: Bool
+    private let search: Mutex<Search>
+
+    private struct Search {
+        /// Another camera has the same serial number.
+        var hasTwin: Bool
+        /// Since the camera was lost, it has been looked for.
+        var hasBegun = false
+    }
 
     /// What it asks the machine.
     struct Machine: Sendable {
@@ -25,7 +35,7 @@ public struct CameraFinder: Sendable {
     /// Remembers a camera, which must be there now.
     /// - Parameter request: what was asked of it at first.
     /// - Returns: nil for what is no device.
-    public init?(_ identity: SourceIdentity, request: CaptureRequest) {
+    public convenience init?(_ identity: SourceIdentity, request: CaptureRequest) {
         guard identity.bus != nil else { return nil }
         self.init(identity, link: Self.link(to: identity.device), request: request, machine: Machine())
     }
@@ -36,12 +46,27 @@ public struct CameraFinder: Sendable {
         self.request = request
         self.machine = machine
         place = machine.place(identity.device)
-        hasTwin = Self.hasTwin(place, machine)
+        search = Mutex(Search(hasTwin: Self.hasTwin(place, machine)))
     }
 
     /// Opens the camera for a stream that continues one of `format`: just like that where it can, else as near
     /// to it as what was asked for at first allows.
     public func open(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
+        lookForTwin()
+        let stream = try openStream(continuing: format)
+        search.withLock { $0.hasBegun = false }
+        return stream
+    }
+
+    private func lookForTwin() {
+        search.withLock {
+            guard !$0.hasBegun else { return }
+            $0.hasBegun = true
+            if Self.hasTwin(place, machine) { $0.hasTwin = true }
+        }
+    }
+
+    private func openStream(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
         var wish = request
         (wish.size, wish.frameRate, wish.pixelFormat) = (format.size, format.frameRate, format.pixelFormat)
         do throws(CaptureError) {
@@ -83,7 +108,7 @@ public struct CameraFinder: Sendable {
         let found = machine.place(path)
         if camera.identity.bus == identity.bus { return isPlace(found) }
         guard let serial = found?.unit?.serial, serial == place?.unit?.serial else { return false }
-        return !hasTwin && !Self.hasTwin(found, machine)
+        return !search.withLock(\.hasTwin) && !Self.hasTwin(found, machine)
     }
 
     /// Whether it has the name and the place of the one that is looked for.

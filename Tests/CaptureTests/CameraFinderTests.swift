@@ -83,8 +83,10 @@ import Testing
         }
     }
 
-    /// The camera was taken out, and its link leads to one in another port.
-    private func moved(from former: NodePlace?, to now: NodePlace?) throws -> Result<String?, CaptureError> {
+    /// The camera was taken out, and its link leads to one in another port: since then, or since before that.
+    private func moved(
+        from former: NodePlace?, to now: NodePlace?, isThereBefore: Bool = false
+    ) throws -> Result<String?, CaptureError> {
         let link = "/dev/v4l/by-id/usb-camera"
         machine.devices["/dev/video0"] = ScriptedDevice()
         machine.places["/dev/video0"] = former
@@ -92,6 +94,10 @@ import Testing
         let finder = finder(stream.identity, link: link)
         let other = ScriptedDevice()
         other.bus = "usb-2.2"
+        if !isThereBefore {
+            (machine.devices, machine.places) = ([:], [:])
+            #expect(throws: CaptureError.self) { try finder.open(continuing: stream.format) }
+        }
         machine.devices = ["/dev/video1": other, link: other]
         machine.places = ["/dev/video1": now, link: now].compactMapValues { $0 }
         do throws(CaptureError) {
@@ -126,6 +132,13 @@ import Testing
         machine.devices["/dev/video1"] = ScriptedDevice()
         let gone = CaptureError(.notFound, device: "/dev/video0")
         #expect(try moved(from: former, to: other) == .failure(gone))
+    }
+
+    @Test("a twin that was plugged in while it recorded is not taken when it goes")
+    func lateTwin() throws {
+        let (former, other) = (webcam(port: "/sys/1-1", serial: "1"), webcam(port: "/sys/2-2", serial: "1"))
+        let gone = CaptureError(.notFound, device: "/dev/video0")
+        #expect(try moved(from: former, to: other, isThereBefore: true) == .failure(gone))
     }
 
     @Test("where the link went to its twin, the one in the old place is taken")
