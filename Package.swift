@@ -31,7 +31,7 @@ let package = Package(
         .target(name: "CFiles"),
         .target(name: "Files", dependencies: ["CFiles"]),
         .target(name: "CNetwork"),
-        .target(name: "Network", dependencies: ["CNetwork", "Threading"]),
+        .target(name: "Network", dependencies: ["CNetwork", "Files", "Threading"]),
         .target(name: "Bitstream"),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),

@@ -10,8 +10,9 @@ import Glibc
 public final class FileLocation {
     /// Opened with O_PATH.
     public private(set) var folder: Int32
-    /// Without slashes.
-    public private(set) var name = ""
+    /// Without slashes, and with the zero that ends it. What links lead to need not be UTF-8.
+    public private(set) var name: [CChar] = [0]
+    private let makesFolders: Bool
     private var linkCount = 0
 
     /// Why a path leads nowhere.
@@ -24,10 +25,12 @@ public final class FileLocation {
     private static let mostLinks = 40
 
     /// Goes to the folder of a path; the file itself need not exist, and is not followed where it is a link.
-    public init(_ path: String) throws(Failure) {
+    /// - Parameter makesFolders: whether folders that are missing on the way are made.
+    public init(_ path: String, makesFolders: Bool = false) throws(Failure) {
+        self.makesFolders = makesFolders
         folder = files_open_path(AT_FDCWD, ".", O_DIRECTORY)
         guard folder >= 0 || path.hasPrefix("/") else { throw Failure(errno: Glibc.errno) }
-        try walk(path)
+        try walk(path.utf8CString.dropLast())
     }
 
     deinit { if folder >= 0 { close(folder) } }
@@ -42,6 +45,9 @@ public final class FileLocation {
         openat(folder, name, flags | O_CLOEXEC | noFollow, mode)
     }
 
+    /// Opens the place and not what is there (O_PATH); a link itself where it is one.
+    public func openPath() -> Int32 { files_open_path(folder, name, O_NOFOLLOW) }
+
     /// What is there; nil where nothing is. Links are not followed.
     public var status: stat? {
         var status = stat()
@@ -51,35 +57,53 @@ public final class FileLocation {
     /// Removes the name.
     public func unlink() { _ = unlinkat(folder, name, 0) }
 
-    private func walk(_ path: String) throws(Failure) {
+    /// Whether what is in the folder can be no stranger's: only its owner can write to the folder, or the thing is
+    /// its owner's, root's or this process's user's.
+    public func isTrusted(_ status: stat) -> Bool {
+        var parent = stat()
+        guard fstat(folder, &parent) == 0 else { return false }
+        return parent.st_mode & (S_IWGRP | S_IWOTH) == 0
+            || [0, geteuid(), parent.st_uid].contains(status.st_uid)
+    }
+
+    private func walk(_ path: ArraySlice<CChar>) throws(Failure) {
         var pending = Self.parts(of: path)
-        if path.hasPrefix("/") { try enter("/") }
+        if path.first == Self.slash { try enter([Self.slash, 0]) }
         // Behind a slash there can be a folder only.
-        name = path.hasSuffix("/") ? "." : pending.removeFirst()
+        if path.last == Self.slash { pending.insert([Self.dot, 0], at: 0) }
+        guard !pending.isEmpty else { throw Failure(errno: ENOENT) }
+        name = pending.removeFirst()
         while let part = pending.popLast() {
             guard let target = try target(of: part) else {
                 try enter(part)
                 continue
             }
-            if target.hasPrefix("/") { try enter("/") }
+            if target.first == Self.slash { try enter([Self.slash, 0]) }
             pending += Self.parts(of: target)
         }
     }
 
-    /// The last one first.
-    private static func parts(of path: String) -> [String] {
-        path.split(separator: "/").reversed().map(String.init)
+    private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
+    private static let dot = CChar(bitPattern: UInt8(ascii: "."))
+
+    /// The last one first, each with a zero at its end.
+    private static func parts(of path: ArraySlice<CChar>) -> [[CChar]] {
+        path.split(separator: slash).reversed().map { $0 + [0] }
     }
 
-    private func enter(_ part: String) throws(Failure) {
-        let next = files_open_path(folder, part, O_DIRECTORY | noFollow)
+    private func enter(_ part: [CChar]) throws(Failure) {
+        var next = files_open_path(folder, part, O_DIRECTORY | noFollow)
+        if next < 0, errno == ENOENT, makesFolders {
+            guard mkdirat(folder, part, 0o755) == 0 || errno == EEXIST else { throw Failure(errno: errno) }
+            next = files_open_path(folder, part, O_DIRECTORY | noFollow)
+        }
         guard next >= 0 else { throw Failure(errno: errno) }
         if folder >= 0 { close(folder) }
         folder = next
     }
 
     /// Where a link leads; nil for anything else.
-    private func target(of part: String) throws(Failure) -> String? {
+    private func target(of part: [CChar]) throws(Failure) -> ArraySlice<CChar>? {
         guard !isProcess else { return nil }
         let link = files_open_path(folder, part, O_NOFOLLOW)
         // Opening the file reports the reason.
@@ -87,24 +111,19 @@ public final class FileLocation {
         defer { close(link) }
         var status = stat()
         guard fstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
-        guard isTrusted(status) else { throw Failure(errno: ELOOP, link: part) }
+        guard isTrusted(status) else { throw Failure(errno: ELOOP, link: Self.text(part)) }
         linkCount += 1
         guard linkCount <= Self.mostLinks else { throw Failure(errno: ELOOP) }
-        let capacity = Int(PATH_MAX)
-        let target = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
-            guard let start = buffer.baseAddress else { return "" }
-            let count = readlinkat(link, "", start, capacity)
-            return String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let target = [CChar](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            count = max(0, readlinkat(link, "", start, buffer.count))
         }
         guard !target.isEmpty else { throw Failure(errno: ENOENT) }
-        return target
+        return target[...]
     }
 
-    private func isTrusted(_ link: stat) -> Bool {
-        var status = stat()
-        guard fstat(folder, &status) == 0 else { return false }
-        return status.st_mode & (S_IWGRP | S_IWOTH) == 0
-            || [0, geteuid(), status.st_uid].contains(link.st_uid)
+    private static func text(_ part: [CChar]) -> String {
+        String(decoding: part.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// The links in /proc are no paths: the kernel alone can follow them.

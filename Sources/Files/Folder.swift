@@ -22,20 +22,8 @@ public enum Folder {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a folder and those that it is in, where they are missing.
-    /// - Returns: 0, or errno.
-    public static func make(_ path: String) -> Int32 {
-        var code = makeOne(path)
-        guard code == ENOENT, path != of(path) else { return code }
-        code = make(of(path))
-        return code == 0 ? makeOne(path) : code
-    }
-
-    private static func makeOne(_ path: String) -> Int32 {
-        if mkdir(path, 0o755) == 0 { return 0 }
-        guard errno == EEXIST else { return errno }
-        var status = stat()
-        guard stat(path, &status) == 0 else { return errno }
-        return status.st_mode & S_IFMT == S_IFDIR ? 0 : ENOTDIR
+    /// Makes a folder and those that it is in, where they are missing. Strangers' links are not followed.
+    public static func make(_ path: String) throws(FileLocation.Failure) {
+        _ = try FileLocation(path + "/", makesFolders: true)
     }
 }

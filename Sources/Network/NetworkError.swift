@@ -20,6 +20,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case badPath
         /// Something that is no socket, or a socket that somebody listens on, stands where one is to be made.
         case pathTaken(isListening: Bool)
+        /// Somebody else's link, of this name, in a folder that others can write to.
+        case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)
     }
@@ -61,6 +63,9 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "cannot make the socket \(address): no permission; take a folder of your own"
         case .notMade(let code):
             "cannot make the socket \(address): \(Self.words(code)); take another path"
+        case .untrustedLink(let link):
+            "cannot make \(address): '\(link)' is somebody else's link in a folder that others can write to; give the "
+                + "path that it leads to"
         case .badPath where address.isEmpty: "the socket's path is empty; give one"
         case .badPath: "'\(address)' is no path for a socket: it must have 1 to 107 bytes; take a shorter one"
         case .pathTaken(let isListening):

@@ -1,4 +1,4 @@
-import CNetwork
+import Files
 import Glibc
 
 /// A UNIX socket in the file system that listens. Its name is gone with it.
@@ -11,37 +11,49 @@ public struct PathListener: ~Copyable, Sendable {
     public let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
-    /// Makes the socket. What a program that ended left behind is replaced; anything else is not.
+    /// Makes the socket. What a program that ended left behind is replaced; anything else is not, and strangers' links
+    /// are not followed.
     /// - Parameter mode: who may connect: who may write it; its owner's programs alone unless given.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
         guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
-        try Self.makeRoom(at: path)
+        let location = try Self.location(of: path)
+        try Self.makeRoom(at: location, path: path)
         let socket = try Socket(family: AF_UNIX)
-        // Linux gives the name the mode that the socket has when it is bound: at no time is it more.
+        // Linux gives the name the mode that the socket has when it is bound, less the umask: at no time is it more.
         guard fchmod(socket.descriptor, mode) == 0 else {
             throw NetworkError(.notMade(errno: errno), address: path)
         }
-        // But for what the process keeps from all its files: the mode was asked for.
-        let mask = umask(~mode & 0o777)
-        defer { umask(mask) }
+        let listener: Listener
         do throws(NetworkError) {
             listener = try Listener(binding: socket, to: address, name: path)
         } catch {
             guard case .notListening(let code) = error.kind else { throw error }
             throw NetworkError(.notMade(errno: code), address: path)
         }
-        self.path = path
-        identity = Self.identity(of: path) ?? (0, 0)
+        // The mode was asked for, whatever the process keeps from all its files.
+        let identity = try Self.setMode(mode, of: location, path: path)
+        (self.path, self.identity) = (path, identity)
+        self.listener = listener
     }
 
     deinit {
         // Not what somebody else has put there meanwhile.
-        if let found = Self.identity(of: path), found == identity { unlink(path) }
+        guard let location = try? Self.location(of: path), let found = location.status.map(Self.identity),
+            found == identity
+        else { return }
+        location.unlink()
     }
 
-    private static func makeRoom(at path: String) throws(NetworkError) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
+    private static func location(of path: String) throws(NetworkError) -> FileLocation {
+        do throws(FileLocation.Failure) { return try FileLocation(path) } catch {
+            throw NetworkError(
+                error.link.map(NetworkError.Kind.untrustedLink) ?? .notMade(errno: error.errno), address: path
+            )
+        }
+    }
+
+    private static func makeRoom(at location: FileLocation, path: String) throws(NetworkError) {
+        guard let status = location.status else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw NetworkError(.pathTaken(isListening: false), address: path)
         }
@@ -51,15 +63,29 @@ public struct PathListener: ~Copyable, Sendable {
             guard case .notConnected(ECONNREFUSED) = error.kind else {
                 throw NetworkError(.pathTaken(isListening: true), address: path)
             }
-            unlink(path)
+            location.unlink()
             return
         }
         throw NetworkError(.pathTaken(isListening: true), address: path)
     }
 
-    private static func identity(of path: String) -> (device: dev_t, inode: ino_t)? {
+    /// Through a descriptor of the socket's own: a link that takes its place meanwhile is not followed.
+    private static func setMode(
+        _ mode: mode_t, of location: FileLocation, path: String
+    ) throws(NetworkError) -> (device: dev_t, inode: ino_t) {
+        let descriptor = location.openPath()
+        defer { close(descriptor) }
         var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        return (status.st_dev, status.st_ino)
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
+            status.st_uid == geteuid()
+        else { throw NetworkError(.notMade(errno: ENOENT), address: path) }
+        if status.st_mode & 0o777 != mode, chmod("/proc/self/fd/\(descriptor)", mode) != 0 {
+            throw NetworkError(.notMade(errno: errno), address: path)
+        }
+        return identity(status)
+    }
+
+    private static func identity(_ status: stat) -> (device: dev_t, inode: ino_t) {
+        (status.st_dev, status.st_ino)
     }
 }

@@ -41,6 +41,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case neverFree(bytes: Int)
         /// What is in the place of a pattern's journal is none.
         case noJournal
+        /// A folder of recordings cannot be read.
+        case notRead(errno: Int32)
+        /// A stranger could have put it in the place of a pattern's journal.
+        case untrustedJournal
         /// A file can begin with an IDR only.
         case noKeyframe
         /// The pictures became others, which this output cannot hold beside those before.
@@ -78,9 +82,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     public var isCreation: Bool {
         switch kind {
         case .exists, .inUse, .notCreated, .untrustedLink, .noReader, .usedTwice, .noContainerLibrary,
-            .network,
-            .journalInUse,
-            .neverFree, .noJournal:
+            .network, .journalInUse, .neverFree, .noJournal, .untrustedJournal:
             true
         default: false
         }
@@ -145,6 +147,12 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): the disk holds \(bytes / 1_000_000) MB in all; give --min-free less"
         case .noJournal:
             "\(output) is no list of segments, though it has the name of one; remove it"
+        case .notRead(ENOENT), .notRead(ENOTDIR):
+            "\(output): no such folder; check the name"
+        case .notRead(let code):
+            "cannot read \(output): \(String(cString: strerror(code))); run as the user whose recordings they are"
+        case .untrustedJournal:
+            "\(output) lists segments, and is somebody else's in a folder that others can write to; remove it"
         case .noKeyframe:
             "\(output): no keyframe came, and a file can begin with nothing else; use another --format"
         case .formatChanged:

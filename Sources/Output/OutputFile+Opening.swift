@@ -10,16 +10,22 @@ extension OutputFile {
         do throws(FileLocation.Failure) {
             location = try FileLocation(path)
         } catch { throw OutputError(error, output: path) }
-        let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-        if created >= 0 {
-            _ = isLockedElsewhere(created)
-            return (created, true)
-        }
-        guard errno == EEXIST else { throw OutputError(.notCreated(errno: errno), output: path) }
+        if let created = try create(location, path: path) { return (created, true) }
         do throws(FileLocation.Failure) {
             try location.followLink()
         } catch { throw OutputError(error, output: path) }
+        // A link may lead to where nothing is yet.
+        if location.status == nil, let created = try create(location, path: path) { return (created, true) }
         return (try openExisting(location, path: path, overwrite: overwrite), false)
+    }
+
+    /// - Returns: nil where something is there already.
+    private static func create(_ location: FileLocation, path: String) throws(OutputError) -> Int32? {
+        let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        if created < 0, errno == EEXIST { return nil }
+        guard created >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+        _ = isLockedElsewhere(created)
+        return created
     }
 
     private static func openExisting(
@@ -60,7 +66,8 @@ extension OutputFile {
 }
 
 extension OutputError {
-    fileprivate init(_ failure: FileLocation.Failure, output: String) {
+    /// For an output whose place cannot be reached.
+    public init(_ failure: FileLocation.Failure, output: String) {
         self.init(
             failure.link.map(Kind.untrustedLink) ?? .notCreated(errno: failure.errno), output: output)
     }

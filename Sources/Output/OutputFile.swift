@@ -151,10 +151,10 @@ public final class OutputFile {
 
     /// Removes a new file of which nothing was kept; not what somebody has put into its place.
     private func removeIfEmpty() {
-        guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity,
-            location.status.map(FileIdentity.init) == identity
+        guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity
         else { return }
-        location.unlink()
+        try? location.followLink()
+        if location.status.map(FileIdentity.init) == identity { location.unlink() }
     }
 
     private func waitForReader() throws(OutputError) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Output
 import Terminal
 
@@ -13,8 +14,8 @@ struct AdoptCommand: ParsableCommand {
             --keep and --min-free remove what camrec wrote itself, and never a copy. After recordings were copied \
             with their journals (cp -a, rsync -a), this makes the copies camrec's own. No recorder may be at work there.
 
-            Exit codes: 0 done; 66 no journal of recordings there; 74 reading or writing failed; 75 a recorder is at \
-            work there.
+            Exit codes: 0 done; 65 what has a journal's name is none; 66 no such folder, or no journal in it; 74 reading \
+            or writing failed; 75 a recorder is at work there; 77 no permission.
             """)
 
     @Argument(
@@ -43,14 +44,25 @@ struct AdoptCommand: ParsableCommand {
     private func text(_ folder: String, _ result: SegmentAdoption.Result) -> String {
         "\(folder): recordings taken over: \(result.adopted)"
             + (result.left == 0 ? "" : "; left alone, because their sizes are others: \(result.left)")
+            + (result.missing == 0
+                ? "" : "; not there: \(result.missing) (run this again once they are copied)")
     }
 
     private func fail(_ error: OutputError, _ folder: String, on console: Console) -> ExitStatus {
-        guard case .journalInUse = error.kind else {
-            console.fail(error.description)
+        switch error.kind {
+        case .journalInUse:
+            console.fail("\(folder): a recorder is at work there; stop it first")
+            return .busy
+        case .notRead(let code), .notCreated(let code):
+            console.fail("\(OutputError(.notRead(errno: code), output: error.output))")
+            return [EACCES, EPERM].contains(code)
+                ? .noPermission : [ENOENT, ENOTDIR].contains(code) ? .noDevice : .inputOutput
+        case .noJournal, .untrustedJournal:
+            console.fail("\(error)")
+            return .badInput
+        default:
+            console.fail("\(error)")
             return .inputOutput
         }
-        console.fail("\(folder): a recorder is at work there; stop it first")
-        return .busy
     }
 }

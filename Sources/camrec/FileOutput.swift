@@ -28,8 +28,9 @@ struct FileOutput {
                 synchronizer: synchronizer, report: report)
         }
         if choice.needsFolder {
-            let code = Folder.make(Folder.of(choice.path))
-            guard code == 0 else { throw OutputError(.notCreated(errno: code), output: choice.path) }
+            do throws(FileLocation.Failure) {
+                try Folder.make(Folder.of(choice.path))
+            } catch { throw OutputError(error, output: choice.path) }
         }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }

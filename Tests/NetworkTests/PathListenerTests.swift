@@ -88,6 +88,26 @@ import Testing
         #expect(mode(path).map { $0 & S_IFMT } == S_IFLNK)
     }
 
+    @Test("the mode is what was asked for, whatever the process keeps from its files")
+    func modes() throws {
+        defer { cleanUp() }
+        let listener = try PathListener(path: path, mode: 0o666)
+        #expect(mode(listener.path) == S_IFSOCK | 0o666)
+    }
+
+    @Test(
+        "a stranger's link on the way is not followed",
+        .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
+    func strangersLink() {
+        defer { cleanUp() }
+        chmod(folder, 0o1777)
+        let link = "\(folder)/link"
+        symlink("/tmp", link)
+        defer { unlink(link) }
+        lchown(link, 65534, 65534)
+        #expect(failure { () throws(NetworkError) in try make("\(link)/socket") } == .untrustedLink("link"))
+    }
+
     @Test("what somebody else put in the socket's place stays")
     func replaced() throws {
         defer { cleanUp() }

@@ -106,6 +106,48 @@ import Threading
         #expect(kind(folder.path("real/"), overwrite: true) == .notCreated(errno: EISDIR))
     }
 
+    @Test("a link to where nothing is yet makes the file there, and an empty one is removed there")
+    func danglingLink() throws {
+        mkdir(folder.path("disk"), 0o755)
+        symlink("disk/film", folder.path("latest"))
+        #expect(kind(folder.path("latest")) == nil)
+        #expect(folder.names(in: "disk") == ["film"])
+        unlink(folder.path("disk/film"))
+        let interruption = try #require(Interruption(patience: 0))
+        do { _ = try OutputFile(path: folder.path("latest"), overwrite: false, interruption: interruption) }
+        #expect(folder.names(in: "disk") == [])
+        symlink("none/film", folder.path("nowhere"))
+        #expect(kind(folder.path("nowhere")) == .notCreated(errno: ENOENT))
+    }
+
+    @Test("what a link leads to need not be UTF-8")
+    func latin1() {
+        let target = folder.path("caf").utf8CString.dropLast() + [CChar(bitPattern: 0xE9), 0]
+        symlink(Array(target), folder.path("link"))
+        #expect(kind(folder.path("link")) == nil)
+        var status = stat()
+        #expect(stat(Array(target), &status) == 0)
+        unlink(Array(target))
+    }
+
+    @Test(
+        "folders are not made behind a stranger's link",
+        .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
+    func strangersFolder() throws {
+        mkdir(folder.path("victim"), 0o755)
+        mkdir(folder.path("shared"), 0o755)
+        chmod(folder.path("shared"), 0o1777)
+        symlink("../victim", folder.path("shared/link"))
+        lchown(folder.path("shared/link"), 65534, 65534)
+        let failure = #expect(throws: FileLocation.Failure.self) {
+            try Folder.make(folder.path("shared/link/a/b"))
+        }
+        #expect(failure?.link == "link")
+        #expect(folder.names(in: "victim") == [])
+        try Folder.make(folder.path("shared/a/b"))
+        #expect(FileIdentity.isFile(folder.path("shared/a/b")) == false)
+    }
+
     @Test(
         "a stranger's link in a folder that others can write to is not followed",
         .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))

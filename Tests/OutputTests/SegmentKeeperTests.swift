@@ -6,13 +6,13 @@ import Testing
 
 /// Which old segments go, and what never does.
 @Suite struct SegmentKeeperTests {
-    private let folder = TemporaryFolder()
+    let folder = TemporaryFolder()
 
-    private func names(_ pattern: String = "a.h264") -> SegmentNames {
+    func names(_ pattern: String = "a.h264") -> SegmentNames {
         SegmentNames(folder.path(pattern), expandsTime: true)
     }
 
-    private func keeper(
+    func keeper(
         _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Int? = nil,
         free: SegmentRetention.Floor? = nil, space: @escaping () -> (total: Int, free: Int)? = { nil }
     ) throws -> SegmentKeeper {
@@ -22,19 +22,19 @@ import Testing
     }
 
     /// Makes segments of a thousand bytes, as a recorder does, without removing any.
-    private func record(_ files: [String], _ pattern: String = "a.h264") throws {
+    func record(_ files: [String], _ pattern: String = "a.h264") throws {
         let keeper = try keeper(pattern)
         for file in files {
-            _ = Folder.make(Folder.of(folder.path(file)))
+            try Folder.make(Folder.of(folder.path(file)))
             folder.write(file, Array(repeating: 1, count: 1000))
             _ = keeper.begin([folder.path(file)])
             keeper.end(size: 1000)
         }
     }
 
-    private func birth(_ name: String) -> Int64? { FileFacts(path: folder.path(name))?.birth }
+    func birth(_ name: String) -> Int64? { FileFacts(path: folder.path(name))?.birth }
 
-    private func tidied(_ keeper: SegmentKeeper, now: Int = 0, size: Int = 0) -> [String] {
+    func tidied(_ keeper: SegmentKeeper, now: Int = 0, size: Int = 0) -> [String] {
         keeper.tidy(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
     }
 
@@ -194,86 +194,6 @@ import Testing
         #expect(folder.names() == ["a-1.h264", "a.h264"])
     }
 
-    /// What a copy to another disk does to a file: the same content, made at another time.
-    private func copy(_ name: String) {
-        guard let content = folder.content(name), let birth = birth(name) else { return }
-        repeat {
-            unlink(folder.path("copy"))
-            folder.write("copy", content)
-        } while self.birth("copy") == birth
-        rename(folder.path("copy"), folder.path(name))
-    }
-
-    @Test("copies are not removed and not forgotten, however often camrec runs; adopted, they are its own")
-    func adoption() throws {
-        let files = ["a.h264", "a-1.h264", "a-2.h264"]
-        try record(files)
-        for file in files { copy(file) }
-        for _ in 0..<3 {
-            let keeper = try keeper(count: 1)
-            #expect(keeper.foreignCount == 3)
-            #expect(tidied(keeper) == [])
-        }
-        let result = try SegmentAdoption.adopt(in: folder.path(""))
-        #expect(result == SegmentAdoption.Result(journals: 1, adopted: 3, left: 0))
-        let keeper = try keeper(count: 1)
-        #expect(keeper.foreignCount == 0)
-        #expect(tidied(keeper) == files)
-        #expect(folder.names() == [])
-    }
-
-    @Test("a name that camrec used again leads to its own file, not to a copy")
-    func reusedName() throws {
-        try record(["a.h264"])
-        #expect(tidied(try keeper(count: 1)) == ["a.h264"])
-        try record(["a.h264"])
-        #expect(try keeper(count: 2).foreignCount == 0)
-    }
-
-    @Test(
-        "of copies those are left alone that are not as large as they were, and those forgotten that are gone"
-    )
-    func partialAdoption() throws {
-        try record(["a.h264", "a-1.h264", "a-2.h264"])
-        for file in ["a.h264", "a-1.h264", "a-2.h264"] { copy(file) }
-        folder.write("a.h264", [1, 2, 3])
-        unlink(folder.path("a-1.h264"))
-        let result = try SegmentAdoption.adopt(in: folder.path(""))
-        #expect(result == SegmentAdoption.Result(journals: 1, adopted: 1, left: 1))
-        #expect(tidied(try keeper(count: 1)) == ["a-2.h264"])
-        #expect(folder.names() == ["a.h264"])
-    }
-
-    @Test("recordings of a recorder at work are not adopted, and a folder without any says so")
-    func noAdoption() throws {
-        #expect(try SegmentAdoption.adopt(in: folder.path("")) == SegmentAdoption.Result())
-        let keeper = try keeper(count: 1)
-        let error = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("")) }
-        #expect(error?.kind == .journalInUse)
-        withExtendedLifetime(keeper) {}
-    }
-
-    @Test("nobody but its owner can open the journal, and so lock it; one of an earlier version neither")
-    func journalMode() throws {
-        try record(["a.h264"])
-        #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
-        chmod(folder.path(".a.h264.camrec"), 0o644)
-        let keeper = try keeper(count: 1)
-        #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
-        withExtendedLifetime(keeper) {}
-    }
-
-    @Test(
-        "a journal stays its owner's where root adopts",
-        .enabled(if: geteuid() == 0, "needs root to give a file away"))
-    func journalOwner() throws {
-        try record(["a.h264"])
-        copy("a.h264")
-        chown(folder.path(".a.h264.camrec"), 65534, 65534)
-        #expect(try SegmentAdoption.adopt(in: folder.path("")).adopted == 1)
-        #expect(folder.status(".a.h264.camrec").st_uid == 65534)
-    }
-
     @Test("by time age holds though nothing is written, and a segment that is being written stays")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
@@ -287,6 +207,22 @@ import Testing
         #expect(keeper.tidyByTime(now: now + 3600).count == 2)
         #expect(keeper.tidyByTime(now: now + 3600) == [])
         #expect(folder.names() == ["a-4.h264"])
+    }
+
+    @Test("all that has grown too old since the last time goes")
+    func manyByTime() throws {
+        try record((0..<8).map { "a-\($0).h264" })
+        let keeper = try keeper(age: 60)
+        #expect(keeper.tidyByTime(now: time(nil) + 62).count == 8)
+    }
+
+    @Test("what a clock's jump made old does not go at once")
+    func clockJump() throws {
+        try record((0..<200).map { "a-\($0).h264" })
+        let keeper = try keeper(age: 60)
+        let now = time(nil) + 3600
+        #expect(keeper.tidyByTime(now: now).count == 3)
+        #expect(keeper.tidyByTime(now: now).count == 3)
     }
 
     @Test("links are not followed, neither to a file nor to a folder")
@@ -313,7 +249,7 @@ import Testing
         let birth = try #require(FileFacts(path: victim)).birth
         let inside = try #require(FileFacts(path: folder.path("inner/victim"))).birth
         for time in [birth, inside] {
-            folder.write("inner/.a.h264.camrec", Array("\(time)\t1\t\(name)\n".utf8))
+            folder.write("inner/.a.h264.camrec", Array("# camrec segments 1\n\(time)\t1\t\(name)\n".utf8))
             #expect(tidied(try keeper(inner, count: 1)) == [])
         }
         #expect(folder.content("victim") == [1])
@@ -371,7 +307,7 @@ import Testing
         mkdir(folder.path("in"), 0o755)
         let keeper = try keeper("in/a.h264", count: 10)
         func begin(_ name: String) {
-            _ = Folder.make(folder.path("in"))
+            mkdir(folder.path("in"), 0o755)
             folder.write("in/\(name)", [1, 2, 3])
             #expect(keeper.begin([folder.path("in/\(name)")]) == nil)
             keeper.end(size: 3)
@@ -480,7 +416,7 @@ import Testing
         retention.count = 1
         do {
             let keeper = try SegmentKeeper(retention, names: names, space: { nil })
-            _ = Folder.make(folder.path("times/2009"))
+            try Folder.make(folder.path("times/2009"))
             for name in ["segments/a.h264", "times/2009/a.txt"] { folder.write(name, [1]) }
             _ = keeper.begin(files)
             keeper.end(size: 1)

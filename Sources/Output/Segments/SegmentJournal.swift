@@ -15,10 +15,10 @@ import Glibc
 /// segment's place, are left alone.
 ///
 /// Entries whose names lead to other files now, as after a copy to another disk, are kept: `adopt` makes them those of
-/// the files that are there.
+/// the files that are there. So are lines that cannot be read.
 ///
-/// One recorder at a time has it: it holds a lock (flock(2)) for as long, and nobody but its owner can open it. Recording never fails for its sake:
-/// where it cannot be written – the disk is full, or another one – it is written anew with the next segment.
+/// One recorder at a time has it. Recording never fails for its sake: where it cannot be written – the disk is full, or
+/// another one – it is written anew with the next segment.
 final class SegmentJournal {
     /// A segment, and its timestamps.
     struct Entry: Equatable {
@@ -41,9 +41,12 @@ final class SegmentJournal {
     /// What other files stand for now than were written, oldest first. They are in the file still.
     private(set) var foreign: [Entry] = []
 
-    private let path: String
     let names: [SegmentNames]
-    private var descriptor: Int32 = -1
+    private let file: JournalFile
+    /// Whether entries are kept whose files are not there.
+    private let keepsMissing: Bool
+    /// Lines that are no entries, as they stand in the file.
+    private var unread: [String] = []
     /// Segments that were to be removed and could not be. They are in the file still.
     private var stuck: [Entry] = []
     private var lineCount = 0
@@ -52,10 +55,6 @@ final class SegmentJournal {
 
     /// What journals' names end with.
     static let suffix = ".camrec"
-    private static let header = "# camrec segments 1\n"
-    private static let mode: mode_t = 0o600
-    /// A journal larger than any is not read; a million segments are not kept.
-    private static let largestSize = 256 << 20
     /// Lines that may be about segments that are gone, before it is written anew.
     private static let spareLines = 1000
     /// So many of the stuck segments are tried at once.
@@ -74,31 +73,33 @@ final class SegmentJournal {
     }
 
     /// Opens a journal that is there, whatever its pattern is, or begins it.
-    init(path: String, names: [SegmentNames]) throws(OutputError) {
-        (self.path, self.names) = (path, names)
-        descriptor = try lock()
+    /// - Parameter keepsMissing: whether entries are kept whose files are not there, because they may yet come.
+    init(path: String, names: [SegmentNames], keepsMissing: Bool = false) throws(OutputError) {
+        (self.names, self.keepsMissing) = (names, keepsMissing)
+        file = try JournalFile(path: path, owner: names[0].pattern)
         entries = try read()
         sortOut(entries.count)
         // A disk that is full has no room for another; the old one goes on.
         try? compact()
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
     /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
     /// - Parameter paths: the segment, and its timestamps where there are any.
     /// - Returns: why it is not in the file, the first time that it is not.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
-            File(name: Self.relative(path, to: names.folder), birth: FileFacts(path: path)?.birth ?? 0)
+            let name = Self.relative(path, to: names.folder)
+            let unknown = File(name: name, birth: 0)
+            return File(name: name, birth: facts(of: unknown, in: names.folder)?.birth ?? 0)
         }
         entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
         do throws(OutputError) {
-            if isBehind || !isInPlace || lineCount > 2 * keptCount + Self.spareLines {
+            if isBehind || !file.isInPlace || lineCount > 2 * keptCount + Self.spareLines {
                 try renew()
             } else {
-                try append(entries[entries.count - 1])
+                try file.append(entries[entries.count - 1].line)
+                lineCount += 1
             }
             isBehind = false
             return nil
@@ -114,7 +115,7 @@ final class SegmentJournal {
         guard !entries.isEmpty else { return }
         entries[entries.count - 1].size = size
         bytes = bytes.addingSaturated(size)
-        try? append(entries[entries.count - 1])
+        if (try? file.append(entries[entries.count - 1].line)) != nil { lineCount += 1 }
     }
 
     /// The latest segment came to nothing: there is no such file.
@@ -132,9 +133,9 @@ final class SegmentJournal {
 
     /// Of a segment that there is. It was written no later than when the next one began, whatever its file says now.
     var oldestAge: Age {
-        let file = entries[0].files[0]
-        let facts = withParent(of: file.name, in: names[0].folder) { FileFacts(path: $1, in: $0) } ?? nil
-        guard let facts else { return Self.isAbsence(errno) ? .missing : .unknown }
+        guard let facts = facts(of: entries[0].files[0], in: names[0].folder) else {
+            return Self.isAbsence(errno) ? .missing : .unknown
+        }
         let next = entries.count > 1 ? entries[1].files[0].birth : 0
         return .written(next > 0 ? min(facts.modification, next) : facts.modification)
     }
@@ -233,7 +234,14 @@ final class SegmentJournal {
             errno = ENOENT
             return nil
         }
-        var parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var parent: Int32 = -1
+        do throws(FileLocation.Failure) {
+            parent = try FileLocation(folder + "/").open(O_RDONLY | O_DIRECTORY)
+        } catch {
+            // That somebody put a link into the way does not mean that the files are gone.
+            errno = error.link == nil ? error.errno : EACCES
+            return nil
+        }
         for part in parts.dropLast() where parent >= 0 {
             let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             close(parent)
@@ -251,39 +259,13 @@ final class SegmentJournal {
     }
 }
 
-// MARK: The file
+// MARK: What is in the file
 
 extension SegmentJournal {
-    /// Opens the journal and takes its lock.
-    private func lock() throws(OutputError) -> Int32 {
-        while true {
-            let opened = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, Self.mode)
-            guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
-            // Whoever can open it can lock it, and keep a recorder from starting. Earlier versions let everybody.
-            fchmod(opened, Self.mode)
-            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-                close(opened)
-                throw OutputError(.journalInUse, output: names[0].pattern)
-            }
-            // Whoever had the lock may have put another journal in its place meanwhile.
-            if FileIdentity(descriptor: opened) == FileIdentity(path: path) { return opened }
-            close(opened)
-        }
-    }
-
-    /// Whether the open file is still the one beside the segments: the folder may have been removed since, or
-    /// another disk been mounted there.
-    private var isInPlace: Bool {
-        let identity = FileIdentity(descriptor: descriptor)
-        return identity != nil && identity == FileIdentity(path: path)
-    }
-
     /// Writes the journal anew, with what another one says that is in its place now.
     private func renew() throws(OutputError) {
-        if !isInPlace {
-            let opened = try lock()
-            close(descriptor)
-            descriptor = opened
+        if !file.isInPlace {
+            try file.reopen()
             let known = Set((stuck + foreign + entries).map { $0.files[0] })
             entries = try read().filter { !known.contains($0.files[0]) } + entries
         }
@@ -293,22 +275,13 @@ extension SegmentJournal {
     }
 
     private func read() throws(OutputError) -> [Entry] {
-        guard let facts = FileFacts(path: path), facts.isRegular, facts.size <= Self.largestSize else {
-            throw OutputError(.noJournal, output: path)
-        }
-        var bytes = [UInt8](repeating: 0, count: facts.size)
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+        var (entries, indices): ([Entry], [File: Int]) = ([], [:])
+        unread = []
+        for line in try file.lines() {
+            guard let entry = Entry(line: line) else {
+                unread.append(line)
+                continue
             }
-            if result <= 0 { break }
-            count += result
-        }
-        var entries: [Entry] = []
-        var indices: [File: Int] = [:]
-        for line in bytes[..<count].split(separator: UInt8(ascii: "\n")) {
-            guard let entry = Entry(line: String(decoding: line, as: UTF8.self)) else { continue }
             if let index = indices[entry.files[0]] {
                 entries[index] = entry
             } else {
@@ -325,7 +298,7 @@ extension SegmentJournal {
         for entry in entries[..<count] {
             let facts = facts(of: entry.files[0], in: names[0].folder)
             switch facts {
-            case nil where Self.isAbsence(errno): continue
+            case nil where Self.isAbsence(errno): if keepsMissing { others.append(entry) }
             // A disk that does not say what there is may say so later.
             case nil: known.append(entry)
             case let facts? where facts.birth == entry.files[0].birth:
@@ -361,53 +334,10 @@ extension SegmentJournal {
     /// Entries that are in the file.
     private var keptCount: Int { stuck.count + foreign.count + entries.count }
 
-    /// Puts a file with the entries alone in the journal's place.
+    /// Leaves nothing but the entries in the file, and what could not be read.
     private func compact() throws(OutputError) {
-        let text = Self.header + (stuck + foreign + entries).map(\.line).joined()
-        let temporary = path + ".new"
-        unlink(temporary)
-        let opened = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, Self.mode)
-        guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: temporary) }
-        keepOwner(of: opened)
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0, write(text, to: opened), fdatasync(opened) == 0,
-            rename(temporary, path) == 0
-        else {
-            let code = errno
-            unlink(temporary)
-            close(opened)
-            throw OutputError(.notCreated(errno: code), output: path)
-        }
-        close(descriptor)
-        descriptor = opened
+        try file.replace(by: unread.map { $0 + "\n" } + (stuck + foreign + entries).map(\.line))
         lineCount = keptCount
-    }
-
-    /// Where root puts a journal in order that is somebody else's, it stays theirs.
-    private func keepOwner(of opened: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid != geteuid() else { return }
-        _ = fchown(opened, status.st_uid, status.st_gid)
-    }
-
-    private func append(_ entry: Entry) throws(OutputError) {
-        let end = lseek(descriptor, 0, SEEK_END)
-        guard write(entry.line, to: descriptor), fdatasync(descriptor) == 0 else {
-            let code = errno
-            _ = ftruncate(descriptor, end)
-            throw OutputError(writeFailed: code, output: path)
-        }
-        lineCount += 1
-    }
-
-    private func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return false }
-            rest = rest.dropFirst(written)
-        }
-        return true
     }
 }
 

@@ -16,8 +16,11 @@ final class SegmentKeeper {
     /// Bytes that were removed and are not free yet, by what was free then, and when.
     private var unseen: (bytes: Int, free: Int, time: Int)?
 
-    /// A clock that was set ahead makes every segment old. It does not take them all at once.
+    /// A clock that was set ahead makes every segment old. It does not take them all at once: at a time so many, or this
+    /// share, of those that have been too old for longer than a minute.
     private static let mostByAge = 2
+    private static let shareByAge = 64
+    private static let graceByAge = 60
     /// Seconds until a file system shows what was removed: btrfs does so when it commits, every 30.
     private static let delay = 60
 
@@ -79,12 +82,18 @@ final class SegmentKeeper {
     /// - Parameter time: seconds since 1970.
     private func removeOlder(than time: Int) -> [SegmentJournal.Removed] {
         var removed: [SegmentJournal.Removed] = []
-        while removed.count < Self.mostByAge, hasEnded {
+        var left = max(Self.mostByAge, journal.entries.count / Self.shareByAge)
+        while hasEnded {
             switch journal.oldestAge {
-            case .written(let last) where last / 1_000_000_000 >= time: return removed
             case .unknown: return removed
-            case .written, .missing: if let segment = journal.removeOldest() { removed.append(segment) }
+            case .missing: break
+            case .written(let last):
+                let last = Int(last / 1_000_000_000)
+                if last >= time { return removed }
+                if last < time - Self.graceByAge { left -= 1 }
+                if left < 0 { return removed }
             }
+            if let segment = journal.removeOldest() { removed.append(segment) }
         }
         return removed
     }

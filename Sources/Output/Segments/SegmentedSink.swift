@@ -133,9 +133,11 @@ public final class SegmentedSink: PacketSink {
         schedule = plan.length.map(SegmentSchedule.init)
         let folder = plan.names.folder
         for names in [plan.names] + [plan.timestamps].compactMap({ $0 }) {
-            let code = Folder.make(names.folder)
-            guard code == 0, access(names.folder, W_OK | X_OK) == 0 else {
-                throw OutputError(.notCreated(errno: code == 0 ? errno : code), output: names.pattern)
+            do throws(FileLocation.Failure) {
+                try Folder.make(names.folder)
+            } catch { throw OutputError(error, output: names.pattern) }
+            guard access(names.folder, W_OK | X_OK) == 0 else {
+                throw OutputError(.notCreated(errno: errno), output: names.pattern)
             }
         }
         let volume = Volume(folder: folder)
@@ -277,8 +279,9 @@ extension SegmentedSink {
         of path: String, andOpen open: Opening
     ) throws(OutputError) -> any PacketSink {
         func attempt() throws(OutputError) -> any PacketSink {
-            let code = Folder.make(Folder.of(path))
-            guard code == 0 else { throw OutputError(.notCreated(errno: code), output: path) }
+            do throws(FileLocation.Failure) {
+                try Folder.make(Folder.of(path))
+            } catch { throw OutputError(error, output: path) }
             return try open(path, stream)
         }
         do throws(OutputError) { return try attempt() } catch {

@@ -44,8 +44,7 @@ final class TemporaryFolder {
 
     /// Makes a folder in it, with those that it is in.
     func makeFolder(_ name: String) throws {
-        let code = Folder.make("\(path)/\(name)")
-        guard code == 0 else { throw Errno(code: code) }
+        try Folder.make("\(path)/\(name)")
     }
 
     func link(_ name: String, to target: String) throws {

@@ -1,0 +1,165 @@
+import Files
+import Glibc
+
+/// The file that a journal is kept in: lines beneath a header.
+///
+/// One process at a time has it, by a lock (flock(2)), and nobody but its owner can open it. What a stranger put in its
+/// place, in a folder that others can write to, is not read.
+final class JournalFile {
+    private let path: String
+    /// What the journal is about, for messages.
+    private let owner: String
+    private var descriptor: Int32
+    /// The file ends in the middle of a line.
+    private var isCutOff = false
+
+    private static let header = "# camrec segments 1"
+    private static let mode: mode_t = 0o600
+    /// A journal larger than any is not read; a million segments are not kept.
+    private static let largestSize: off_t = 256 << 20
+
+    /// Opens the file, or makes it.
+    /// - Parameter owner: what the journal is about, for messages.
+    init(path: String, owner: String) throws(OutputError) {
+        (self.path, self.owner) = (path, owner)
+        descriptor = try Self.open(path, owner: owner)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether the open file is still the one at its path: the folder may have been removed since, or another disk been
+    /// mounted there.
+    var isInPlace: Bool {
+        guard let identity = FileIdentity(descriptor: descriptor) else { return false }
+        return identity == (try? FileLocation(path))?.status.map(FileIdentity.init)
+    }
+
+    /// Takes the file that is at the path now.
+    func reopen() throws(OutputError) {
+        let opened = try Self.open(path, owner: owner)
+        close(descriptor)
+        descriptor = opened
+    }
+
+    /// The lines beneath the header; not one that was cut off.
+    func lines() throws(OutputError) -> [String] {
+        let content = content()
+        var lines = content.split(separator: UInt8(ascii: "\n"))
+        isCutOff = content.last.map { $0 != UInt8(ascii: "\n") } ?? false
+        if isCutOff { lines.removeLast() }
+        let texts = lines.map { String(decoding: $0, as: UTF8.self) }
+        return texts.filter { $0 != Self.header }
+    }
+
+    /// Adds a line, which ends with a line feed; on the disk itself when this returns.
+    func append(_ line: String) throws(OutputError) {
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard write((isCutOff ? "\n" : "") + line, to: descriptor), fdatasync(descriptor) == 0 else {
+            let code = errno
+            _ = ftruncate(descriptor, end)
+            throw OutputError(writeFailed: code, output: path)
+        }
+        isCutOff = false
+    }
+
+    /// Puts a file with these lines alone in its place.
+    func replace(by lines: [String]) throws(OutputError) {
+        let location = try Self.location(path)
+        let temporary = location.name.dropLast() + Array(".new".utf8CString)
+        unlinkat(location.folder, temporary, 0)
+        let opened = openat(
+            location.folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+            Self.mode)
+        guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path + ".new") }
+        keepOwner(of: opened)
+        let text = Self.header + "\n" + lines.joined()
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0, write(text, to: opened), fdatasync(opened) == 0,
+            renameat(location.folder, temporary, location.folder, location.name) == 0
+        else {
+            let code = errno
+            unlinkat(location.folder, temporary, 0)
+            close(opened)
+            throw OutputError(.notCreated(errno: code), output: path)
+        }
+        close(descriptor)
+        (descriptor, isCutOff) = (opened, false)
+    }
+
+    private static func location(_ path: String) throws(OutputError) -> FileLocation {
+        do throws(FileLocation.Failure) { return try FileLocation(path) } catch {
+            throw OutputError(error, output: path)
+        }
+    }
+
+    /// Opens the file and takes its lock.
+    private static func open(_ path: String, owner: String) throws(OutputError) -> Int32 {
+        while true {
+            let location = try location(path)
+            let opened = location.open(O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, mode: mode)
+            guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            do throws(OutputError) {
+                try examine(opened, in: location, path: path)
+                guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+                    throw OutputError(.journalInUse, output: owner)
+                }
+            } catch {
+                close(opened)
+                throw error
+            }
+            // Whoever can open it can lock it, and keep a recorder from starting. Earlier versions let everybody.
+            fchmod(opened, mode)
+            // Whoever had the lock may have put another journal in its place meanwhile.
+            if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) { return opened }
+            close(opened)
+        }
+    }
+
+    /// Whether it is a journal, or a new file, before anything is changed about it: a link to somebody's file may have
+    /// its name.
+    private static func examine(
+        _ opened: Int32, in location: FileLocation, path: String
+    ) throws(OutputError) {
+        var status = stat()
+        guard fstat(opened, &status) == 0, location.isTrusted(status) else {
+            throw OutputError(.untrustedJournal, output: path)
+        }
+        var start = [UInt8](repeating: 0, count: header.utf8.count)
+        let count = pread(opened, &start, start.count, 0)
+        let isNew = status.st_size == 0 && status.st_nlink <= 1
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestSize,
+            isNew || count == start.count && start.elementsEqual(header.utf8)
+        else { throw OutputError(.noJournal, output: path) }
+    }
+
+    private func content() -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: Int(min(status.st_size, Self.largestSize))) {
+            buffer, count in
+            while count < buffer.count {
+                let result = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+                if result <= 0 { break }
+                count += result
+            }
+        }
+    }
+
+    /// Where root puts a journal in order that is somebody else's, it stays theirs.
+    private func keepOwner(of opened: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid != geteuid() else { return }
+        _ = fchown(opened, status.st_uid, status.st_gid)
+    }
+
+    private func write(_ text: String, to descriptor: Int32) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return false }
+            rest = rest.dropFirst(written)
+        }
+        return true
+    }
+}

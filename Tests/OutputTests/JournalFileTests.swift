@@ -1,0 +1,91 @@
+import Files
+import Glibc
+import Testing
+
+@testable import Output
+
+/// The file that journals are kept in.
+@Suite struct JournalFileTests {
+    private let folder = TemporaryFolder()
+    private var path: String { folder.path(".a.camrec") }
+
+    private func open() throws(OutputError) -> JournalFile { try JournalFile(path: path, owner: "a") }
+
+    private func failure() -> OutputError.Kind? {
+        do throws(OutputError) {
+            _ = try open()
+            return nil
+        } catch { return error.kind }
+    }
+
+    @Test("lines come back, and only one process has them at a time")
+    func lines() throws {
+        do {
+            let file = try open()
+            #expect(try file.lines() == [])
+            try file.replace(by: ["one\n"])
+            try file.append("two\n")
+            #expect(failure() == .journalInUse)
+        }
+        #expect(try open().lines() == ["one", "two"])
+    }
+
+    @Test("a line that was cut off is left out, and costs the next one nothing")
+    func cutOff() throws {
+        folder.write(".a.camrec", Array("# camrec segments 1\none\ntw".utf8))
+        do {
+            let file = try open()
+            #expect(try file.lines() == ["one"])
+            try file.append("three\n")
+        }
+        #expect(try open().lines() == ["one", "tw", "three"])
+    }
+
+    @Test("a line that is damaged stays, and so do all others")
+    func damaged() throws {
+        folder.write("a.h264", [1])
+        let birth = try #require(FileFacts(path: folder.path("a.h264"))?.birth)
+        let line = "\(birth)\t1\ta.h264\n"
+        folder.write(".a.h264.camrec", Array("# camrec segments 1\n12\tx\n\(line)".utf8))
+        for _ in 0..<2 {
+            let names = SegmentNames(folder.path("a.h264"), expandsTime: true)
+            #expect(try SegmentJournal(names: [names]).entries.count == 1)
+        }
+        #expect(folder.content(".a.h264.camrec") == Array("# camrec segments 1\n12\tx\n\(line)".utf8))
+    }
+
+    @Test(
+        "a link to somebody's file is no journal, and the file stays as it is", arguments: ["", "password"])
+    func hardLink(content: String) throws {
+        folder.write("victim", Array(content.utf8))
+        chmod(folder.path("victim"), 0o644)
+        link(folder.path("victim"), path)
+        #expect(failure() == .noJournal)
+        #expect(folder.status("victim").st_mode & 0o777 == 0o644)
+        #expect(folder.content("victim") == Array(content.utf8))
+    }
+
+    @Test("a pipe in its place is no journal, and nobody waits for it")
+    func pipe() {
+        mkfifo(path, 0o600)
+        #expect(failure() == .noJournal)
+    }
+
+    @Test(
+        "a stranger's journal, or link, in a folder that others can write to is not read",
+        .enabled(if: geteuid() == 0, "needs root to give a file away"))
+    func strangers() {
+        folder.write(".a.camrec", Array("# camrec segments 1\n".utf8))
+        chown(path, 65534, 65534)
+        #expect(failure() == nil)
+        chmod(folder.path(""), 0o1777)
+        #expect(failure() == .untrustedJournal)
+        unlink(path)
+        symlink("/tmp", folder.path("elsewhere"))
+        lchown(folder.path("elsewhere"), 65534, 65534)
+        let beyond = #expect(throws: OutputError.self) {
+            try JournalFile(path: folder.path("elsewhere/.a.camrec"), owner: "a")
+        }
+        #expect(beyond?.kind == .untrustedLink("elsewhere"))
+    }
+}

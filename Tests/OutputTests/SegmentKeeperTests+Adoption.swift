@@ -1,0 +1,103 @@
+import Files
+import Glibc
+import Testing
+
+@testable import Output
+
+/// Recordings whose names lead to other files than were written, and the journal that says so.
+extension SegmentKeeperTests {
+    /// What a copy to another disk does to a file: the same content, made at another time.
+    private func copy(_ name: String) {
+        guard let content = folder.content(name), let birth = birth(name) else { return }
+        repeat {
+            unlink(folder.path("copy"))
+            folder.write("copy", content)
+        } while self.birth("copy") == birth
+        rename(folder.path("copy"), folder.path(name))
+    }
+
+    @Test("copies are not removed and not forgotten, however often camrec runs; adopted, they are its own")
+    func adoption() throws {
+        let files = ["a.h264", "a-1.h264", "a-2.h264"]
+        try record(files)
+        for file in files { copy(file) }
+        for _ in 0..<3 {
+            let keeper = try keeper(count: 1)
+            #expect(keeper.foreignCount == 3)
+            #expect(tidied(keeper) == [])
+        }
+        let result = try SegmentAdoption.adopt(in: folder.path(""))
+        #expect(result == SegmentAdoption.Result(journals: 1, adopted: 3, left: 0))
+        let keeper = try keeper(count: 1)
+        #expect(keeper.foreignCount == 0)
+        #expect(tidied(keeper) == files)
+        #expect(folder.names() == [])
+    }
+
+    @Test("a name that camrec used again leads to its own file, not to a copy")
+    func reusedName() throws {
+        try record(["a.h264"])
+        #expect(tidied(try keeper(count: 1)) == ["a.h264"])
+        try record(["a.h264"])
+        #expect(try keeper(count: 2).foreignCount == 0)
+    }
+
+    @Test(
+        "of copies those are left alone that are not as large as they were, and those kept that are not there yet"
+    )
+    func partialAdoption() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264"])
+        for file in ["a.h264", "a-1.h264", "a-2.h264"] { copy(file) }
+        folder.write("a.h264", [1, 2, 3])
+        unlink(folder.path("a-1.h264"))
+        let result = try SegmentAdoption.adopt(in: folder.path(""))
+        #expect(result == SegmentAdoption.Result(journals: 1, adopted: 1, left: 1, missing: 1))
+        // The rest of the copy comes later.
+        folder.write("a-1.h264", Array(repeating: 1, count: 1000))
+        let rest = try SegmentAdoption.adopt(in: folder.path(""))
+        #expect(rest == SegmentAdoption.Result(journals: 1, adopted: 1, left: 1))
+        unlink(folder.path("a-1.h264"))
+        #expect(tidied(try keeper(count: 1)) == ["a-2.h264"])
+        #expect(folder.names() == ["a.h264"])
+    }
+
+    @Test("recordings of a recorder at work are not adopted, and a folder without any says so")
+    func noAdoption() throws {
+        #expect(try SegmentAdoption.adopt(in: folder.path("")) == SegmentAdoption.Result())
+        let keeper = try keeper(count: 1)
+        let error = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("")) }
+        #expect(error?.kind == .journalInUse)
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test("nobody but its owner can open the journal, and so lock it; one of an earlier version neither")
+    func journalMode() throws {
+        try record(["a.h264"])
+        #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
+        chmod(folder.path(".a.h264.camrec"), 0o644)
+        let keeper = try keeper(count: 1)
+        #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(
+        "a journal stays its owner's where root adopts",
+        .enabled(if: geteuid() == 0, "needs root to give a file away"))
+    func journalOwner() throws {
+        try record(["a.h264"])
+        copy("a.h264")
+        chown(folder.path(".a.h264.camrec"), 65534, 65534)
+        #expect(try SegmentAdoption.adopt(in: folder.path("")).adopted == 1)
+        #expect(folder.status(".a.h264.camrec").st_uid == 65534)
+    }
+
+    @Test("a folder that is not there cannot be adopted, and no more can what only has a journal's name")
+    func badAdoption() {
+        let missing = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("none")) }
+        #expect(missing?.kind == .notRead(errno: ENOENT))
+        folder.write(".a.camrec", Array("birth certificates\n".utf8))
+        let strange = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("")) }
+        #expect(strange?.kind == .noJournal)
+        #expect(folder.content(".a.camrec") == Array("birth certificates\n".utf8))
+    }
+}
