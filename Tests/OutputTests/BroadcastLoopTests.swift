@@ -342,6 +342,27 @@ import Testing
         #expect(bench.receivers[1].dropped == 0)
     }
 
+    @Test(
+        "one that hardly reads makes way though the system's buffers have room for all that a thin stream has"
+    )
+    func thinStream() throws {
+        let bench = try LiveBench(mostReceivers: 2, keyframeInterval: 1000)
+        let (slow, fast) = try (bench.connect(), bench.connect())
+        func pass(seconds: Int) {
+            for _ in 0..<seconds * 10 {
+                bench.frame(length: 100, after: LiveBench.second / 10)
+                _ = fast.read()
+            }
+            slow.sip(1)
+        }
+        pass(seconds: 9)
+        #expect(try bench.connect().hasEnded)
+        pass(seconds: 4)
+        let next = try bench.connect()
+        #expect(!next.hasEnded)
+        #expect(bench.receivers.map(\.departure) == [.tooSlow(seconds: 10), nil, nil])
+    }
+
     @Test("one that was slow for a moment and has caught up keeps its place")
     func slowForAMoment() throws {
         let bench = try LiveBench(mostReceivers: 1, keyframeInterval: 4)

@@ -211,12 +211,11 @@ extension BroadcastLoop {
             return dismiss(slot, .closed, at: now)
         }
         // So does who has been behind for too long: a byte now and then keeps off the time-out only.
-        let slowest = candidates.min { lateSince($0) < lateSince($1) }
-        guard let slowest, lateSince(slowest) <= now - timeout else { return false }
-        return dismiss(slowest, .tooSlow(seconds: options.timeout), at: now)
+        let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .max) }
+        guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - timeout
+        else { return false }
+        return dismiss(slowest.slot, .tooSlow(seconds: options.timeout), at: now)
     }
-
-    private func lateSince(_ slot: Int) -> Int64 { receivers[slot]?.lateSince ?? .max }
 
     private func dismiss(_ slot: Int, _ departure: ReceiverStatistics.Departure, at now: Int64) -> Bool {
         guard let receiver = receivers[slot] else { return false }

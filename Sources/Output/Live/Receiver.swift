@@ -19,10 +19,12 @@ final class Receiver {
     private var isWritable = true
     /// Since when the system takes nothing; monotonic nanoseconds.
     private(set) var blockedSince: Int64?
-    /// Since when it is behind: from an overflow until it has everything there is, some seconds after its latest one.
-    /// Monotonic nanoseconds.
-    private(set) var lateSince: Int64?
+    /// From an overflow until it has everything there is, some seconds after its latest one. Monotonic nanoseconds.
+    private var overflowedSince: Int64?
     private var latestOverflow: Int64 = 0
+    /// Bytes that the peer's system has not all confirmed, and since when that is so.
+    private var unconfirmed: (count: Int, since: Int64)?
+    private var latestLook: Int64 = 0
     private var gate = SinkGate()
     /// The number of the unit after `current`.
     private(set) var position: Int
@@ -32,6 +34,9 @@ final class Receiver {
 
     /// Without an overflow, in nanoseconds, until it counts as having caught up.
     private static let steadyTime: Int64 = 2_000_000_000
+
+    /// In nanoseconds, between two looks at what the peer's system has confirmed.
+    private static let lookInterval: Int64 = 1_000_000_000
 
     /// How much it had got when its peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
@@ -83,8 +88,22 @@ final class Receiver {
         drop(window.range.upperBound - position)
         position = window.range.upperBound
         gate.close()
-        (lateSince, latestOverflow) = (lateSince ?? now, now)
+        (overflowedSince, latestOverflow) = (overflowedSince ?? now, now)
         return isLate
+    }
+
+    /// Since when it is behind; nil where it is not. Monotonic nanoseconds.
+    func lateSince(at now: Int64) -> Int64? {
+        lookAtConfirmation(at: now)
+        return [overflowedSince, unconfirmed?.since].compactMap { $0 }.min()
+    }
+
+    /// The system's buffers hold a minute and more of a thin stream, and so hide a peer that hardly reads.
+    private func lookAtConfirmation(at now: Int64) {
+        latestLook = now
+        let confirmed = statistics.bytes - socket.unconfirmedByteCount
+        if let unconfirmed, confirmed >= unconfirmed.count { self.unconfirmed = nil }
+        if unconfirmed == nil, confirmed < statistics.bytes { unconfirmed = (statistics.bytes, now) }
     }
 
     /// Sends what there is until the system takes no more.
@@ -109,7 +128,8 @@ final class Receiver {
             }
         }
         // Skipping from keyframe to keyframe is not catching up.
-        if isWritable, gate.isOpen, now - latestOverflow >= Self.steadyTime { lateSince = nil }
+        if isWritable, gate.isOpen, now - latestOverflow >= Self.steadyTime { overflowedSince = nil }
+        if now - latestLook >= Self.lookInterval { lookAtConfirmation(at: now) }
         return nil
     }
 
