@@ -25,6 +25,8 @@ final class EncoderInputs {
     struct NodeRecord {
         /// How pictures are uploaded, since a picture was written and read back; nil before.
         var upload: UploadMethod?
+        /// Those of pictures that were.
+        var checkedSizes: Set<PictureSize> = []
         /// Threads that hang in its driver.
         var hangs = 0
 
@@ -56,10 +58,11 @@ final class EncoderInputs {
         let input = try SurfaceInput(
             connection: connection, source: source, size: size, color: color,
             surfaceCount: (4 + heldBack) * codecs.count, upload: nodes[connection.node]?.upload ?? upload)
-        // Of what is opened later in the recording nobody is to wait for a check.
-        if nodes[connection.node]?.upload == nil {
+        // What is opened again in the recording is not checked again: nobody is to wait for that.
+        if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
+            nodes[connection.node]?.checkedSizes.insert(size)
         }
         surfaces = input
         return input

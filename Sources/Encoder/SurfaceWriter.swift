@@ -42,7 +42,7 @@ final class SurfaceWriter {
     deinit {
         guard let image = uploadImage?.image_id else { return }
         let display = connection.display
-        try? connection.call { vaDestroyImage(display, image) }
+        _ = try? connection.call { vaDestroyImage(display, image) }
     }
 
     /// What is done since the last surface was written.
@@ -54,7 +54,7 @@ final class SurfaceWriter {
     ) throws(EncoderError) {
         if uploadImage == nil, wanted != .put, let image = derivedImage(of: surface) {
             defer { vaDestroyImage(connection.display, image.image_id) }
-            return try access(image, fill)
+            if try access(image, fill) == VA_STATUS_SUCCESS { return }
         }
         if uploadImage == nil {
             guard wanted != .map else {
@@ -63,7 +63,8 @@ final class SurfaceWriter {
             uploadImage = try makeImage()
         }
         guard let uploadImage else { return }
-        try access(uploadImage, fill)
+        let access = try access(uploadImage, fill)
+        guard access == VA_STATUS_SUCCESS else { throw failed("mapping an image", access) }
         let (width, height) = (UInt32(size.width), UInt32(size.height))
         let status = vaPutImage(
             connection.display, surface, uploadImage.image_id, 0, 0, width, height, 0, 0, width, height)
@@ -86,8 +87,7 @@ final class SurfaceWriter {
         guard
             vaGetImage(connection.display, surface, 0, 0, width, height, image.image_id) == VA_STATUS_SUCCESS
         else { return false }
-        try access(image, look)
-        return true
+        return try access(image, look) == VA_STATUS_SUCCESS
     }
 
     /// The surface itself as an image; nil where the driver cannot give it as NV12.
@@ -125,14 +125,17 @@ final class SurfaceWriter {
             && Int(image.offsets.0) + luma * size.height <= Int(image.offsets.1)
     }
 
+    /// - Returns: why the image could not be mapped, or success.
     private func access(
         _ image: VAImage, _ body: (Planes) throws(EncoderError) -> Void
-    ) throws(EncoderError) {
+    ) throws(EncoderError) -> VAStatus {
         var mapped: UnsafeMutableRawPointer?
         let status = vaMapBuffer(connection.display, image.buf, &mapped)
-        guard status == VA_STATUS_SUCCESS, let mapped else { throw failed("mapping a surface", status) }
+        guard status == VA_STATUS_SUCCESS else { return status }
+        guard let mapped else { return VA_STATUS_ERROR_OPERATION_FAILED }
         defer { vaUnmapBuffer(connection.display, image.buf) }
         try body(Planes(image, at: mapped))
+        return VA_STATUS_SUCCESS
     }
 
     private func failed(_ what: String, _ status: VAStatus) -> EncoderError {

@@ -1,5 +1,5 @@
 /* A libva whose driver gets a surface wrong where ASKEW says so: `map` gives its chroma a row too late when it is
- * mapped, `put` forgets what is put into it. To be preloaded. */
+ * mapped, `put` forgets what is put into it, `lock` gives it as an image that cannot be mapped. To be preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,12 +13,35 @@ static int is_askew(const char *way)
     return askew && strstr(askew, way);
 }
 
+/* The memory of the surface that was given as an image last. */
+static VABufferID derived = VA_INVALID_ID;
+
+VAStatus vaMapBuffer(VADisplay display, VABufferID buffer, void **memory)
+{
+    VAStatus (*real)(VADisplay, VABufferID, void **) =
+        (VAStatus(*)(VADisplay, VABufferID, void **))dlsym(RTLD_NEXT, "vaMapBuffer");
+
+    if (buffer == derived && is_askew("lock"))
+        return VA_STATUS_ERROR_OPERATION_FAILED;
+    return real(display, buffer, memory);
+}
+
+VAStatus vaDestroyImage(VADisplay display, VAImageID image)
+{
+    VAStatus (*real)(VADisplay, VAImageID) = (VAStatus(*)(VADisplay, VAImageID))dlsym(RTLD_NEXT, "vaDestroyImage");
+
+    derived = VA_INVALID_ID;
+    return real(display, image);
+}
+
 VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage *image)
 {
     VAStatus (*real)(VADisplay, VASurfaceID, VAImage *) =
         (VAStatus(*)(VADisplay, VASurfaceID, VAImage *))dlsym(RTLD_NEXT, "vaDeriveImage");
     VAStatus status = real(display, surface, image);
 
+    if (status == VA_STATUS_SUCCESS)
+        derived = image->buf;
     if (status == VA_STATUS_SUCCESS && is_askew("map")) {
         image->offsets[1] += image->pitches[1];
         image->data_size += image->pitches[1];

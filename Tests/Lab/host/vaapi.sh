@@ -108,6 +108,8 @@ if grep -q 'surface that is mapped' stderr; then maps=yes; else maps=''; fi
 [ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
 askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
     check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
+askew lock && check "$driver: surfaces that cannot be mapped: the pictures are right" "${right[@]}" &&
+    check "$driver: surfaces that cannot be mapped: nothing to tell" is_silent
 askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back is another than the one'
 if [ -n "$maps" ]; then
     askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
