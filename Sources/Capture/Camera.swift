@@ -38,7 +38,7 @@ public struct Camera: ~Copyable {
         for path in paths {
             do throws(CaptureError) {
                 let camera = try Camera(path: path, calls: calls)
-                if camera.isForPictures, !camera.isProcessor { return camera }
+                if camera.reservation == nil { return camera }
                 if let formats = camera.unreadableFormats {
                     refusal = refusal ?? camera.device.error(.unreadable(formats))
                 }
@@ -49,10 +49,14 @@ public struct Camera: ~Copyable {
         throw refusal ?? CaptureError(.noCamera, device: "")
     }
 
-    /// Whether it is a camera that a person would mean by "the camera".
-    public var isForPictures: Bool {
+    /// Why it is not taken as "the camera", but only by its name; nil where it may be.
+    public var reservation: String? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
-        return formats.contains { !Self.isGreyOnly($0) && $0.isReadable }
+        guard formats.contains(where: \.isReadable) else { return "it has no format that can be read" }
+        guard formats.contains(where: { !Self.isGreyOnly($0) && $0.isReadable }) else {
+            return "it has grey pictures only, as infrared sensors have"
+        }
+        return isProcessor ? "it passes on what another program gives it" : nil
     }
 
     /// What it offers, where camrec can read none of it; nil for others.
@@ -65,7 +69,7 @@ public struct Camera: ~Copyable {
     /// its buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
     ///
     /// Only a buffer tells; a node that somebody else has is not asked.
-    var isProcessor: Bool {
+    private var isProcessor: Bool {
         guard device.calls.lock(device.descriptor) >= 0 else { return false }
         defer { device.calls.unlock(device.descriptor) }
         let requests = V4L2BufferRequest(

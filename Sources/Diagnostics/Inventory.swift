@@ -41,6 +41,8 @@ public struct CameraEntry: Sendable, Encodable {
     public let controls: [Control]?
     /// Why it cannot be used; nil where it can.
     public let problem: String?
+    /// Why it is used only where it is named; nil where it may be "the camera", or cannot be used.
+    public let reservation: String?
 
     /// One input.
     public struct Input: Sendable, Encodable {
@@ -101,11 +103,12 @@ public struct CameraEntry: Sendable, Encodable {
             (inputs, standards) = (Self.inputs(of: camera), Self.standards(of: camera))
             controls = withControls ? camera.controls.map(Control.init) : nil
             problem = camera.unreadableFormats.map { CaptureError(.unreadable($0), device: path).reason }
+            reservation = problem == nil && !formats.isEmpty ? camera.reservation : nil
         } catch {
             if case .notACaptureDevice = error.kind { return nil }
             (name, driver, bus, formats, controls) = (nil, nil, nil, [], nil)
             (inputs, standards) = ([], [])
-            problem = error.description
+            (problem, reservation) = (error.description, nil)
         }
     }
 }

@@ -16,6 +16,7 @@ extension CameraEntry {
         if let driver, let bus { lines.append("    driver \(driver), bus \(bus)") }
         if let stablePath { lines.append("    \(stablePath)") }
         if let problem { lines.append("    \(problem)") }
+        if let reservation { lines.append("    taken with --device only: \(reservation)") }
         for input in inputs {
             lines.append("    input \(input.number): \(input.name)\(input.isInUse ? ", in use" : "")")
         }

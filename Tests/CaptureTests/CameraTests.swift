@@ -105,12 +105,12 @@ import Testing
         "an infrared sensor is not the camera that a person means", arguments: ["GREY", "Y8I", "Y10", "Y16"])
     func infrared(name: String) throws {
         let format = try #require(PixelFormat(name))
-        let isForPictures = try Self.device(Self.capture | Self.streaming, formats: [format]).camera()
-            .isForPictures
-        #expect(!isForPictures)
+        let reservation = try Self.device(Self.capture | Self.streaming, formats: [format]).camera()
+            .reservation
+        #expect(reservation != nil)
         let withColor = try Self.device(Self.capture | Self.streaming, formats: [format, .mjpeg]).camera()
-        let isWithColorForPictures = withColor.isForPictures
-        #expect(isWithColorForPictures)
+        let reservationWithColor = withColor.reservation
+        #expect(reservationWithColor == nil)
     }
 
     @Test("the first camera is the first node that captures pictures")
@@ -139,10 +139,11 @@ import Testing
         let path = try Camera.first(of: machine.paths, calls: machine).identity.device
         #expect(path == "/dev/video20")
         #expect(isp.callCount[CV4L2_REQBUFS] == 2)
-        _ = try Camera(path: "/dev/video14", calls: machine)
+        let reservation = try Camera(path: "/dev/video14", calls: machine).reservation
+        #expect(reservation == "it passes on what another program gives it")
         isp.isClaimed = true
         _ = try Camera.first(of: machine.paths, calls: machine)
-        #expect(isp.callCount[CV4L2_REQBUFS] == 2)
+        #expect(isp.callCount[CV4L2_REQBUFS] == 4)
     }
 
     @Test("without a camera the message says so, or which node may not be opened")

@@ -8,7 +8,8 @@ struct CameraCheck {
     func findings() -> [Finding] {
         let cameras = VideoNode.all().compactMap(finding)
         if cameras.contains(where: { $0.verdict == .fine }) { return cameras }
-        return cameras + [absence(hasNodes: !cameras.isEmpty)].compactMap { $0 }
+        let isBroken = cameras.contains { $0.verdict == .broken }
+        return cameras + [absence(hasNodes: isBroken)].compactMap { $0 }
     }
 
     /// Nil for nodes that are no cameras.
@@ -27,6 +28,10 @@ struct CameraCheck {
         let ownLink = StableLink.find(for: path, in: StableLink.ownFolder)
         let links = [ownLink, entry.stablePath].compactMap { $0 }.map { ", \($0)" }.joined()
         let name = "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
+        if let reservation = entry.reservation {
+            return Finding(
+                .cameras, .note, path, "\(name): taken with --device \(path) only: \(reservation)")
+        }
         guard isBusy(path) else { return Finding(.cameras, .fine, path, name) }
         return Self.busy(path, name, holder: DeviceHolder.find(of: path))
     }
@@ -49,7 +54,7 @@ struct CameraCheck {
     func absence(hasNodes: Bool) -> Finding? {
         if hasNodes { return nil }
         let hidden = files.names(in: "/sys/class/video4linux").filter { $0.hasPrefix("video") }
-        if let first = hidden.first {
+        if let first = hidden.first(where: { !files.exists("/dev/\($0)") }) {
             return Finding(
                 .cameras, .broken, "/dev/\(first)", "the kernel has it, but it is not in this /dev",
                 remedy: "give it to the container when it starts: --device /dev/\(first)")
