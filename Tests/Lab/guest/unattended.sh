@@ -97,6 +97,18 @@ check "doctor: in a unit with cameras and no /sys" doctor 0 '/sys: hidden' "${in
 v4l2-ctl -d $link --stream-mmap >/dev/null 2>&1 &
 check "doctor: another program has the camera" await 20 doctor 75 'in use by v4l2-ctl' env
 kill $! && wait $! || true
+
+# By its place: that name has the characters that systemd gives a meaning of their own.
+place=$(find /dev/camrec -name 'p*' -printf '%f\n' | head -n 1)
+mv "/etc/camrec/$name.conf" kept.conf
+sed "s|^device.*|device = /dev/camrec/$place|" kept.conf >"/etc/camrec/$place.conf"
+cam unplug
+check "place: the link goes" await 15 gone
+cam plug
+check "place: plugged in, the service of the place starts" await 30 systemctl --quiet is-active "camrec@$place.service"
+check "place: it records" await 30 is_recording "/var/lib/camrec/$place" 0
+systemctl stop "camrec@$place"
+rm "/etc/camrec/$place.conf" && mv kept.conf "/etc/camrec/$name.conf"
 cam quit
 
 # A camera that is not there is waited for.

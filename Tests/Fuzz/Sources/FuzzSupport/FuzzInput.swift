@@ -19,13 +19,16 @@ public struct FuzzInput {
 
     /// The bytes that are left, cut into chunks of sizes that one steering byte decides; each chunk is memory
     /// of its own, so that AddressSanitizer sees reads beyond its end.
+    ///
+    /// Small and large ones take turns: 4 kB in chunks of a byte or two would take thousands of allocations, and most of
+    /// the time.
     public mutating func chunks() -> [[UInt8]] {
         var state = UInt32(choice(0...255))
-        let largest = 1 << (Int(state) % 10)
         var chunks: [[UInt8]] = []
         var position = 0
         while position < bytes.count {
             state = state &* 1_664_525 &+ 1_013_904_223
+            let largest = 1 << (Int(state >> 8) % 10)
             let end = min(position + Int(state >> 16) % (largest + 1), bytes.count)
             chunks.append(Array(bytes[position..<end]))
             position = end
