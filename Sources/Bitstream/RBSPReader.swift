@@ -74,10 +74,13 @@ struct RBSPReader {
 
     /// The next bits as a number; `nil` where the NAL unit ends before.
     private mutating func nextBits(_ bitCount: Int) -> Int? {
-        var value = 0
-        for _ in 0..<bitCount {
-            guard let bit = nextBit() else { return nil }
-            value = value << 1 | Int(bit)
+        var (value, missing) = (0, bitCount)
+        while missing > 0 {
+            if bitsLeft == 0, !refill() { return nil }
+            let taken = min(missing, bitsLeft)
+            bitsLeft -= taken
+            missing -= taken
+            value = value << taken | Int(currentByte) >> bitsLeft & (1 << taken - 1)
         }
         return value
     }

@@ -12,7 +12,7 @@ let instrumented: [SwiftSetting] = [
 let targets = [
     "AnnexBParserFuzz", "AVCCReaderFuzz", "AVCRecordFuzz", "HEVCRecordFuzz", "H264SyntaxFuzz",
     "H265SyntaxFuzz", "AccessUnitDetectorFuzz", "StreamShaperFuzz", "StreamShapeCheckerFuzz",
-    "EmulationPreventionFuzz", "StreamInspectorFuzz",
+    "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
 ]
 
 /// What camplay receives with; libavcodec itself has no coverage.

@@ -2,7 +2,8 @@ import Bitstream
 import Decoder
 import FuzzSupport
 
-/// Gathers a stream in chunks, and in one piece: the same access units come out, and no NAL unit is lost.
+/// Gathers a stream in chunks, and in one piece: the same access units come out, and no NAL unit is lost. Or breaks the
+/// connection somewhere within it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
@@ -10,6 +11,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let byteLimit = 1 << input.choice(4...20)
     let abandoned = input.choice(0...255)
     let chunks = input.chunks()
+    if abandoned < chunks.count {
+        abandon(chunks, after: abandoned, codec, byteLimit)
+        return 0
+    }
     let stream = chunks.flatMap { $0 }
     let whole = gather([stream], codec, byteLimit)
     promise(gather(chunks, codec, byteLimit) == whole, "where chunks end makes no difference")
@@ -18,7 +23,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         promise(!whole.contains(where: \.isIncomplete), "what fits is complete")
         promise(nalUnits(of: whole.flatMap(\.bytes)) == nalUnits(of: stream), "every NAL unit is there")
     }
-    abandon(chunks, after: abandoned, codec, byteLimit)
     return 0
 }
 
