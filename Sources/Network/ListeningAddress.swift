@@ -18,7 +18,9 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
             return
         }
         let parts = rest.split(separator: ",mode=", omittingEmptySubsequences: false)
-        guard let path = parts.first, !path.isEmpty, parts.count <= 2 else { return nil }
+        guard let path = parts.first, !path.isEmpty, parts.count <= 2, !path.contains(","),
+            !path.hasPrefix("@")
+        else { return nil }
         var mode = Self.usualMode
         if parts.count == 2 {
             guard let number = mode_t(parts[1], radix: 8), number & ~0o777 == 0, number & 0o200 != 0 else {
@@ -27,6 +29,28 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
             mode = number
         }
         self = .path(String(path), mode: mode)
+    }
+
+    /// Why a text is not a UNIX socket, with what to write; nil for a text that was not meant as one.
+    public static func complaint(about text: String) -> String? {
+        guard text.hasPrefix(scheme), ListeningAddress(text) == nil else { return nil }
+        let path = text.dropFirst(scheme.count)
+        if path.hasPrefix("@") {
+            return "abstract sockets have no permissions; for a file of that name write \(scheme)./\(path)"
+        }
+        let parts = path.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first, !name.isEmpty else { return "the path is missing; write \(scheme)PATH" }
+        return parts.last?.hasPrefix("mode=") == true && parts.count == 2
+            ? "the mode is octal, and lets its owner write; write \(scheme)\(name),mode=660"
+            : "a path has no comma, and only a mode may follow it; write \(scheme)\(name),mode=660"
+    }
+
+    /// Whether only this machine's programs can connect, as far as the address itself tells.
+    public var isLoopback: Bool {
+        switch self {
+        case .tcp(let address): address.isLoopback
+        case .path: true
+        }
     }
 
     public var description: String {

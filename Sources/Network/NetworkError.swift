@@ -67,7 +67,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "cannot make \(address): '\(link)' is somebody else's link in a folder that others can write to; give the "
                 + "path that it leads to"
         case .badPath where address.isEmpty: "the socket's path is empty; give one"
-        case .badPath: "'\(address)' is no path for a socket: it must have 1 to 107 bytes; take a shorter one"
+        case .badPath:
+            "\(address): too long for a socket, whose path has 107 bytes at most; take a shorter one"
         case .pathTaken(let isListening):
             isListening
                 ? "cannot make \(address): a program listens there already; take another path"

@@ -15,7 +15,7 @@ public struct PathListener: ~Copyable, Sendable {
     /// are not followed.
     /// - Parameter mode: who may connect: who may write it; its owner's programs alone unless given.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
-        guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
+        let address = try Self.address(path)
         let location = try Self.location(of: path)
         try Self.makeRoom(at: location, path: path)
         let socket = try Socket(family: AF_UNIX)
@@ -42,6 +42,14 @@ public struct PathListener: ~Copyable, Sendable {
             found == identity
         else { return }
         location.unlink()
+    }
+
+    /// Refuses a path that no socket can have. Nothing is looked at or made.
+    public static func refuseUnusable(_ path: String) throws(NetworkError) { _ = try address(path) }
+
+    private static func address(_ path: String) throws(NetworkError) -> ResolvedAddress {
+        guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
+        return address
     }
 
     private static func location(of path: String) throws(NetworkError) -> FileLocation {

@@ -72,5 +72,12 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
             }
     }
 
+    /// Whether the host is this machine under a name or number that no other machine has: `localhost`, 127.0.0.0/8,
+    /// `::1`. Other names are not looked up.
+    public var isLoopback: Bool {
+        let addresses = try? ResolvedAddress.addresses(of: self, isListening: true, isNumeric: true)
+        return addresses?.first?.isLoopback ?? (host.lowercased() == "localhost")
+    }
+
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -22,9 +22,49 @@ import Testing
         "what is neither is refused",
         arguments: [
             "", "unix:", "unix:x,mode=", "unix:x,mode=9", "unix:x,mode=1777", "unix:x,mode=044",
-            "unix:x,mode=600,mode=600",
+            "unix:x,mode=600,mode=600", "unix:sk,mdoe=660", "unix:a,unix:b", "unix:a,9982", "unix:a,",
+            "unix:@abs",
+            "9982,9983", "unix:a,b,mode=660",
         ])
     func refused(text: String) { #expect(ListeningAddress(text) == nil) }
+
+    @Test(
+        "what was meant as a socket is answered with what to write",
+        arguments: [
+            ("unix:sk,mdoe=660", "only a mode may follow it; write unix:sk,mode=660"),
+            ("unix:a,9982", "a path has no comma"), ("unix:@abs", "write unix:./@abs"),
+            ("unix:", "the path is missing; write unix:PATH"), ("unix:x,mode=9", "octal"),
+            ("unix:x,mode=044", "octal, and lets its owner write; write unix:x,mode=660"),
+        ])
+    func complaints(text: String, part: String) throws {
+        #expect(try #require(ListeningAddress.complaint(about: text)).contains(part))
+    }
+
+    @Test(
+        "nothing is said of other texts", arguments: ["9982,9983", "", "unix:/run/live", "unix:9982", "host"])
+    func noComplaint(text: String) { #expect(ListeningAddress.complaint(about: text) == nil) }
+
+    @Test(
+        "this machine alone is told by its numbers, its usual name and a path",
+        arguments: [
+            ("9982", true), ("127.1.2.3:1", true), ("localhost:1", true), ("LOCALHOST", true),
+            ("[::1]:1", true),
+            ("unix:/run/live", true), ("0.0.0.0:1", false), ("[::]:1", false), ("192.168.1.2:1", false),
+            ("camera:1", false),
+        ])
+    func loopback(text: String, isLoopback: Bool) throws {
+        #expect(try #require(ListeningAddress(text)).isLoopback == isLoopback)
+    }
+
+    @Test("a path that no socket can have is refused ahead of making one")
+    func longPath() {
+        let path = String(repeating: "x", count: 107)
+        #expect(throws: Never.self) { try PathListener.refuseUnusable(path) }
+        #expect(throws: NetworkError(.badPath, address: path + "x")) {
+            try PathListener.refuseUnusable(path + "x")
+        }
+        #expect(throws: NetworkError(.badPath, address: "")) { try PathListener.refuseUnusable("") }
+    }
 
     @Test("a socket has the mode that was asked for, whatever the process keeps from its files")
     func mode() throws {
