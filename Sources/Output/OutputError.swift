@@ -103,11 +103,13 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .tooLarge:
             "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
         case .usedTwice(let other):
-            "\(output) is \(other), too; give another name"
+            "\(output): given twice: it is also \(other); give another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(ENAMETOOLONG):
             "cannot create \(output): the name is too long; take a shorter one"
+        case .notCreated(ENOENT):
+            "cannot create \(output): no such folder; make it first"
         case .notCreated(EBADF):
             "\(output) is closed, or not for writing; redirect it, or give a file"
         case .notCreated(let code):

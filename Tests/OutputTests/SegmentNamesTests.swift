@@ -30,6 +30,28 @@ import Testing
         #expect(next(pattern) == [name])
     }
 
+    @Test(
+        "a conversion that is not a part of a name is told, with what it makes",
+        arguments: [
+            ("%D.h264", "%D", "02/13/09"), ("%F/%H-%x.h264", "%x", "02/13/09"),
+            ("%_10D.ts", "%_10D", "  02/13/09"),
+            ("%Ex", "%Ex", "02/13/09"), ("%%%n%D", "%n", "\n"), ("a%t", "%t", "\t"),
+        ])
+    func misplaced(pattern: String, conversion: String, text: String) throws {
+        let names = SegmentNames(pattern, expandsTime: true, isUTC: true)
+        let found = try #require(names.misplacedConversion(at: time))
+        #expect(found.conversion == conversion && found.text == text)
+        #expect(SegmentNames(pattern, expandsTime: false).misplacedConversion(at: time) == nil)
+    }
+
+    @Test(
+        "every other conversion is a part of a name",
+        arguments: ["%F/%T", "%c", "100%", "%%D", "%Q%", "a/%s.h264", "%-d%EY"])
+    func wellPlaced(pattern: String) {
+        let names = SegmentNames(pattern, expandsTime: true, isUTC: true)
+        #expect(names.misplacedConversion(at: time) == nil)
+    }
+
     @Test("% means nothing where it is not to")
     func literal() {
         var names = SegmentNames("a%Y.h264", expandsTime: false)

@@ -146,9 +146,12 @@ import Threading
         #expect(bench.bytes("a-2.h264") == bytes(units[20...]))
     }
 
-    @Test("folders are made, names are those of the time at which a file begins, and nothing is overwritten")
+    @Test(
+        "folders that the time names are made, names are those of the time at which a file begins, and nothing is overwritten"
+    )
     func folders() throws {
         let bench = Bench()
+        mkdir(bench.folder.path("a"), 0o755)
         let sink = try bench.sink("a/%Y/%H%M/x.h264", .frames(10))
         for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
         bench.wall += 60
@@ -167,6 +170,17 @@ import Threading
         bench.folder.write("file", [1])
         let error = #expect(throws: OutputError.self) { try bench.sink("file/x-%H.h264", .frames(10)) }
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
+    }
+
+    @Test("a folder ahead of the first date is not made: it may be mistyped, or not mounted")
+    func mistypedFolder() throws {
+        let bench = Bench()
+        for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
+            let error = #expect(throws: OutputError.self) { try bench.sink(pattern, .frames(10)) }
+            #expect(error?.kind == .notCreated(errno: ENOENT))
+            #expect(error?.description.hasSuffix(": no such folder; make it first") == true)
+        }
+        #expect(bench.folder.names().isEmpty)
     }
 
     @Test("each file's timestamps lie beside it, with the same counter")
@@ -200,6 +214,7 @@ import Threading
         let bench = Bench()
         var retention = SegmentRetention()
         retention.count = 100
+        mkdir(bench.folder.path("t"), 0o755)
         let sink = try bench.sink("a.h264", .frames(10), timestamps: "t/%H.txt", retention: retention)
         rmdir(bench.folder.path("t"))
         bench.folder.write("t", [1])
@@ -333,6 +348,7 @@ import Threading
     @Test("a folder that is removed is made again, and what was in it is told as lost")
     func folderRemoved() throws {
         let bench = Bench()
+        mkdir(bench.folder.path("sub"), 0o755)
         let sink = try bench.sink("sub/a.h264", .frames(10))
         for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
         unlink(bench.folder.path("sub/a.h264"))

@@ -72,8 +72,38 @@ public struct SegmentNames: Sendable {
         return !changing.contains("..") && covers(expanded(at: time))
     }
 
+    /// The first conversion that does not make a part of a file's name, and what it makes: that of `%D` and `%x` has
+    /// slashes, that of `%n` ends the line. Nil where there is none.
+    /// - Parameter time: seconds since 1970.
+    public func misplacedConversion(at time: time_t) -> (conversion: String, text: String)? {
+        guard isPattern else { return nil }
+        var rest = pattern[...]
+        while let start = rest.firstIndex(of: "%") {
+            let end = Self.endOfConversion(in: rest, from: start)
+            let conversion = String(rest[start..<end])
+            let text = expanded(conversion, at: time)
+            if text.unicodeScalars.contains(where: { $0 == "/" || $0.properties.generalCategory == .control })
+            {
+                return (conversion, text)
+            }
+            rest = rest[end...]
+        }
+        return nil
+    }
+
+    /// Flags and a width may stand between the `%` and its letter.
+    private static func endOfConversion(in text: Substring, from start: String.Index) -> String.Index {
+        let behind = text[start...].dropFirst().drop { flags.contains($0) }
+        return behind.dropFirst().startIndex
+    }
+
+    private static let flags = "_-0^#123456789EO"
+
     private func expanded(at time: time_t) -> String {
-        guard isPattern else { return pattern }
+        isPattern ? expanded(pattern, at: time) : pattern
+    }
+
+    private func expanded(_ pattern: String, at time: time_t) -> String {
         var (moment, parts) = (time, tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
         // The space keeps the result from being empty, which strftime cannot tell from one too long.
@@ -125,8 +155,7 @@ public struct SegmentNames: Sendable {
         var (glob, rest) = ("", text[...])
         while let character = rest.popFirst() {
             if character == "%", isPattern {
-                // Flags and a width may stand ahead of the conversion.
-                while let next = rest.first, "_-0^#123456789EO".contains(next) { rest.removeFirst() }
+                rest = rest.drop { flags.contains($0) }
                 glob += rest.popFirst() == "%" ? "%" : "*"
             } else {
                 glob += "*?[]\\".contains(character) ? "\\\(character)" : "\(character)"

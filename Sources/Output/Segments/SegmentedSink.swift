@@ -133,10 +133,8 @@ public final class SegmentedSink: PacketSink {
         schedule = plan.length.map(SegmentSchedule.init)
         let folder = plan.names.folder
         for names in [plan.names] + [plan.timestamps].compactMap({ $0 }) {
-            do throws(FileLocation.Failure) {
-                try Folder.make(names.folder)
-            } catch { throw OutputError(error, output: names.pattern) }
-            guard access(names.folder, W_OK | X_OK) == 0 else {
+            // Folders that the time names are made; those ahead of them may be mistyped, or not mounted.
+            guard access(names.folder + "/", W_OK | X_OK) == 0 else {
                 throw OutputError(.notCreated(errno: errno), output: names.pattern)
             }
         }
