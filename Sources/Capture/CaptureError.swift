@@ -6,6 +6,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         case noCamera
         case notFound
+        /// A name that is neither a device's path nor a built-in source's; what to type in its place.
+        case unknownSource(advice: String)
         case notACaptureDevice(String)
         /// `holder` is the program that has it, where it could be found out.
         case busy(holder: String?)
@@ -58,7 +60,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noCamera, .notFound, .notACaptureDevice, .busy, .permissionDenied, .noBandwidth, .lost,
             .sourceChanged, .driverMisbehaved, .systemCallFailed:
             .reopenDevice
-        case .unsupported, .unreadable, .badFile, .noFile: .stop
+        case .unsupported, .unreadable, .badFile, .noFile, .unknownSource: .stop
         }
     }
 
@@ -66,7 +68,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public var reason: String {
         switch kind {
         case .noCamera: "no camera found"
-        case .notFound: "no such device"
+        case .notFound, .unknownSource: "no such device"
         case .notACaptureDevice(let reason): "it is not a capture device: \(reason)"
         case .busy(let holder): "it is in use by \(holder ?? "another program")"
         case .permissionDenied: "permission denied"
@@ -91,6 +93,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(reason); plug one in, or use --device test for a test picture"
         case .notFound:
             "\(device): \(reason); 'camrec devices' lists the cameras"
+        case .unknownSource(let advice):
+            "\(device): \(reason); \(advice)"
         case .notACaptureDevice(let reason):
             "\(device) is not a capture device: \(reason); 'camrec devices' lists the cameras"
         case .busy(let holder):

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Opens whatever `--device` names.
 public enum CaptureSource {
     /// Opens a source, ready to be started.
@@ -8,24 +10,57 @@ public enum CaptureSource {
     public static func open(
         _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
     ) throws(CaptureError) -> any CaptureStream {
-        switch device {
-        case .some(let path)
-        where !request.controls.isEmpty && (path == TestSource.name || isFile(path)):
-            throw CaptureError(.unsupported("only cameras have controls; leave out --control"), device: path)
-        case .some(let path)
-        where (request.input ?? request.standard) != nil && (path == TestSource.name || isFile(path)):
-            throw CaptureError(
-                .unsupported("only cameras have inputs and standards; leave out --input and --standard"),
-                device: path)
+        try refuseImpossible(device, request: request)
+        return switch device {
         case TestSource.name:
-            return try TestSource(request, isPaced: isPaced ?? true)
+            try TestSource(request, isPaced: isPaced ?? true)
         case .some(let path) where isFile(path):
-            return try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
+            try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
         case .some(let path):
-            return try Camera(path: path).makeStream(request)
+            try Camera(path: path).makeStream(request)
         case nil:
-            return try Camera.first().makeStream(request)
+            try Camera.first().makeStream(request)
         }
+    }
+
+    /// Refuses what can be known to fail before anything is opened: built-in sources without what is asked of them, and
+    /// names that nothing has.
+    public static func refuseImpossible(
+        _ device: String?, request: CaptureRequest
+    ) throws(CaptureError) {
+        guard let device else { return }
+        guard isBuiltIn(device) else { return try refuseUnknownName(device) }
+        func refusal(_ reason: String) -> CaptureError { CaptureError(.unsupported(reason), device: device) }
+        if !request.controls.isEmpty { throw refusal("only cameras have controls; leave out --control") }
+        if (request.input ?? request.standard) != nil {
+            throw refusal("only cameras have inputs and standards; leave out --input and --standard")
+        }
+        guard let format = request.pixelFormat else { return }
+        if device == TestSource.name {
+            try TestSource.refuse(format)
+        } else if !Y4MHeader.pixelFormats.contains(format) {
+            throw refusal("a .y4m file has no \(format); leave out --format")
+        }
+    }
+
+    /// The pictures' size and rate as far as they are known before anything is opened: a camera grants what is nearest
+    /// to the wish.
+    public static func expectedPictures(
+        _ device: String?, request: CaptureRequest
+    ) -> (size: PictureSize?, rate: FrameRate?) {
+        guard device == TestSource.name else { return (request.size, request.frameRate) }
+        return (request.size ?? .usual, request.frameRate ?? .usual)
+    }
+
+    /// A name without a slash may be a file's in the working folder; what is not there is a mistake.
+    private static func refuseUnknownName(_ device: String) throws(CaptureError) {
+        guard !device.contains("/"), access(device, F_OK) != 0 else { return }
+        let path = "/dev/\(device)"
+        let isNode = access(path, F_OK) == 0
+        let nearest = NearestName.find(device, among: [TestSource.name])
+        let advice = (isNode ? path : nearest).map { "use --device \($0)" }
+        throw CaptureError(
+            .unknownSource(advice: advice ?? "'camrec devices' lists the cameras"), device: device)
     }
 
     /// Whether a device's name means test pictures or a file, and no camera.

@@ -32,14 +32,15 @@ public final class TestSource: CaptureStream {
         let size = request.size ?? .usual
         let rate = request.frameRate ?? .usual
         let pixelFormat = request.pixelFormat ?? .nv12
+        try Self.refuse(pixelFormat)
         let isJPEG = pixelFormat.arrangement == .jpeg
         let color = ColorEncoding(range: isJPEG ? .full : .limited, matrix: .bt601)
         compressor = isJPEG ? TestPictureCompressor(size: size, frameRate: rate) : nil
-        guard isJPEG ? compressor != nil : TestPattern.canDraw(pixelFormat),
+        guard !isJPEG || compressor != nil,
             let format = PictureFormat(pixelFormat, size: size, frameRate: rate, color: color)
         else {
             throw CaptureError(
-                .unsupported("the test source has no \(pixelFormat); try nv12, yuyv, rgb24 or mjpeg"),
+                .unsupported("pictures of \(size) do not fit into memory; use a smaller --size"),
                 device: Self.name)
         }
         self.format = format
@@ -50,6 +51,13 @@ public final class TestSource: CaptureStream {
         buffers = FreeBuffers(pool: pool, clock: clock)
         pattern = TestPattern(format: compressor?.canvasFormat ?? format)
         drawn = Array(repeating: nil, count: pool.count)
+    }
+
+    /// Refuses a format that it does not make.
+    static func refuse(_ format: PixelFormat) throws(CaptureError) {
+        guard format.arrangement != .jpeg, !TestPattern.canDraw(format) else { return }
+        throw CaptureError(
+            .unsupported("the test source has no \(format); try nv12, yuyv, rgb24 or mjpeg"), device: name)
     }
 
     public func nextBuffer() throws(CaptureError) -> NextBuffer {

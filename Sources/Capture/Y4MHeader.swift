@@ -75,6 +75,9 @@ struct Y4MHeader {
         }
     }
 
+    /// Those of the files that are read.
+    static let pixelFormats: [PixelFormat] = [.yuv420, .yuv422Planar, .yuv444Planar, .grey]
+
     private static func pixelFormat(_ chroma: Substring) -> PixelFormat? {
         switch chroma {
         case "420", "420jpeg", "420mpeg2", "420paldv": .yuv420

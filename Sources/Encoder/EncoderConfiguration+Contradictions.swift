@@ -1,4 +1,5 @@
 import Bitstream
+import Capture
 
 extension EncoderConfiguration {
     /// Refuses properties that no encoder can have together, whatever the source. Nothing is opened for it.
@@ -14,6 +15,21 @@ extension EncoderConfiguration {
         try refuseEntropyMode()
         try refuseBFrames()
         try refuseRates()
+    }
+
+    /// Refuses pictures that the level does not allow, or no level, as far as they are known.
+    /// - Parameters:
+    ///   - size: of the pictures.
+    ///   - rate: nil where the source decides: the slowest then counts.
+    public func refuseBeyondLevel(_ size: PictureSize, at rate: FrameRate?) throws(EncoderError) {
+        guard let slowest = rate ?? FrameRate(1, 86400) else { return }
+        let pictures = rate.map { "\(size) at \($0) frames a second" } ?? "\(size)"
+        guard let lowest = Level.lowest(for: size, at: slowest, codec: codec) else {
+            throw EncoderError(.contradiction("\(codec) has no level for \(pictures); lower --size or --fps"))
+        }
+        guard let level, !level.holds(size, at: slowest, codec: codec) else { return }
+        throw EncoderError(
+            .contradiction("level \(level) is too low for \(pictures); use \(lowest) or --level auto"))
     }
 
     private func refuseEntropyMode() throws(EncoderError) {
@@ -35,7 +51,9 @@ extension EncoderConfiguration {
 
     /// What an encoder's own profile is too small for is refused in the same words.
     static func needsMain(_ feature: String) -> EncoderError {
-        EncoderError(.contradiction("\(feature) profile main or high (H.264 A.2.1)"))
+        EncoderError(
+            .contradiction(
+                "\(feature) profile main or high (H.264 A.2.1); use another --profile"))
     }
 
     private func refuseRates() throws(EncoderError) {

@@ -166,18 +166,8 @@ struct SessionProperties: Sendable {
     private static func level(
         _ configuration: EncoderConfiguration, size: PictureSize, rate: FrameRate
     ) throws(EncoderError) -> Level? {
-        let codec = configuration.codec
-        guard let lowest = Level.lowest(for: size, at: rate, codec: codec) else {
-            throw EncoderError(.contradiction("\(codec) has no level for \(size) at \(rate) frames a second"))
-        }
-        guard let level = configuration.level else { return nil }
-        guard level.holds(size, at: rate, codec: codec) else {
-            throw EncoderError(
-                .contradiction(
-                    "level \(level) is too low for \(size) at \(rate) frames a second; use \(lowest) or auto")
-            )
-        }
-        return level
+        try configuration.refuseBeyondLevel(size, at: rate)
+        return configuration.level
     }
 
     private static func entropyMode(

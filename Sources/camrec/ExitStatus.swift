@@ -51,7 +51,7 @@ enum ExitStatus: Int32, Error {
     init(_ error: CaptureError) {
         self =
             switch error.kind {
-            case .noCamera, .notFound, .noFile, .notACaptureDevice, .unreadable: .noDevice
+            case .noCamera, .notFound, .unknownSource, .noFile, .notACaptureDevice, .unreadable: .noDevice
             case .busy: .busy
             case .permissionDenied: .noPermission
             case .unsupported: .usage

@@ -169,3 +169,58 @@ import Testing
         #expect(try source.nextSequence() == nil)
     }
 }
+
+/// What is refused ahead of opening anything.
+@Suite struct CaptureSourceTests {
+    private func reason(_ device: String?, _ change: (inout CaptureRequest) -> Void) -> String? {
+        var request = CaptureRequest()
+        change(&request)
+        do throws(CaptureError) {
+            try CaptureSource.refuseImpossible(device, request: request)
+            return nil
+        } catch { return error.description }
+    }
+
+    @Test("the test source has no coded format, and a .y4m file none but its own")
+    func formats() {
+        #expect(
+            reason("test") { $0.pixelFormat = .h264 }
+                == "test: the test source has no H264; try nv12, yuyv, rgb24 or mjpeg")
+        #expect(
+            reason("a.y4m") { $0.pixelFormat = .nv12 } == "a.y4m: a .y4m file has no NV12; leave out --format"
+        )
+        for format in [PixelFormat.yuv420, .yuv422Planar, .yuv444Planar, .grey] {
+            #expect(reason("a.Y4M") { $0.pixelFormat = format } == nil)
+        }
+        #expect(reason("test") { $0.pixelFormat = .mjpeg } == nil)
+        #expect(reason("/dev/video0") { $0.pixelFormat = .h264 } == nil)
+        #expect(reason(nil) { $0.pixelFormat = .h264 } == nil)
+    }
+
+    @Test("only cameras have controls, inputs and standards")
+    func controls() {
+        #expect(
+            reason("test") { $0.controls = [ControlSetting(name: "a", value: "1")] }?.contains("controls")
+                == true)
+        #expect(reason("a.y4m") { $0.standard = "PAL" }?.contains("inputs and standards") == true)
+        #expect(reason("/dev/video0") { $0.input = "0" } == nil)
+    }
+
+    @Test("a name without a slash that nothing has is a mistake, one with a slash may come later")
+    func names() {
+        #expect(reason("tset") { _ in } == "tset: no such device; use --device test")
+        #expect(reason("null") { _ in } == "null: no such device; use --device /dev/null")
+        #expect(reason("webcam") { _ in } == "webcam: no such device; 'camrec devices' lists the cameras")
+        #expect(reason("./tset") { _ in } == nil)
+    }
+
+    @Test("pictures are known of the test source, and elsewhere as far as they are asked for")
+    func pictures() {
+        let size = PictureSize(64, 48)
+        func expected(_ device: String?, _ size: PictureSize?) -> PictureSize? {
+            CaptureSource.expectedPictures(device, request: CaptureRequest(size: size)).size
+        }
+        #expect(expected("test", nil) == PictureSize(1280, 720) && expected("test", size) == size)
+        #expect(expected(nil, nil) == nil && expected(nil, size) == size)
+    }
+}

@@ -155,7 +155,7 @@ import Testing
         #expect(
             failure { try properties { $0.level = Level("3.1") } }
                 == .contradiction(
-                    "level 3.1 is too low for 1920x1080 at 30 frames a second; use 4 or auto"))
+                    "level 3.1 is too low for 1920x1080 at 30 frames a second; use 4 or --level auto"))
         #expect(try properties { $0.level = Level("5.1") }.level == Level("5.1"))
     }
 
@@ -165,7 +165,8 @@ import Testing
             failure {
                 try properties(width: 16384, height: 16384, limits: Self.limits { $0.maximumSize = nil })
             }
-                == .contradiction("H.264 has no level for 16384x16384 at 30 frames a second"))
+                == .contradiction(
+                    "H.264 has no level for 16384x16384 at 30 frames a second; lower --size or --fps"))
     }
 
     @Test("the entropy mode follows the profile, and CABAC in constrained baseline is an error")
@@ -178,7 +179,7 @@ import Testing
                     $0.profile = .constrainedBaseline
                     $0.entropyMode = .cabac
                 }
-            } == .contradiction("CABAC needs profile main or high (H.264 A.2.1)"))
+            } == .contradiction("CABAC needs profile main or high (H.264 A.2.1); use another --profile"))
     }
 
     // MARK: B frames and slices
@@ -191,7 +192,7 @@ import Testing
                     $0.profile = .constrainedBaseline
                     $0.bFrames = 2
                 }
-            } == .contradiction("B frames need profile main or high (H.264 A.2.1)"))
+            } == .contradiction("B frames need profile main or high (H.264 A.2.1); use another --profile"))
         #expect(
             failure {
                 try properties {

@@ -46,7 +46,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The highest rate allowed, where there is one.
-    var maximumBitRate: Int? {
+    public var maximumBitRate: Int? {
         switch self {
         case .constantBitRate(let rate, _): rate
         case .variableBitRate(_, let maximum, _), .qualityVariableBitRate(_, _, let maximum, _): maximum
