@@ -157,13 +157,7 @@ public final class EncoderSupply {
                     .contradiction(
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
-            let isPlain = configuration == EncoderConfiguration()
-            let note = EncoderNote(
-                "the camera's own H.264 is taken as it is; options of the coding have no effect",
-                contradictsRequest: true)
-            choice = Choice(
-                details: nil, name: "none: the camera's own H.264", passedOver: [],
-                notes: isPlain ? [] : [note])
+            choice = Choice(details: nil, name: "none: the camera's own H.264", passedOver: [], notes: [])
             stream = Stream(
                 size: source.size, frameRate: source.frameRate, color: source.color,
                 pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)

@@ -17,12 +17,12 @@ public enum ArgumentText {
 
     /// The words with a negative number joined to the option before it: the parser would take it for an option, and
     /// say that the value is missing.
-    public static func joiningNegativeNumbers(_ words: [String]) -> [String] {
+    /// - Parameter flags: the options that take no value, without dashes.
+    public static func joiningNegativeNumbers(_ words: [String], flags: Set<String>) -> [String] {
         var joined: [String] = []
         for word in words {
-            let isNegative = word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
-            if isNegative, let option = joined.last, option.hasPrefix("--"), option.count > 2,
-                !option.contains("=")
+            if isNegative(word), let option = joined.last, option.hasPrefix("--"), option.count > 2,
+                !option.contains("="), !flags.contains(String(option.dropFirst(2)))
             {
                 joined[joined.count - 1] = "\(option)=\(word)"
             } else {
@@ -30,5 +30,19 @@ public enum ArgumentText {
             }
         }
         return joined
+    }
+
+    /// What is wrong with an option whose value behind the sign is empty, as in `--report=$FILE`; nil where there is
+    /// none. The parser would take the next word for the value.
+    public static func emptyValue(in words: [String]) -> String? {
+        words.prefix { $0 != "--" }.first {
+            $0.hasPrefix("--") && $0.hasSuffix("=") && $0.count { $0 == "=" } == 1
+        }
+        .map { "'\($0)' has no value; write one, or leave the option out" }
+    }
+
+    /// Whether a word begins as a negative number does.
+    public static func isNegative(_ word: String) -> Bool {
+        word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
     }
 }

@@ -75,7 +75,8 @@ extension String {
         var text = ""
         for scalar in unicodeScalars {
             if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {
-                text += "\\x" + String(scalar.value, radix: 16)
+                text += scalar.value < 0x10 ? "\\x0" : "\\x"
+                text += String(scalar.value, radix: 16)
             } else {
                 text.unicodeScalars.append(scalar)
             }

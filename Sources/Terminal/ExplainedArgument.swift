@@ -13,3 +13,16 @@ extension ExplainedArgument {
         return value
     }
 }
+
+extension ExplainedArgument where Self: CaseIterable & RawRepresentable, RawValue == String {
+    /// The names of all cases.
+    public static var requirement: String { "it is \(allCases.map(\.rawValue).alternatives)" }
+}
+
+extension [String] {
+    /// `a`, `a or b`, `a, b or c`.
+    var alternatives: String {
+        guard count > 1, let last else { return first ?? "" }
+        return "\(dropLast().joined(separator: ", ")) or \(last)"
+    }
+}

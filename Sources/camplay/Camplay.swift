@@ -48,16 +48,16 @@ struct Camplay: ParsableCommand {
     var verbose = false
 
     func validate() throws {
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
         if source.isConnection, showing.givesTimes {
             throw ValidationError(
                 "--speed, --fps and --timestamps are for files and pipes: a live stream has its own time")
         }
         if showing.noWindow, showing.speed != 1 || showing.timestamps != nil {
-            throw ValidationError("--speed and --timestamps are for the window")
+            throw ValidationError("--speed and --timestamps are for the window; leave them out")
         }
         if reading.once, !source.isConnection {
-            throw ValidationError("--once is for tcp:// and listen://")
+            throw ValidationError("--once is for tcp:// and listen://; leave it out")
         }
     }
 
@@ -90,13 +90,17 @@ struct Camplay: ParsableCommand {
         }
         do {
             let words = Array(CommandLine.arguments.dropFirst())
-            var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words))
+            if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
+            let flags = CommandOptions(of: Self.self).flags
+            var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words, flags: flags))
             try command.run()
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if exitCode(for: error) == .success { exit(withError: error) }
-            let line = message(for: error).split(separator: "\n").joined(separator: " ")
-            Console(isQuiet: false, isVerbose: false).fail("\(line); see 'camplay --help'")
+            let line = ParserMessage.line(message(for: error))
+            // A reason that says what to do needs no more.
+            let message = line.contains("; ") ? line : "\(line); see 'camplay --help'"
+            Console(isQuiet: false, isVerbose: false).fail(message)
             Glibc.exit(ExitStatus.usage.rawValue)
         }
     }

@@ -21,15 +21,14 @@ struct ReadingOptions: ParsableArguments {
         transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto
 
-    @Option(help: ArgumentHelp("End after so many pictures.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("End after so many pictures.", valueName: "N"),
+        transform: PlainValue.number(from: 1))
     var frames: Int?
 
     @Flag(help: "End when the sender does, in place of waiting for it to come back.")
     var once = false
 
-    func validate() throws {
-        if let frames, frames < 1 { throw ValidationError("--frames must be at least 1") }
-    }
 }
 
 /// How pictures are shown.
@@ -37,7 +36,9 @@ struct ShowingOptions: ParsableArguments {
     @Flag(help: "Open no window.")
     var noWindow = false
 
-    @Option(help: ArgumentHelp("Play a file faster or slower: 0.5, 2.", valueName: "X"))
+    @Option(
+        help: ArgumentHelp("Play a file faster or slower: 0.5, 2. Default: 1.", valueName: "X"),
+        transform: Self.readSpeed)
     var speed = 1.0
 
     @Option(
@@ -46,16 +47,25 @@ struct ShowingOptions: ParsableArguments {
         transform: FramesPerSecond.read)
     var fps: FramesPerSecond?
 
-    @Option(help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
     var timestamps: String?
+
+    private static func readSpeed(_ text: String) throws -> Double {
+        guard let speed = Double(text), (0.01...100).contains(speed) else {
+            throw ValidationError("it is a number, 0.01 to 100")
+        }
+        return speed
+    }
 
     /// Whether they say when pictures are to be shown.
     var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
 
     func validate() throws {
-        if !(speed >= 0.01 && speed <= 100) { throw ValidationError("--speed must be 0.01 to 100") }
-        if fps != nil, timestamps != nil { throw ValidationError("--timestamps excludes --fps") }
-        if timestamps == "" { throw ValidationError("the timestamp file's name is empty") }
+        if fps != nil, timestamps != nil {
+            throw ValidationError("--timestamps excludes --fps; leave one out")
+        }
     }
 }
 
@@ -64,15 +74,16 @@ struct WritingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The pictures: .y4m, .yuv (samples alone), or - for standard output as .y4m.", valueName: "FILE|-"
-        ))
+        ), transform: Self.fileName)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "The stream as it comes, from the first keyframe on.", valueName: "FILE.h264|.h265"))
+            "The stream as it comes, from the first keyframe on.", valueName: "FILE.h264|.h265"),
+        transform: Self.fileName)
     var save: String?
 
-    @Option(help: ArgumentHelp("The last picture.", valueName: "FILE.png"))
+    @Option(help: ArgumentHelp("The last picture.", valueName: "FILE.png"), transform: Self.fileName)
     var snapshot: String?
 
     @Option(help: ArgumentHelp("Of .yuv and -.", valueName: "FORMAT"))
@@ -83,23 +94,25 @@ struct WritingOptions: ParsableArguments {
         transform: ScaledSize.read)
     var scale: ScaledSize?
 
-    @Option(help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"))
+    @Option(
+        help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"), transform: Self.fileName)
     var report: String?
 
     @Flag(help: "Replace existing files.")
     var overwrite = false
 
+    private static let fileName = PlainValue.text("it is a file's name, or -")
+
     func validate() throws {
         let files = [output, save, snapshot, report].compactMap { $0 }
-        if files.contains("") { throw ValidationError("a file's name is empty") }
         if files.filter({ $0 == FileSink.standardOutput }).count > 1 {
-            throw ValidationError("only one file can be standard output")
+            throw ValidationError("only one file can be standard output; give the others names")
         }
         if let output, output != FileSink.standardOutput, PictureFile.Form(path: output) == nil {
-            throw ValidationError("'\(output)' must be named .y4m or .yuv")
+            throw ValidationError("'\(output)' must be named .y4m or .yuv; give it such a name")
         }
         if let snapshot, snapshot.hasPrefix("/dev/") == false, !snapshot.lowercased().hasSuffix(".png") {
-            throw ValidationError("'\(snapshot)' must be named .png")
+            throw ValidationError("'\(snapshot)' must be named .png; give it such a name")
         }
         if let save, let container = ContainerFormat(path: save) {
             throw ValidationError(
@@ -109,9 +122,11 @@ struct WritingOptions: ParsableArguments {
         if let output, PictureFile.Form(path: output) == .y4m, pixelFormat != .yuv420p {
             throw ValidationError(".y4m is yuv420p; write \(pixelFormat.rawValue) into a .yuv file")
         }
-        if output == nil, pixelFormat != .yuv420p { throw ValidationError("--pixel-format is for --output") }
+        if output == nil, pixelFormat != .yuv420p {
+            throw ValidationError("--pixel-format is for --output; add that, or leave it out")
+        }
         if output == nil, snapshot == nil, scale != nil {
-            throw ValidationError("--scale is for --output and --snapshot")
+            throw ValidationError("--scale is for --output and --snapshot; add one, or leave it out")
         }
     }
 }

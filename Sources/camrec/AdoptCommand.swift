@@ -21,7 +21,7 @@ struct AdoptCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Folders with journals (.NAME.camrec): what stands ahead of the first % in an output's name.",
-            valueName: "FOLDER"))
+            valueName: "FOLDER"), transform: PlainValue.text("it is a folder's name"))
     var folders: [String]
 
     func run() throws {

@@ -25,37 +25,32 @@ struct Camrec: ParsableCommand {
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) { refuse([damage]) }
-        let given = ArgumentText.joiningNegativeNumbers(Array(CommandLine.arguments.dropFirst()))
-        let arguments = withSettings(given)
+        let given = CommandLineWords(Array(CommandLine.arguments.dropFirst()))
+        if let mistake = ArgumentText.emptyValue(in: given.words) ?? RepeatedOption.mistake(in: given) {
+            refuse([mistake])
+        }
+        let arguments = withSettings(given.words)
         if let mistake = CommandWord.mistake(in: given, with: arguments) { refuse([mistake]) }
         do {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            let code = exitCode(for: error)
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
-            if code == .success {
+            if exitCode(for: error) == .success {
                 // The parser takes any short options with an h among them for -h.
-                if given.contains(where: isCluster), let mistake = unknownOption(in: given) {
+                if given.words.contains(where: isCluster), let mistake = UnknownOption.mistake(in: given) {
                     refuse([mistake])
                 }
                 exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
             }
-            if let mistake = unknownOption(in: given) { refuse([mistake]) }
-            refuse([
-                "\(message(for: error).split(separator: "\n").joined(separator: " ")); see 'camrec --help'"
-            ])
+            let reason = UnknownOption.mistake(in: given) ?? ParserMessage.line(message(for: error))
+            // A reason that says what to do needs no more.
+            refuse([reason.contains("; ") ? reason : "\(reason); see '\(given.help)'"])
         }
     }
 
     private static func isCluster(_ word: String) -> Bool {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
-    }
-
-    private static func unknownOption(in given: [String]) -> String? {
-        let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
-        if let word = given.first, word != RecordCommand.name, subcommands.contains(word) { return nil }
-        return UnknownOption.mistake(in: given, names: RecordCommand.longOptions)
     }
 
     /// The command line, with the settings file that it names.

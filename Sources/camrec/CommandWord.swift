@@ -1,7 +1,8 @@
 import Diagnostics
+import Terminal
 
-/// A first word on the command line that was meant as a command and is none: without this check camrec would open
-/// the camera and record into a file of that name.
+/// A word on the command line that was meant as a command and is none, or stands in the wrong place: without this
+/// check camrec would open the camera and record into a file of that name.
 enum CommandWord {
     /// What other programs call camrec's commands.
     private static let synonyms = [
@@ -15,16 +16,28 @@ enum CommandWord {
         "view": "camplay", "watch": "camplay", "version": "camrec --version",
     ]
 
-    /// Why the first word is refused; nil where it is a command or may be an output.
+    /// Why a word is refused; nil where each is a command in its place or may be an output.
     /// - Parameters:
-    ///   - given: the command line without the program's name.
+    ///   - given: the command line as it was typed.
     ///   - arguments: the same with what a settings file adds.
-    static func mistake(in given: [String], with arguments: [String]) -> String? {
-        guard let word = given.first, OutputName(word).isBareWord, word != "help",
-            !commands(andHidden: true).contains(word),
+    static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
+        // Few command lines have to be looked at closely.
+        guard given.isRecording, given.words.contains(where: { OutputName($0).isBareWord }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }
-        return "'\(word)' is not a command; \(suggestion(for: word)); "
+        let first = given.isNamed ? nil : given.words.first
+        return given.operands(of: CommandOptions(of: RecordCommand.self)).lazy
+            .filter { OutputName($0).isBareWord }
+            .compactMap { reason(against: $0, isFirst: $0 == first) }.first
+    }
+
+    /// A word behind others is an output whose name says no codec, unless it resembles a command.
+    private static func reason(against word: String, isFirst: Bool) -> String? {
+        if commands(andHidden: true).contains(word) || word == "help" {
+            return "'\(word)' is a command, and stands first: camrec \(word)"
+        }
+        guard let suggestion = suggestion(for: word, listsAll: isFirst) else { return nil }
+        return "'\(word)' is not a command; \(suggestion); "
             + "to record into a file of that name, add --codec h264 or --codec hevc"
     }
 
@@ -33,12 +46,12 @@ enum CommandWord {
             .compactMap { $0.configuration.commandName }
     }
 
-    private static func suggestion(for word: String) -> String {
+    private static func suggestion(for word: String, listsAll: Bool) -> String? {
         let (commands, orders) = (commands(andHidden: false), ControlCommand.names)
         let names = synonyms.merging(commands.map { ($0, "camrec \($0)") }) { $1 }
             .merging(orders.map { ($0, "camrec ctl SOCKET \($0)") }) { $1 }
         guard let name = names.keys.sorted().nearest(to: word), let command = names[name] else {
-            return "the commands are \(commands.joined(separator: ", "))"
+            return listsAll ? "the commands are \(commands.joined(separator: ", "))" : nil
         }
         return "the nearest is '\(command)'"
     }

@@ -18,7 +18,9 @@ struct EncoderTrialCommand: ParsableCommand {
     /// Nanoseconds for which hardware may make no picture; software takes as long as it takes.
     private static let patience: Int64 = 10_000_000_000
 
-    @Option(help: ArgumentHelp("The render node. Default: software.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp("The render node. Default: software.", valueName: "PATH"),
+        transform: PlainValue.text("it is a path, as in /dev/dri/renderD128"))
     var node: String?
 
     @Option(help: "What is encoded.")

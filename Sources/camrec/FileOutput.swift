@@ -27,16 +27,21 @@ struct FileOutput {
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, report: report)
         }
-        if choice.needsFolder {
-            do throws(FileLocation.Failure) {
-                try Folder.make(Folder.of(choice.path))
-            } catch { throw OutputError(error, output: choice.path) }
-        }
+        if let base = choice.datedBelow { try Self.makeFolder(of: choice.path, below: base) }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }
         return SegmentedSink(
             first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
             report: report)
+    }
+
+    /// Makes the folders that a date has named.
+    /// - Parameter base: what stands ahead of them, and may be mistyped where it is not there.
+    static func makeFolder(of path: String, below base: String) throws(OutputError) {
+        guard access(base + "/", F_OK) == 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+        do throws(FileLocation.Failure) {
+            try Folder.make(Folder.of(path))
+        } catch { throw OutputError(error, output: path) }
     }
 
     /// A service that was restarted finds its former run's file, and nobody to name another: it gets a counter, too.

@@ -42,8 +42,8 @@ struct OutputChoice {
     let codec: Codec
     /// The name says another codec than the one that was asked for.
     let isMisnamed: Bool
-    /// Its folder may be a date's, and is made where it is missing.
-    private(set) var needsFolder = false
+    /// What stands ahead of the folders that a date made, which are made where they are missing; nil without a date.
+    private(set) var datedBelow: String?
     /// Where the times of each of its segments go; nil for nowhere, or for an output of its own.
     var timestamps: String?
 
@@ -91,8 +91,8 @@ struct OutputChoice {
     func dated(at time: Int, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
         var choice = self
-        choice.path = SegmentNames(path, expandsTime: true, isUTC: isUTC).name(at: time)
-        choice.needsFolder = true
+        let names = SegmentNames(path, expandsTime: true, isUTC: isUTC)
+        (choice.path, choice.datedBelow) = (names.name(at: time), names.folder)
         return choice
     }
 

@@ -69,11 +69,6 @@ struct RecordCommand: ParsableCommand {
         if let reason = OutputRules(self).refusal ?? OptionRules(self).refusal {
             throw ValidationError(reason)
         }
-        for configuration in stream.configurations(codecs, rate: rate) {
-            do throws(EncoderError) { try configuration.refuseContradictions() } catch {
-                throw ValidationError(error.description)
-            }
-        }
     }
 
     /// Each codec once, in the order of the outputs.

@@ -64,9 +64,12 @@ struct RecordingSession {
     ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
+        try command.foreseeFailures(at: time(nil))
         let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
-        let choices = datedChoices
+        // The source may have been waited for.
+        let now = time(nil)
+        let choices = datedChoices(at: now)
         let supplies = EncoderSupply.supplies(
             command.encoder.request,
             configurations: command.stream.configurations(command.codecs, rate: command.rate),
@@ -74,10 +77,10 @@ struct RecordingSession {
         defer { if hasHungNode(supplies) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for supply in supplies { tracks.append(try track(of: supply)) }
-        try refuseToOverwriteSource(choices)
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
-        let report = try ReportFile(command.reporting)
+        let report = try ReportFile(
+            command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
         let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
         describe(stream, supplies, choices)
@@ -123,11 +126,10 @@ struct RecordingSession {
 
     /// What each output means, with the date of now in the names of single files. Segments and a service's files
     /// take theirs when they begin.
-    private var datedChoices: [OutputChoice] {
+    private func datedChoices(at now: time_t) -> [OutputChoice] {
         guard !command.segments.isSegmented, !ServiceEnvironment.own.isNotified else {
             return command.choices
         }
-        let now = time(nil)
         return command.choices.map { $0.dated(at: now, isUTC: command.segments.utc) }
     }
 
@@ -248,16 +250,6 @@ struct RecordingSession {
         }
     }
 
-    private func refuseToOverwriteSource(_ choices: [OutputChoice]) throws(RecordingError) {
-        guard let device = command.source.device, device != TestSource.name,
-            let source = FileIdentity(path: device)
-        else { return }
-        for path in choices.map(\.path) + [command.reporting.report].compactMap({ $0 })
-        where FileIdentity(path: path) == source {
-            throw .output(OutputError(.usedTwice("the source"), output: path))
-        }
-    }
-
     private func refuseSharing(
         _ sink: any PacketSink, _ others: [any PacketSink], _ report: ReportFile?
     ) throws(OutputError) {
@@ -302,12 +294,10 @@ struct RecordingSession {
 
     private func advice(on supply: EncoderSupply, _ format: PictureFormat) -> SegmentAdvice {
         let framesPerSecond = format.frameRate.framesPerSecond
-        let rate = supply.choice?.details?.rateControl.bitRate.map(Double.init)
         let frames = supply.keyframeInterval.frames(framesPerSecond: framesPerSecond)
         return SegmentAdvice(
             segments: command.segments,
-            // Where nothing is said of the rate it is taken as what camrec would choose.
-            bitRate: rate ?? 0.1 * Double(format.size.area) * framesPerSecond,
+            rate: SegmentAdvice.Rate(supply.choice?.details?.rateControl),
             keyframeDistance: Double(frames) / framesPerSecond)
     }
 

@@ -21,16 +21,21 @@ struct RemuxCommand: ParsableCommand {
               camrec remux out.h265 out.mp4 --fps 30
             """)
 
-    @Argument(help: ArgumentHelp("A raw H.264 or H.265 file.", valueName: "IN"))
+    @Argument(
+        help: ArgumentHelp("A raw H.264 or H.265 file.", valueName: "IN"),
+        transform: PlainValue.text("it is a file's name"))
     var input: String
 
-    @Argument(help: ArgumentHelp("The container: .mkv, .mp4 or .ts.", valueName: "OUT"))
+    @Argument(
+        help: ArgumentHelp("The container: .mkv, .mp4 or .ts.", valueName: "OUT"),
+        transform: PlainValue.text("it is a file named .mkv, .mp4 or .ts"))
     var output: String
 
     @Option(
         help: ArgumentHelp(
             "The pictures' times, as --timestamps wrote them or mkvmerge has them (format v2).",
-            valueName: "FILE"))
+            valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
     var timestamps: String?
 
     @Option(
@@ -48,10 +53,12 @@ struct RemuxCommand: ParsableCommand {
     var verbose = false
 
     func validate() throws {
-        if timestamps != nil, fps != nil { throw ValidationError("--timestamps excludes --fps") }
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
+        if timestamps != nil, fps != nil {
+            throw ValidationError("--timestamps excludes --fps; leave one out")
+        }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
         if ContainerFormat(path: output) == nil {
-            throw ValidationError("'\(output)' must be named .mkv, .mp4 or .ts")
+            throw ValidationError("'\(output)' must be named .mkv, .mp4 or .ts; give it such a name")
         }
     }
 

@@ -9,9 +9,12 @@ final class ReportFile {
     private let file: BufferedFile
 
     /// Nil where no report is wanted.
-    init?(_ options: ReportingOptions) throws(RecordingError) {
-        guard let path = options.report else { return nil }
+    /// - Parameter names: what its name makes of the date; nothing of `-`.
+    init?(_ options: ReportingOptions, names: SegmentNames?, at time: time_t) throws(RecordingError) {
+        guard let names else { return nil }
+        let path = names.name(at: time)
         do throws(OutputError) {
+            if path != names.pattern { try FileOutput.makeFolder(of: path, below: names.folder) }
             // A service that was restarted has nobody to remove its former run's.
             file = try BufferedFile(
                 path: path, overwrite: options.overwrite || ServiceEnvironment.own.isNotified)

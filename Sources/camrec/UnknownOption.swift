@@ -1,10 +1,12 @@
 import Diagnostics
+import Terminal
 
-/// An option that recording does not have, with what to type in its place.
+/// An option that the command does not have, with what to type in its place.
 ///
 /// The parser reports it only if nothing else is wrong: the value of an unknown option would be refused as an
 /// output first.
 enum UnknownOption {
+    /// What other programs call recording's options.
     private static let replacements: [Substring: String] = [
         "-b": "--bitrate", "-c": "--codec", "-d": "--device", "-e": "--encoder", "-f": "--format",
         "-g": "--keyframe-interval", "-i": "--device", "-n": "--frames", "-p": "--profile", "-q": "--quiet",
@@ -13,22 +15,28 @@ enum UnknownOption {
     ]
 
     /// What to say of the first option that is unknown; nil where there is none.
-    /// - Parameters:
-    ///   - arguments: a command line of recording, without the program's name.
-    ///   - names: the long options there are, without dashes.
-    static func mistake(in arguments: [String], names: [String]) -> String? {
-        for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word.count > 1 {
+    static func mistake(in words: CommandLineWords) -> String? {
+        let names = CommandOptions(of: words.command).names
+        for word in words.words.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word.count > 1 {
             let option = word.prefix { $0 != "=" }
             let name = String(option.drop { $0 == "-" })
             if option.hasPrefix("--") ? names.contains(name) : option == "-h" { continue }
-            return "unknown option '\(option)'; \(advice(on: option, name, names))"
+            if ArgumentText.isNegative(word) {
+                return "'\(word)' is not an option; for a file of that name write ./\(word)"
+            }
+            return "unknown option '\(option)'; \(advice(on: option, name, names, words))"
         }
         return nil
     }
 
-    private static func advice(on option: Substring, _ name: String, _ names: [String]) -> String {
-        if option == "-o" || option == "--output" { return "give the OUTPUT alone, without an option" }
-        let nearest = replacements[option] ?? names.nearest(to: name).map { "--\($0)" }
-        return nearest.map { "use \($0)" } ?? "'camrec --help' lists them"
+    private static func advice(
+        on option: Substring, _ name: String, _ names: [String], _ words: CommandLineWords
+    ) -> String {
+        if words.isRecording, option == "-o" || option == "--output" {
+            return "give the OUTPUT alone, without an option"
+        }
+        let known = words.isRecording ? replacements[option] : nil
+        let nearest = known ?? names.nearest(to: name).map { "--\($0)" }
+        return nearest.map { "use \($0)" } ?? "'\(words.help)' lists them"
     }
 }

@@ -8,9 +8,20 @@ import Testing
 @Suite struct ArgumentTests {
     @Test("a negative number belongs to the option before it")
     func negativeNumbers() {
-        #expect(ArgumentText.joiningNegativeNumbers(["--frames", "-1", "x"]) == ["--frames=-1", "x"])
-        let others = ["-", "-v", "--frames=3", "-1", "--", "-2", "x", "-3"]
-        #expect(ArgumentText.joiningNegativeNumbers(others) == others)
+        func joined(_ words: [String]) -> [String] {
+            ArgumentText.joiningNegativeNumbers(words, flags: ["overwrite"])
+        }
+        #expect(joined(["--frames", "-1", "x"]) == ["--frames=-1", "x"])
+        let others = ["-", "-v", "--frames=3", "-1", "--", "-2", "x", "-3", "--overwrite", "-1.h264"]
+        #expect(joined(others) == others)
+    }
+
+    @Test("an option without a value behind its sign does not take the next word")
+    func emptyValue() throws {
+        #expect(
+            ArgumentText.emptyValue(in: ["--frames=9", "--report=", "a.h264"])
+                == "'--report=' has no value; write one, or leave the option out")
+        #expect(ArgumentText.emptyValue(in: ["--control=a=", "--", "--report=", "a="]) == nil)
     }
 
     @Test("words that are not UTF-8 are found")
@@ -28,17 +39,33 @@ import Testing
         #expect(problem.hasPrefix("argument 1, 'c?.', is not UTF-8; "))
     }
 
+    private func unknown(_ words: String...) -> String? { UnknownOption.mistake(in: CommandLineWords(words)) }
+
     @Test(
         "an unknown option is answered with what to type",
         arguments: [
             ("-t", "use --duration"), ("-v", "use --verbose, or --version"), ("-o", "OUTPUT alone"),
             ("--durtion=3", "use --duration"), ("--bitrat", "use --bitrate"),
-            ("-z", "'camrec --help' lists them"),
+            ("-z", "'camrec --help' lists them"), ("-1.h264", "write ./-1.h264"),
         ])
     func unknownOptions(word: String, advice: String) throws {
-        let mistake = UnknownOption.mistake(
-            in: ["-", word, "10s", "x.h264"], names: RecordCommand.longOptions)
-        #expect(try #require(mistake).hasSuffix(advice) || mistake?.contains(advice) == true)
+        #expect(try #require(unknown("-", word, "10s", "x.h264")).contains(advice))
+    }
+
+    @Test(
+        "so is that of every other command",
+        arguments: [
+            ("inspect", "--nall", "use --nal"), ("devices", "--jsn", "use --json"),
+            ("doctor", "--encod", "use --encode"),
+            ("remux", "--timestamp", "use --timestamps"),
+            ("check", "--foo", "'camrec check --help' lists them"),
+            ("adopt", "--foo", "'camrec adopt --help' lists them"),
+            ("ctl", "-t", "'camrec ctl --help' lists them"),
+            ("record", "--framse", "use --frames"), ("inspect", "-o", "'camrec inspect --help' lists them"),
+        ])
+    func unknownOptionsOfCommands(command: String, word: String, advice: String) throws {
+        let mistake = try #require(unknown(command, "x", word))
+        #expect(mistake == "unknown option '\(word)'; \(advice)")
     }
 
     @Test("no option that there is counts as unknown")
@@ -46,7 +73,48 @@ import Testing
         let names = RecordCommand.longOptions
         #expect(names.count > 40)
         let words = names.map { "--\($0)=1" } + ["-", "-h", "--help", "--", "-x"]
-        #expect(UnknownOption.mistake(in: words, names: names) == nil)
+        #expect(UnknownOption.mistake(in: CommandLineWords(words)) == nil)
+    }
+
+    @Test(
+        "what takes one place is not given twice",
+        arguments: ["listen", "report", "timestamps", "device", "settings"])
+    func twice(option: String) throws {
+        func mistake(_ words: [String]) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
+        let words = ["--\(option)", "9982", "--\(option)=9983", "a.h264"]
+        #expect(try #require(mistake(words)).hasPrefix("--\(option) is given twice; leave one out"))
+        #expect(mistake(Array(words.dropFirst(2))) == nil)
+        #expect(mistake(["--\(option)=1", "--", "--\(option)=2"]) == nil)
+        #expect(mistake(["inspect"] + words) == nil)
+    }
+
+    @Test("--output, which settings files have, is not lost beside an OUTPUT")
+    func output() throws {
+        func mistake(_ words: String...) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
+        #expect(try #require(mistake("--output", "a.h264", "b.h264")).hasSuffix("give each OUTPUT alone"))
+        #expect(mistake("--output", "a.h264") == nil && mistake("--output=a.h264", "--output=b.h264") == nil)
+    }
+
+    @Test("of other options the last one counts, or each does")
+    func lastCounts() throws {
+        let words = ["--frames=5", "--frames=6", "--control=a=1", "--control=b=2", "a.h264"]
+        #expect(RepeatedOption.mistake(in: CommandLineWords(words)) == nil)
+        #expect(try RecordCommand.parse(words).length.frames == 6)
+        #expect(try RecordCommand.parse(words).source.controlLists.count == 2)
+    }
+
+    @Test("words that are neither options nor values are found")
+    func operands() {
+        func operands(_ words: String...) -> [String] {
+            CommandLineWords(words).operands(of: CommandOptions(of: RecordCommand.self))
+        }
+        #expect(
+            operands("--frames", "9", "a", "--overwrite", "b", "--size=1x1", "c", "-") == [
+                "a", "b", "c", "-",
+            ])
+        #expect(operands("record", "a", "--", "--frames", "b") == ["a", "--frames", "b"])
+        #expect(operands("a", "--", "--frames") == ["a", "--frames"])
+        #expect(operands("--frames", "-1", "--listen", "9", "--listen") == [])
     }
 
     @Test(

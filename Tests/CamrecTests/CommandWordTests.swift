@@ -5,7 +5,7 @@ import Testing
 /// A word that was meant as a command records nothing.
 @Suite struct CommandWordTests {
     private func mistake(_ arguments: String...) -> String? {
-        CommandWord.mistake(in: arguments, with: arguments)
+        CommandWord.mistake(in: CommandLineWords(arguments), with: arguments)
     }
 
     @Test(
@@ -42,7 +42,42 @@ import Testing
         #expect(mistake("stop", "--codec", "h264") == nil)
         #expect(mistake("stop", "--codec=hevc") == nil)
         #expect(
-            CommandWord.mistake(in: ["stop", "--settings", "x"], with: ["record", "--codec=h264", "stop"])
+            CommandWord.mistake(
+                in: CommandLineWords(["stop", "--settings", "x"]), with: ["record", "--codec=h264", "stop"])
                 == nil)
+    }
+
+    @Test(
+        "a word behind options and outputs is refused as well",
+        arguments: [
+            (
+                ["--device", "test", "stauts"],
+                "'stauts' is not a command; the nearest is 'camrec ctl SOCKET stats'; "
+            ),
+            (
+                ["--frames", "9", "a.h264", "stop"],
+                "'stop' is not a command; the nearest is 'camrec ctl SOCKET stop'; "
+            ),
+            (["record", "inspct"], "'inspct' is not a command; the nearest is 'camrec inspect'; "),
+            (["--quiet", "devices"], "'devices' is a command, and stands first: camrec devices"),
+            (["record", "doctor"], "'doctor' is a command, and stands first: camrec doctor"),
+            (["a.h264", "--", "stop"], "'stop' is not a command; "),
+        ])
+    func behind(words: [String], reason: String) throws {
+        let answer = try #require(CommandWord.mistake(in: CommandLineWords(words), with: words))
+        #expect(answer.hasPrefix(reason))
+    }
+
+    @Test(
+        "options' values and other commands' words are no mistakes",
+        arguments: [
+            ["--device", "test", "a.h264"], ["--encoder", "software", "a.h264"],
+            ["--report", "stop", "a.h264"],
+            ["inspect", "stop"], ["ctl", "socket", "stop"], ["--listen", "camera", "a.h264"],
+            ["help", "inspect"],
+            ["a.h264", "holidays"],
+        ])
+    func values(words: [String]) {
+        #expect(CommandWord.mistake(in: CommandLineWords(words), with: words) == nil)
     }
 }

@@ -1,3 +1,4 @@
+import Encoder
 import Testing
 
 @testable import camrec
@@ -6,56 +7,168 @@ import Testing
 @Suite struct OptionPairTests {
     enum Verdict { case works, refused, warns }
 
-    /// How each option is given, with what it needs besides. An option that is not here fails the test of the table.
-    private static let samples: [String: [String]] = [
-        "device": ["--device=/dev/video0"], "size": ["--size=640x480"], "fps": ["--fps=30"],
-        "format": ["--format=nv12"], "input": ["--input=0"], "standard": ["--standard=PAL"],
-        "pace": ["--pace", "--device=test"], "wait": ["--wait=1s"], "device-timeout": ["--device-timeout=1s"],
-        "control": ["--control=brightness=1"],
-        "restore-controls": ["--restore-controls", "--control=brightness=1"],
-        "frames": ["--frames=9"], "duration": ["--duration=9s"], "encoder": ["--encoder=software"],
-        "render-node": ["--render-node=/dev/dri/renderD128"], "low-power": ["--low-power=on"],
-        "upload": ["--upload=put"],
-        "bitrate": ["--bitrate=2M"], "max-bitrate": ["--max-bitrate=4M"], "rate-window": ["--rate-window=2s"],
-        "qp": ["--qp=24"], "quality": ["--quality=24"], "rate-control": ["--rate-control=vbr"],
-        "codec": ["--codec=h264"], "keyframe-interval": ["--keyframe-interval=1s"],
-        "profile": ["--profile=high"],
-        "level": ["--level=4.1"], "entropy": ["--entropy=cabac"], "bframes": ["--bframes=2"],
-        "max-frame-delay": ["--max-frame-delay=4"], "latency": ["--latency=quality"],
-        "color-range": ["--color-range=full"], "color-matrix": ["--color-matrix=bt709"],
-        "slices": ["--slices=4"],
-        "segment": ["--segment=10m"], "utc": ["--utc", "--segment=10m"],
-        "keep": ["--keep=7d", "--segment=10m"],
-        "min-free": ["--min-free=1G", "--segment=10m"], "sync": ["--sync=5s"], "ring": ["--ring=1m"],
-        "post": ["--post=1m", "--ring=1m"], "listen": ["--listen=9982"],
-        "max-clients": ["--max-clients=4", "--listen=9982"],
-        "max-clients-per-address": ["--max-clients-per-address=2", "--listen=9982"],
-        "client-buffer": ["--client-buffer=1s", "--listen=9982"],
-        "client-timeout": ["--client-timeout=9s", "--listen=9982"],
-        "control-socket": ["--control-socket=/tmp/x"],
-        "overwrite": ["--overwrite"], "report": ["--report=r.json"], "timestamps": ["--timestamps=t.txt"],
-        "quiet": ["--quiet"], "verbose": ["--verbose"],
+    /// An option with a value, and what it needs besides.
+    private struct Sample {
+        let own: String
+        let needs: [String]
+
+        init(_ own: String, needs: String...) { (self.own, self.needs) = (own, needs) }
+    }
+
+    /// How each option is given: where values change what a pair means, once for each, with a name behind a colon.
+    /// An option that is not here fails the test of the table.
+    private static let samples: [String: Sample] = [
+        "device": Sample("--device=/dev/video0"), "device:test": Sample("--device=test"),
+        "device:file": Sample("--device=a.y4m"),
+        "size": Sample("--size=640x480"), "size:large": Sample("--size=3840x2160"),
+        "fps": Sample("--fps=30"), "fps:high": Sample("--fps=240"),
+        "format": Sample("--format=nv12"), "format:auto": Sample("--format=auto"),
+        "format:h264": Sample("--format=h264"), "format:planar": Sample("--format=YU12"),
+        "input": Sample("--input=0"), "standard": Sample("--standard=PAL"),
+        "pace": Sample("--pace", needs: "--device=test"),
+        "pace:no": Sample("--no-pace", needs: "--device=test"),
+        "wait": Sample("--wait=1s"), "wait:not": Sample("--wait=0"),
+        "device-timeout": Sample("--device-timeout=1s"),
+        "control": Sample("--control=brightness=1"),
+        "restore-controls": Sample("--restore-controls", needs: "--control=brightness=1"),
+        "frames": Sample("--frames=9"), "duration": Sample("--duration=9s"),
+        "encoder": Sample("--encoder=software"), "encoder:vaapi": Sample("--encoder=vaapi"),
+        "encoder:auto": Sample("--encoder=auto"),
+        "render-node": Sample("--render-node=/dev/dri/renderD128"),
+        "low-power": Sample("--low-power=on"), "low-power:off": Sample("--low-power=off"),
+        "upload": Sample("--upload=put"), "upload:map": Sample("--upload=map"),
+        "bitrate": Sample("--bitrate=2M"), "max-bitrate": Sample("--max-bitrate=4M"),
+        "max-bitrate:same": Sample("--max-bitrate=2M"), "max-bitrate:low": Sample("--max-bitrate=1M"),
+        "rate-window": Sample("--rate-window=2s"), "qp": Sample("--qp=24"), "quality": Sample("--quality=24"),
+        "rate-control": Sample("--rate-control=vbr"), "rate-control:auto": Sample("--rate-control=auto"),
+        "rate-control:cbr": Sample("--rate-control=cbr"), "rate-control:cqp": Sample("--rate-control=cqp"),
+        "rate-control:icq": Sample("--rate-control=icq"), "rate-control:qvbr": Sample("--rate-control=qvbr"),
+        "codec": Sample("--codec=h264"), "codec:hevc": Sample("--codec=hevc"),
+        "keyframe-interval": Sample("--keyframe-interval=2s"),
+        "profile": Sample("--profile=high"), "profile:main": Sample("--profile=main"),
+        "profile:baseline": Sample("--profile=constrained-baseline"),
+        "level": Sample("--level=4.1"), "level:low": Sample("--level=1"), "level:h264": Sample("--level=1.2"),
+        "level:auto": Sample("--level=auto"),
+        "entropy": Sample("--entropy=cabac"), "entropy:cavlc": Sample("--entropy=cavlc"),
+        "bframes": Sample("--bframes=2"), "bframes:none": Sample("--bframes=0"),
+        "max-frame-delay": Sample("--max-frame-delay=4"),
+        "max-frame-delay:short": Sample("--max-frame-delay=1"),
+        "latency": Sample("--latency=quality"), "color-range": Sample("--color-range=full"),
+        "color-matrix": Sample("--color-matrix=bt709"), "slices": Sample("--slices=4"),
+        "segment": Sample("--segment=10m"), "segment:bytes": Sample("--segment=500M"),
+        "segment:frames": Sample("--segment=1000f"),
+        "utc": Sample("--utc", needs: "--segment=10m"), "keep": Sample("--keep=7d", needs: "--segment=10m"),
+        "keep:bytes": Sample("--keep=100G", needs: "--segment=10m"),
+        "min-free": Sample("--min-free=1G", needs: "--segment=10m"), "sync": Sample("--sync=5s"),
+        "ring": Sample("--ring=1m"), "post": Sample("--post=1m", needs: "--ring=1m"),
+        "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
+        "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
+        "max-clients": Sample("--max-clients=4", needs: "--listen=0.0.0.0:9982"),
+        "max-clients:one": Sample("--max-clients=1", needs: "--listen=0.0.0.0:9982"),
+        "max-clients-per-address": Sample("--max-clients-per-address=2", needs: "--listen=0.0.0.0:9982"),
+        "client-buffer": Sample("--client-buffer=1s", needs: "--listen=0.0.0.0:9982"),
+        "client-timeout": Sample("--client-timeout=9s", needs: "--listen=0.0.0.0:9982"),
+        "control-socket": Sample("--control-socket=/tmp/y"),
+        "overwrite": Sample("--overwrite"), "report": Sample("--report=r.json"),
+        "report:stream": Sample("--report=-"), "timestamps": Sample("--timestamps=t.txt"),
+        "timestamps:stream": Sample("--timestamps=-"), "quiet": Sample("--quiet"),
+        "verbose": Sample("--verbose"),
+        "output": Sample("a.h264"), "output:hevc": Sample("a.h265"), "output:container": Sample("a.mkv"),
+        "output:dated": Sample("%H.h264"), "output:stream": Sample("-"),
+        "output:sent": Sample("tcp://host:1"),
     ]
 
-    /// The pairs that do not just work.
-    private static let exceptions: [Set<String>: Verdict] = [
-        ["quiet", "verbose"]: .refused,
-        // Test pictures are no camera.
-        ["pace", "device"]: .warns, ["pace", "wait"]: .refused, ["pace", "device-timeout"]: .refused,
-        ["pace", "input"]: .refused, ["pace", "standard"]: .refused, ["pace", "control"]: .refused,
-        ["pace", "restore-controls"]: .refused,
-        // Hardware and software.
-        ["encoder", "render-node"]: .refused, ["encoder", "low-power"]: .refused,
-        ["encoder", "upload"]: .refused,
-        // Ways to bound the rate.
-        ["qp", "quality"]: .refused, ["qp", "bitrate"]: .refused, ["qp", "max-bitrate"]: .refused,
-        ["qp", "rate-window"]: .refused, ["qp", "rate-control"]: .refused,
-        ["quality", "rate-control"]: .refused,
-        ["quality", "rate-window"]: .refused,
-        // Segments are never replaced.
-        ["overwrite", "segment"]: .warns, ["overwrite", "utc"]: .warns, ["overwrite", "keep"]: .warns,
-        ["overwrite", "min-free"]: .warns, ["overwrite", "ring"]: .warns, ["overwrite", "post"]: .warns,
+    private static let cameraAlone = [
+        "wait", "wait:not", "device-timeout", "input", "standard", "control", "restore-controls",
     ]
+    private static let hardware = ["render-node", "low-power", "low-power:off", "upload", "upload:map"]
+    private static let rates = [
+        "bitrate", "max-bitrate", "max-bitrate:same", "max-bitrate:low", "rate-window",
+    ]
+    private static let segments = [
+        "segment", "segment:bytes", "segment:frames", "utc", "keep", "keep:bytes", "min-free", "ring", "post",
+    ]
+    /// What makes a coding another than the usual one.
+    private static let coding =
+        rates + [
+            "qp", "quality", "rate-control", "rate-control:cbr", "rate-control:cqp", "rate-control:icq",
+            "rate-control:qvbr", "keyframe-interval", "profile", "profile:main", "profile:baseline", "level",
+            "level:low", "level:h264", "entropy", "entropy:cavlc", "bframes", "max-frame-delay",
+            "max-frame-delay:short", "latency", "color-range", "color-matrix", "slices",
+        ]
+
+    /// The pairs that do not just work: each of the first with each of the second.
+    private static let exceptions: [(first: [String], second: [String], verdict: Verdict)] = [
+        (["quiet"], ["verbose"], .refused),
+        // Sources that are no camera.
+        (["device:test", "device:file", "pace", "pace:no"], cameraAlone, .refused),
+        (["pace", "pace:no"], ["device"], .warns),
+        (["device:test", "pace", "pace:no"], ["format:h264"], .refused),
+        (["device:file"], ["format", "format:h264"], .refused),
+        // The camera codes.
+        (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
+        (["format:h264"], coding, .warns),
+        // Hardware and software.
+        (["encoder"], hardware, .refused),
+        // Ways to bound the rate.
+        (["qp"], rates + ["quality"], .refused), (["quality"], ["rate-window"], .refused),
+        (["bitrate"], ["max-bitrate:low"], .refused),
+        (["rate-control", "rate-control:cbr"], ["qp", "quality"], .refused),
+        (["rate-control:cbr"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
+        (["rate-control:cqp"], rates + ["quality"], .refused),
+        (["rate-control:icq"], rates + ["qp"], .refused), (["rate-control:qvbr"], ["qp"], .refused),
+        // What a standard, a profile or a level has not.
+        (
+            ["codec:hevc", "output:hevc"], ["profile", "profile:baseline", "entropy:cavlc", "level:h264"],
+            .refused
+        ),
+        (["profile:baseline"], ["entropy", "bframes"], .refused),
+        (["max-frame-delay:short"], ["bframes"], .refused),
+        (["level:low", "level:h264"], ["size", "device:test", "pace", "pace:no", "bitrate"], .refused),
+        (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
+        (["level", "level:low", "level:h264"], ["size:large"], .refused),
+        // What is no file.
+        (["output:stream", "output:sent"], segments + ["sync"], .refused),
+        (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
+        (["report:stream"], ["timestamps:stream"], .refused),
+        // Segments are never replaced, nor is what is no file.
+        (["overwrite"], segments + ["output:stream", "output:sent"], .warns),
+        // Whom a limit of an address concerns.
+        (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
+        (["max-clients-per-address"], ["listen:socket"], .refused),
+    ]
+
+    /// The option of a sample's name.
+    private static func option(_ name: String) -> String { String(name.prefix { $0 != ":" }) }
+
+    private static func expected(_ first: String, _ second: String) -> Verdict {
+        exceptions.first { exception in
+            exception.first.contains(first) && exception.second.contains(second)
+                || exception.first.contains(second) && exception.second.contains(first)
+        }?.verdict ?? .works
+    }
+
+    /// The command line of some samples; what both need is given once, and what one gives the other need not.
+    private static func arguments(_ names: String...) -> [String] {
+        let chosen = names.compactMap { samples[$0] }
+        var arguments = chosen.map(\.own)
+        for need in chosen.flatMap(\.needs) where !arguments.contains(where: { isSame($0, need) }) {
+            arguments.append(need)
+        }
+        // A date in the output's name is one of the ways to fill a need.
+        return names.contains { option($0) == "output" } ? arguments : arguments + ["a.h264"]
+    }
+
+    private static func isSame(_ first: String, _ second: String) -> Bool {
+        first.prefix { $0 != "=" } == second.prefix { $0 != "=" }
+    }
+
+    private func refusal(_ arguments: [String]) -> String? {
+        do {
+            _ = try RecordCommand.parse(arguments)
+            return nil
+        } catch { return RecordCommand.message(for: error) }
+    }
 
     private func verdict(_ arguments: [String]) -> Verdict {
         guard let command = try? RecordCommand.parse(arguments) else { return .refused }
@@ -64,28 +177,27 @@ import Testing
 
     @Test("the table has every option of recording")
     func tableIsWhole() {
-        let options = Set(RecordCommand.longOptions).subtracting([
-            "help", "version", "settings", "output", "no-pace",
-        ])
-        #expect(options == Set(Self.samples.keys))
+        let options = Set(RecordCommand.longOptions).subtracting(["help", "version", "settings", "no-pace"])
+        #expect(options == Set(Self.samples.keys.map(Self.option)))
+        let names = Set(Self.exceptions.flatMap { $0.first + $0.second })
+        #expect(names.isSubset(of: Self.samples.keys))
     }
 
     @Test("each option works by itself, with what it needs")
     func alone() {
-        for (name, sample) in Self.samples { #expect(verdict(sample + ["a.h264"]) == .works, "\(name)") }
+        for name in Self.samples.keys { #expect(verdict(Self.arguments(name)) == .works, "\(name)") }
     }
 
     @Test("each pair does what the table says")
     func pairs() {
         let names = Self.samples.keys.sorted()
         for (index, first) in names.enumerated() {
-            for second in names[(index + 1)...] {
-                // A value that is given last counts, and what both need is given once.
-                var arguments = Self.samples[second] ?? []
-                arguments += (Self.samples[first] ?? []).filter { !arguments.contains($0) }
-                if first == "device" || second == "device" { arguments.append("--device=/dev/video0") }
-                let expected = Self.exceptions[[first, second]] ?? .works
-                #expect(verdict(arguments + ["a.h264"]) == expected, "\(first) and \(second)")
+            for second in names[(index + 1)...] where Self.option(first) != Self.option(second) {
+                let arguments = Self.arguments(first, second)
+                let expected = Self.expected(first, second)
+                #expect(verdict(arguments) == expected, "\(arguments.joined(separator: " "))")
+                guard expected == .refused, let reason = refusal(arguments) else { continue }
+                #expect(reason.contains("; "), "no next step: \(reason)")
             }
         }
     }
@@ -99,7 +211,7 @@ import Testing
             (["--client-timeout=1s", "a.h264"], "--client-timeout needs --listen or an output tcp://"),
             (["--sync=5s", "-"], "--sync needs an output that is a file"),
             (["--sync=5s", "--listen=1"], "--sync needs an output that is a file"),
-            (["--rate-window=2s", "--quality=24", "a.h264"], "needs --max-bitrate"),
+            (["--rate-window=2s", "--quality=24", "a.h264"], "add --max-bitrate"),
             (["--device=test", "--wait=1s", "a.h264"], "--wait is for cameras"),
             (["--device=a.y4m", "--device-timeout=1s", "a.h264"], "--device-timeout is for cameras"),
             (["--device=test", "--control=a=1", "a.h264"], "only cameras have controls"),
@@ -113,10 +225,20 @@ import Testing
             (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': it is a port"),
+            (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),
+            (["--listen=unix:@abs"], "write unix:./@abs"),
+            (["--control-socket=@abs", "a.h264"], "write ./@abs"),
+            (["--control-socket=unix:/x", "a.h264"], "a path alone"),
+            (["--device=test", "--format=h264", "a.h264"], "the test source has no H264; try nv12"),
+            (["--device=a.y4m", "--format=mjpeg", "a.h264"], "a .y4m file has no MJPG; leave out --format"),
+            (["%D.h264"], "becomes"), (["--segment=1m", "a%x.h264"], "write %F for the date"),
+            (["--report=r-%D.json", "a.h264"], "write %F for the date"),
+            (["--timestamps=%x.txt", "a.h264"], "write %F for the date"),
         ])
     func needs(arguments: [String], reason: String) throws {
         let error = try #require(throws: (any Error).self) { try RecordCommand.parse(arguments) }
-        #expect(RecordCommand.message(for: error).contains(reason))
+        let message = RecordCommand.message(for: error)
+        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": it is ")))
     }
 
     @Test(
@@ -124,6 +246,9 @@ import Testing
         arguments: [
             ["--client-buffer=1s", "--client-timeout=9s", "tcp://host:1"], ["--sync=5s", "-", "a.h264"],
             ["--rate-window=2s", "--quality=24", "--max-bitrate=4M", "a.h264"], ["--utc", "%H.h264"],
+            ["--utc", "--report=%F.json", "a.h264"],
+            ["--rate-control=cbr", "--bitrate=2M", "--max-bitrate=2M", "a.h264"],
+            ["--level=1", "--fps=30", "a.h264"], ["--max-clients-per-address=2", "--listen=[::]", "a.h264"],
             ["--overwrite", "--segment=1s", "--report=r", "a.h264"],
             ["--no-pace", "--device=a.y4m", "a.h264"],
         ])
@@ -133,6 +258,10 @@ import Testing
         "what has no effect is told",
         arguments: [
             ["--no-pace", "a.h264"], ["--overwrite", "-"], ["--overwrite", "--listen=1"],
+            ["--max-clients-per-address=2", "--listen=localhost:1"],
+            ["--max-clients-per-address=2", "--listen=[::1]:1"],
+            ["--max-clients-per-address=16", "--listen=0.0.0.0:1"],
+            ["--format=h264", "--bitrate=2M", "a.h264"],
         ])
     func useless(arguments: [String]) { #expect(verdict(arguments) == .warns) }
 
@@ -152,42 +281,93 @@ import Testing
             ),
             (["--bframes=3", "--max-frame-delay=1", "a.h264"], "raise --max-frame-delay"),
             (["--level=1", "--bitrate=5M", "a.h264"], "level 1 allows"),
+            (["--format=h264", "--level=1", "--bitrate=5M", "a.h264"], "level 1 allows"),
+            (["--level=3.1", "--size=1920x1080", "a.h264"], "level 3.1 is too low for 1920x1080; use 4"),
+            (
+                ["--level=3.1", "--size=1280x720", "--fps=60", "a.h264"],
+                "1280x720 at 60 frames a second; use 3.2"
+            ),
+            (["--level=1", "--device=test", "a.h265"], "1280x720 at 30 frames a second; use 3.1"),
+            (["--size=16384x16384", "a.h264"], "H.264 has no level for 16384x16384; lower --size"),
         ])
     func contradictions(arguments: [String], reason: String) throws {
         let error = try #require(throws: (any Error).self) { try RecordCommand.parse(arguments) }
-        #expect(RecordCommand.message(for: error).contains(reason))
+        let message = RecordCommand.message(for: error)
+        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": it is ")))
     }
 }
 
 /// Lengths that a stream's rate and keyframes change.
 @Suite struct SegmentAdviceTests {
-    private func advice(_ options: String..., bitRate: Double = 5.5e6, keyframes: Double = 1) throws
-        -> SegmentAdvice
-    {
+    private func advice(
+        _ options: String..., rate: SegmentAdvice.Rate = .average(5.5e6), keyframes: Double = 1
+    ) throws -> SegmentAdvice {
         SegmentAdvice(
-            segments: try SegmentOptions.parse(options), bitRate: bitRate, keyframeDistance: keyframes)
+            segments: try SegmentOptions.parse(options), rate: rate, keyframeDistance: keyframes)
     }
 
     @Test("a ring says how much memory it takes, or how little it holds")
     func ring() throws {
         let fits = try advice("--ring", "30s", "--post", "30s")
-        #expect(fits.notes == ["ring: 30 s, some 21 MB in memory"] && fits.warnings.isEmpty)
+        #expect(fits.notes == ["ring: 30s, some 20 MiB in memory"] && fits.warnings.isEmpty)
         let day = try advice("--ring", "24h")
         #expect(day.notes.isEmpty)
-        #expect(try #require(day.warnings.first).contains("268 MB of memory hold some 7 min at 5.5 Mbit/s"))
+        #expect(
+            day.warnings == [
+                "--ring 24h does not fit: its 256 MiB of memory hold some 7 min at 5.5 Mbit/s; lower --bitrate for more"
+            ])
     }
+
+    @Test("a ring of a quality within a bound holds at least what the bound allows")
+    func boundedRing() throws {
+        let fits = try advice("--ring", "30s", rate: .atMost(5.5e6))
+        #expect(fits.notes == ["ring: 30s, at most 20 MiB in memory"] && fits.warnings.isEmpty)
+        let warnings = try advice("--ring", "1h", rate: .atMost(5.5e6)).warnings
+        #expect(
+            warnings == [
+                "--ring 1h may not fit: at the 5.5 Mbit/s of --max-bitrate its 256 MiB of memory hold 7 min; lower "
+                    + "--max-bitrate to be sure"
+            ])
+    }
+
+    @Test("a ring of a rate that nothing bounds promises no time", arguments: ["1s", "30s", "90m"])
+    func unknownRing(time: String) throws {
+        let advice = try advice("--ring", time, rate: .unknown)
+        let warning = try #require(advice.warnings.first)
+        #expect(advice.notes.isEmpty && advice.warnings.count == 1)
+        #expect(warning.hasPrefix("--ring \(time) may not fit: it has 256 MiB of memory, "))
+        #expect(!warning.contains("bit/s") && warning.hasSuffix("give less, or a --bitrate"))
+    }
+
+    @Test("the rate is what the encoder holds to, not a guess")
+    func rates() {
+        #expect(SegmentAdvice.Rate(.constantBitRate(rate: 9, window: 1)) == .average(9))
+        #expect(SegmentAdvice.Rate(.variableBitRate(rate: 9, maximum: 20, window: 1)) == .average(9))
+        #expect(
+            SegmentAdvice.Rate(.qualityVariableBitRate(quality: 20, rate: 9, maximum: 20, window: 1))
+                == .atMost(20))
+        #expect(SegmentAdvice.Rate(.constantQuantizer(20)) == .unknown)
+        #expect(SegmentAdvice.Rate(.constantQuality(20)) == .unknown)
+        #expect(SegmentAdvice.Rate(nil) == .unknown)
+    }
+
+    @Test(
+        "a time is told as it is given",
+        arguments: ["24h", "90m", "1m", "90s", "1s", "1500ms", "500ms", "100ms", "36h"])
+    func times(text: String) throws { #expect(try TimeSpan.read(text).description == text) }
 
     @Test("--post that ends between two keyframes is told")
     func post() throws {
         #expect(try advice("--ring", "30s", "--post", "1s", keyframes: 1).warnings.isEmpty)
         let warning = try #require(try advice("--ring", "30s", "--post", "1s", keyframes: 10).warnings.first)
-        #expect(warning.contains("--post 1.0 s becomes up to 11 s"))
+        #expect(warning.hasPrefix("--post 1s becomes up to 11 s: "))
     }
 
-    @Test("a size that is smaller than a group of pictures is told")
+    @Test("a size that is smaller than a group of pictures is told, where the rate is known")
     func size() throws {
         let warning = try #require(try advice("--segment", "8k", keyframes: 2).warnings.first)
-        #expect(warning.contains("files become some 1 MB"))
+        #expect(warning.contains("files become some 1 MB") && warning.contains("are 2 s apart"))
+        #expect(try advice("--segment", "8k", rate: .unknown, keyframes: 2).warnings.isEmpty)
         #expect(try advice("--segment", "500M").warnings.isEmpty)
         #expect(try advice("--segment", "10m", keyframes: 600).warnings.isEmpty)
     }

@@ -90,7 +90,13 @@ import Testing
     }
 
     @Test func aMissingFileIsOneProblem() {
-        #expect(throws: SettingsProblem.self) { try SettingsFile(path: "/nowhere/door.conf") }
+        let reason = "no such file; check its name and folder"
+        for path in ["/nowhere/door.conf", "/dev/null/door.conf"] {
+            #expect(throws: SettingsProblem(path: path, line: nil, reason)) { try SettingsFile(path: path) }
+        }
+        let long = String(repeating: "a", count: 5000)
+        let error = #expect(throws: SettingsProblem.self) { try SettingsFile(path: long) }
+        #expect(error?.reason == "reading failed: File name too long; check its name and permissions")
     }
 
     @Test func whatIsNoFileIsNotRead() {

@@ -89,7 +89,12 @@ public struct SettingsFile: Sendable {
 
     private static func read(_ path: String) throws(SettingsProblem) -> String {
         func failure(_ code: Int32) -> SettingsProblem {
-            SettingsProblem(path: path, line: nil, "reading failed: \(String(cString: strerror(code)))")
+            let isMissing = code == ENOENT || code == ENOTDIR
+            return SettingsProblem(
+                path: path, line: nil,
+                isMissing
+                    ? "no such file; check its name and folder"
+                    : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
         }
         // A pipe that nobody writes to is not waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -33,7 +33,9 @@ struct InspectCommand: ParsableCommand {
             66 no such file; 73 cannot create a file; 74 read or write failed; 77 no permission to read.
             """)
 
-    @Argument(help: ArgumentHelp("A raw stream, or - for standard input.", valueName: "FILE|-"))
+    @Argument(
+        help: ArgumentHelp("A raw stream, or - for standard input.", valueName: "FILE|-"),
+        transform: PlainValue.text("it is a file's name, or -"))
     var input: String
 
     @OptionGroup(title: "What is said") var report: InspectReportOptions
@@ -41,19 +43,18 @@ struct InspectCommand: ParsableCommand {
     @OptionGroup(title: "How the stream is read") var reading: InspectReadingOptions
 
     func validate() throws {
-        if input.isEmpty { throw ValidationError("the file's name is empty") }
         let files = conversion.files
         if report.check, report.nal || report.headers || report.json || !files.isEmpty {
             throw ValidationError("--check says one thing only; leave out the other options")
         }
         if files.filter({ $0 == FileSink.standardOutput }).count > 1 {
-            throw ValidationError("only one file can be standard output")
+            throw ValidationError("only one file can be standard output; give the others names")
         }
         if files.contains(FileSink.standardOutput), report.nal || report.headers || report.json {
             throw ValidationError("standard output is taken by '-'; give a file's name")
         }
         if conversion.avcc != nil, conversion.annexb != nil {
-            throw ValidationError("--avcc and --annexb exclude each other")
+            throw ValidationError("--avcc and --annexb exclude each other; leave one out")
         }
     }
 
@@ -87,17 +88,24 @@ struct InspectReportOptions: ParsableArguments {
 
 /// What is made of the stream.
 struct ConversionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write a page with charts, which needs no network.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Write a page with charts, which needs no network.", valueName: "FILE"),
+        transform: Self.fileName)
     var html: String?
 
-    @Option(help: ArgumentHelp("Write the NAL units behind lengths.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Write the NAL units behind lengths.", valueName: "FILE"), transform: Self.fileName
+    )
     var avcc: String?
 
     @Option(
-        help: ArgumentHelp("Write the decoder configuration record (avcC or hvcC).", valueName: "FILE"))
+        help: ArgumentHelp("Write the decoder configuration record (avcC or hvcC).", valueName: "FILE"),
+        transform: Self.fileName)
     var avccRecord: String?
 
-    @Option(help: ArgumentHelp("Write the NAL units behind start codes of 4 bytes.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Write the NAL units behind start codes of 4 bytes.", valueName: "FILE"),
+        transform: Self.fileName)
     var annexb: String?
 
     @Flag(help: "Replace existing files.")
@@ -106,9 +114,7 @@ struct ConversionOptions: ParsableArguments {
     /// The files' names.
     var files: [String] { [html, avcc, avccRecord, annexb].compactMap { $0 } }
 
-    func validate() throws {
-        if files.contains("") { throw ValidationError("a file's name is empty") }
-    }
+    private static let fileName = PlainValue.text("it is a file's name, or -")
 }
 
 /// How the stream is to be understood.
@@ -119,13 +125,17 @@ struct InspectReadingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("annexb or avcc. Default: found out.", valueName: "FORM"))
     var from: StreamForm?
 
-    @Option(help: ArgumentHelp("Bytes of each length in AVCC, read or written: 1, 2 or 4.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of each length in AVCC, read or written: 1, 2 or 4. Default: 4.", valueName: "N"),
+        transform: Self.readLengthSize)
     var lengthSize = 4
 
-    func validate() throws {
-        guard AVCC.LengthSize(rawValue: lengthSize) != nil else {
-            throw ValidationError("--length-size must be 1, 2 or 4")
+    private static func readLengthSize(_ text: String) throws -> Int {
+        guard let size = Int(text), AVCC.LengthSize(rawValue: size) != nil else {
+            throw ValidationError("it is 1, 2 or 4")
         }
+        return size
     }
 }
 

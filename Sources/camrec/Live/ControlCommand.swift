@@ -1,3 +1,5 @@
+import Diagnostics
+
 /// What a line on the control socket means.
 enum ControlCommand: Equatable {
     case keyframe
@@ -36,13 +38,16 @@ enum ControlCommand: Equatable {
         case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))
         case ("bitrate", 1), ("max-bitrate", 1):
             throw Offence(description: "'\(line)' needs a rate; \(BitsPerSecond.requirement)")
-        default: throw Offence(description: "'\(line)' is no command; there are \(Self.all)")
+        default:
+            let nearest = words.first.flatMap { Self.names.nearest(to: String($0)) }
+            let advice = nearest.map { "the nearest is '\($0)'" } ?? "there are \(Self.all)"
+            throw Offence(description: "'\(line)' is not a command; \(advice)")
         }
     }
 
     private static func rate(_ word: Substring) throws(Offence) -> Int {
         guard let rate = BitsPerSecond(argument: String(word)) else {
-            throw Offence(description: "'\(word)' is no bit rate; \(BitsPerSecond.requirement)")
+            throw Offence(description: "'\(word)' is not a bit rate; \(BitsPerSecond.requirement)")
         }
         return rate.value
     }

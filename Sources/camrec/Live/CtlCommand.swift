@@ -25,7 +25,9 @@ struct CtlCommand: ParsableCommand {
             The answer is one line of JSON. Exit codes: 0 done; 64 no such command; 69 refused, or nobody there.
             """)
 
-    @Argument(help: ArgumentHelp("The recording's --control-socket.", valueName: "PATH"))
+    @Argument(
+        help: ArgumentHelp("The recording's --control-socket.", valueName: "PATH"),
+        transform: SocketPath.read)
     var path: String
 
     @Argument(help: ArgumentHelp("What to do, and its value.", valueName: "COMMAND"))

@@ -15,13 +15,15 @@ struct LiveArguments: ParsableArguments {
     /// Where receivers connect to; nil where they cannot.
     var listen: ListeningAddress? { place?.address }
 
-    @Option(help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000. Default: 16.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000. Default: 16.", valueName: "N"),
+        transform: PlainValue.number(1...1000))
     var maxClients: Int?
 
     @Option(
         help: ArgumentHelp(
             "Receivers at a time of one address but this machine's, of --listen. Default: half of --max-clients.",
-            valueName: "N"))
+            valueName: "N"), transform: PlainValue.number(1...1000))
     var maxClientsPerAddress: Int?
 
     @Option(
@@ -34,25 +36,17 @@ struct LiveArguments: ParsableArguments {
         help: ArgumentHelp(
             "Disconnect a receiver that has read nothing for this long: 1s to 1h. Default: 10s.",
             valueName: "TIME"),
-        transform: TimeSpan.read)
-    var clientTimeout: TimeSpan?
+        transform: ClientTimeout.read)
+    var clientTimeout: ClientTimeout?
 
-    @Option(help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"),
+        transform: SocketPath.read)
     var controlSocket: String?
 
     func validate() throws {
-        if let place, place.isUnclear {
-            throw ValidationError("--listen cannot be '\(place)': \(ListeningPlace.requirement)")
-        }
-        guard (1...1000).contains(maxClients ?? 1) else {
-            throw ValidationError("--max-clients must be 1 to 1000")
-        }
-        guard (1...1000).contains(maxClientsPerAddress ?? 1) else {
-            throw ValidationError("--max-clients-per-address must be 1 to 1000")
-        }
-        let timeout = clientTimeout?.seconds ?? 1
-        guard (1...3600).contains(timeout), timeout == timeout.rounded() else {
-            throw ValidationError("--client-timeout must be 1s to 1h, in whole seconds")
+        if let place, let complaint = place.complaint {
+            throw ValidationError("--listen cannot be '\(place)': \(complaint)")
         }
     }
 
@@ -62,7 +56,7 @@ struct LiveArguments: ParsableArguments {
         if let maxClients { options.mostReceivers = maxClients }
         options.mostPerAddress = maxClientsPerAddress
         if let clientBuffer { options.buffer = clientBuffer.value }
-        if let clientTimeout { options.timeout = Int(clientTimeout.seconds) }
+        if let clientTimeout { options.timeout = clientTimeout.seconds }
         return options
     }
 }
@@ -106,6 +100,7 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
     static let requirement =
         "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
 
+    /// Nil where it is none.
     let address: ListeningAddress?
     let description: String
 
@@ -113,8 +108,40 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 
     init?(argument: String) { (address, description) = (ListeningAddress(argument), argument) }
 
-    /// No address, or a flag's value, which a settings file takes for a host's name.
-    var isUnclear: Bool {
-        address == nil || ["yes", "no", "true", "false", "on", "off"].contains(description.lowercased())
+    /// Why it cannot be listened on; nil where it can.
+    var complaint: String? {
+        // A settings file would take a flag's value for a host's name.
+        let flagValues = ["yes", "no", "true", "false", "on", "off"]
+        guard address == nil || flagValues.contains(description.lowercased()) else { return nil }
+        return ListeningAddress.complaint(about: description) ?? Self.requirement
+    }
+}
+
+/// `10s`: how long a receiver may read nothing.
+struct ClientTimeout: ExplainedArgument {
+    static let requirement = "it is a time in whole seconds, 1s to 1h"
+
+    let seconds: Int
+
+    init?(argument: String) {
+        guard let time = TimeSpan(argument: argument), (1...3600).contains(time.seconds),
+            time.seconds == time.seconds.rounded()
+        else { return nil }
+        seconds = Int(time.seconds)
+    }
+}
+
+/// The path of a socket in the file system. What looks like `--listen`'s value is not taken for a file's name.
+enum SocketPath {
+    static func read(_ path: String) throws -> String {
+        if path.isEmpty { throw ValidationError("it is a path, as in /run/camrec/door") }
+        if path.hasPrefix("unix:") || path.contains(",") {
+            throw ValidationError("it is a path alone, without unix: and without commas")
+        }
+        if path.hasPrefix("@") {
+            throw ValidationError(
+                "abstract sockets have no owner; for a file of that name write ./\(path)")
+        }
+        return path
     }
 }

@@ -1,12 +1,15 @@
 import ArgumentParser
 import Encoder
+import Terminal
 
 /// What encodes.
 struct EncoderOptions: ParsableArguments {
     @Option(help: "Which encoder.")
     var encoder: EncoderRequest.Preference = .auto
 
-    @Option(help: ArgumentHelp("The GPU to use, and no other: /dev/dri/renderD128.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp("The GPU to use, and no other: /dev/dri/renderD128.", valueName: "PATH"),
+        transform: PlainValue.text("it is a path, as in /dev/dri/renderD128"))
     var renderNode: String?
 
     @Option(help: "The GPU's low-power encoder (EncSliceLP).")
@@ -17,7 +20,8 @@ struct EncoderOptions: ParsableArguments {
 
     func validate() throws {
         if encoder == .software, renderNode != nil || lowPower != .auto || upload != .auto {
-            throw ValidationError("--encoder software excludes --render-node, --low-power and --upload")
+            throw ValidationError(
+                "--encoder software excludes --render-node, --low-power and --upload; leave them out")
         }
     }
 

@@ -5,14 +5,14 @@ import Encoder
 import Terminal
 
 extension PictureSize: ExplainedArgument {
-    public static let requirement = "it is width and height in pixels, as in 1280x720"
+    public static let requirement = "it is width and height in pixels, as in 1280x720, up to 16384x16384"
 
     /// `640x480`
     public init?(argument: String) { self.init(argument) }
 }
 
 extension FrameRate: ExplainedArgument {
-    public static let requirement = "it is frames a second, as in 30, 29.97 or 30000/1001"
+    public static let requirement = "it is frames a second, as in 30, 29.97 or 30000/1001, up to 1000000"
 
     /// `30`, `29.97`, `30000/1001`
     public init?(argument: String) { self.init(argument) }
@@ -34,7 +34,10 @@ extension UploadMethod: ExpressibleByArgument {}
 extension EncoderConfiguration.Profile: ExpressibleByArgument {}
 extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
 extension EncoderConfiguration.Latency: ExpressibleByArgument {}
-extension ColorEncoding.Range: ExpressibleByArgument {}
+
+extension ColorEncoding.Range: ExplainedArgument {
+    public static let requirement = "it is limited or full"
+}
 
 /// `auto`, or a value.
 struct Automatic<Value: ExpressibleByArgument>: ExpressibleByArgument {
@@ -116,9 +119,22 @@ struct BitsPerSecond: ExplainedArgument {
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
 struct TimeSpan: ExplainedArgument, CustomStringConvertible {
-    static let requirement = "it is a time such as 500ms, 90s, 10m or 24h"
+    static let requirement = "it is a time such as 500ms, 90s, 10m or 24h, up to 27777h"
 
     let seconds: Double
+
+    /// Reads a time within limits.
+    /// - Parameter words: the limits, as in `1s to 1h`.
+    static func reader(
+        _ limits: ClosedRange<Double>, _ words: String
+    ) -> @Sendable (String) throws -> TimeSpan {
+        { argument in
+            guard let time = TimeSpan(argument: argument), limits.contains(time.seconds) else {
+                throw ValidationError("it is a time, \(words)")
+            }
+            return time
+        }
+    }
 
     init(seconds: Double) { self.seconds = seconds }
 
@@ -139,8 +155,12 @@ struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         seconds = number * factor
     }
 
+    /// As it is given: in the largest unit of which it is a whole number.
     var description: String {
-        seconds == seconds.rounded() ? "\(Int(seconds))s" : "\(Int((seconds * 1000).rounded()))ms"
+        for (unit, name) in [(3600.0, "h"), (60, "m"), (1, "s")] where seconds >= unit {
+            if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }
+        }
+        return "\(Int((seconds * 1000).rounded()))ms"
     }
 }
 
@@ -174,7 +194,7 @@ struct Patience: ExplainedArgument {
 
 /// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
 struct KeyframeDistance: ExplainedArgument {
-    static let requirement = "it is frames, a time, or both: 50, 2s, or 50,2s"
+    static let requirement = "it is frames (1 to 1000000), a time, or both: 50, 2s, or 50,2s"
 
     let interval: KeyframeInterval
 

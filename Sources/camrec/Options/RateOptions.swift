@@ -18,30 +18,29 @@ struct RateOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("What --max-bitrate and CBR hold for. Default: 1s.", valueName: "TIME"),
-        transform: TimeSpan.read)
+        transform: TimeSpan.reader(0.001...60, "1ms to 60s"))
     var rateWindow: TimeSpan?
 
-    @Option(help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Constant quantiser, 1 (best) to 51.", valueName: "N"),
+        transform: PlainValue.number(1...51))
     var qp: Int?
 
-    @Option(help: ArgumentHelp("Constant quality, 1 (best) to 51.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Constant quality, 1 (best) to 51.", valueName: "N"),
+        transform: PlainValue.number(1...51))
     var quality: Int?
 
     @Option(help: "Rate-control mode.")
     var rateControl: Automatic<RateControl.Mode> = .auto
 
     func validate() throws {
-        if let qp, !(1...51).contains(qp) { throw ValidationError("--qp must be 1 to 51") }
-        if let quality, !(1...51).contains(quality) { throw ValidationError("--quality must be 1 to 51") }
         if qp != nil, quality != nil || bitrate != nil || maxBitrate != nil {
-            throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate")
+            throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate; leave them out")
         }
         try validateMode()
         if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
-            throw ValidationError("--max-bitrate is below --bitrate")
-        }
-        if let rateWindow, !(0.001...60).contains(rateWindow.seconds) {
-            throw ValidationError("--rate-window must be 1ms to 60s")
+            throw ValidationError("--max-bitrate is below --bitrate; raise it")
         }
     }
 
@@ -49,7 +48,9 @@ struct RateOptions: ParsableArguments {
     private func validateMode() throws {
         let hasRate = bitrate != nil || maxBitrate != nil || rateWindow != nil
         guard let mode = rateControl.value else {
-            if qp != nil, rateWindow != nil { throw ValidationError("--qp excludes --rate-window") }
+            if qp != nil, rateWindow != nil {
+                throw ValidationError("--qp excludes --rate-window; leave it out")
+            }
             return
         }
         let useless: String? =
@@ -63,7 +64,7 @@ struct RateOptions: ParsableArguments {
             default: nil
             }
         if let useless {
-            throw ValidationError("--rate-control \(mode.rawValue) has no use for \(useless)")
+            throw ValidationError("--rate-control \(mode.rawValue) has no use for \(useless); leave that out")
         }
     }
 

@@ -1,18 +1,24 @@
 import ArgumentParser
 import Output
+import Terminal
 
 /// What is said, and where.
 struct ReportingOptions: ParsableArguments {
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Option(help: ArgumentHelp("Write a JSON report at the end.", valueName: "FILE|-"))
+    @Option(
+        help: ArgumentHelp(
+            "Write a JSON report at the end. %Y, %m, ... in its name are the date when recording begins.",
+            valueName: "FILE|-"),
+        transform: PlainValue.text("it is a file's name, or -"))
     var report: String?
 
     @Option(
         help: ArgumentHelp(
             "Write the time of each frame of the first output, for mkvmerge or 'camrec remux'.",
-            valueName: "FILE|-"))
+            valueName: "FILE|-"),
+        transform: PlainValue.text("it is a file's name, or -"))
     var timestamps: String?
 
     @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
@@ -22,10 +28,10 @@ struct ReportingOptions: ParsableArguments {
     var verbose = false
 
     func validate() throws {
-        if timestamps == "" || report == "" { throw ValidationError("a file's name is empty") }
         if timestamps == FileSink.standardOutput, report == FileSink.standardOutput {
-            throw ValidationError("'--report -' and '--timestamps -' both want standard output")
+            throw ValidationError(
+                "'--report -' and '--timestamps -' both want standard output; give one a file")
         }
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
     }
 }

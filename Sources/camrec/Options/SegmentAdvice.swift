@@ -1,30 +1,64 @@
+import Encoder
 import Output
 
 /// What a stream's rate and keyframes make of the lengths that were asked for: memory is bounded, and files begin and
 /// end at keyframes.
 struct SegmentAdvice {
+    /// What is known of a stream's rate, in bits a second.
+    enum Rate: Equatable {
+        case average(Double)
+        /// A quality is held, within a bound.
+        case atMost(Double)
+        /// A quality is held at any rate, or the camera codes.
+        case unknown
+
+        /// - Parameter control: the encoder's; nil where the camera codes.
+        init(_ control: RateControl?) {
+            if let average = control?.bitRate {
+                self = .average(Double(average))
+            } else if let maximum = control?.maximumBitRate {
+                self = .atMost(Double(maximum))
+            } else {
+                self = .unknown
+            }
+        }
+    }
+
     let segments: SegmentOptions
-    /// Bits a second, on average.
-    let bitRate: Double
+    let rate: Rate
     /// Seconds from a keyframe to the next.
     let keyframeDistance: Double
 
     /// What is good to know.
     var notes: [String] {
-        guard let ring = segments.ring, ring.seconds <= heldSeconds else { return [] }
-        return [
-            "ring: \(Self.text(ring.seconds)), some \(Self.megabytes(ring.seconds * bitRate / 8)) in memory"
-        ]
+        guard let ring = segments.ring else { return [] }
+        switch rate {
+        case .average(let bits) where ring.seconds <= Self.heldSeconds(at: bits):
+            return ["ring: \(ring), some \(Self.memory(ring.seconds * bits / 8)) in memory"]
+        case .atMost(let bits) where ring.seconds <= Self.heldSeconds(at: bits):
+            return ["ring: \(ring), at most \(Self.memory(ring.seconds * bits / 8)) in memory"]
+        default: return []
+        }
     }
 
     /// What comes out otherwise than it was asked for.
     var warnings: [String] { [ofRing, ofPost, ofSize].compactMap { $0 } }
 
     private var ofRing: String? {
-        guard let ring = segments.ring, ring.seconds > heldSeconds else { return nil }
-        return
-            "--ring \(ring) does not fit: its \(Self.megabytes(Double(EventRing.Plan.usualByteLimit))) of memory hold "
-            + "some \(Self.text(heldSeconds)) at \(megabits); lower --bitrate for more"
+        guard let ring = segments.ring else { return nil }
+        switch rate {
+        case .average(let bits) where ring.seconds > Self.heldSeconds(at: bits):
+            return "--ring \(ring) does not fit: its \(Self.wholeMemory) of memory hold some "
+                + "\(Self.text(Self.heldSeconds(at: bits))) at \(Megabits(bits)) Mbit/s; lower --bitrate for more"
+        case .atMost(let bits) where ring.seconds > Self.heldSeconds(at: bits):
+            return "--ring \(ring) may not fit: at the \(Megabits(bits)) Mbit/s of --max-bitrate its "
+                + "\(Self.wholeMemory) of memory hold \(Self.text(Self.heldSeconds(at: bits))); lower --max-bitrate to be sure"
+        case .unknown:
+            return
+                "--ring \(ring) may not fit: it has \(Self.wholeMemory) of memory, and how long these last is not "
+                + "known, because nothing bounds the rate; give less, or a --bitrate"
+        case .average, .atMost: return nil
+        }
     }
 
     private var ofPost: String? {
@@ -32,13 +66,15 @@ struct SegmentAdvice {
         let post = Double(segments.postNanoseconds) / 1e9
         guard post < keyframeDistance else { return nil }
         return
-            "--post \(Self.text(post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends ahead of a keyframe, "
-            + "and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
+            "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends ahead "
+            + "of a keyframe, and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
     }
 
     private var ofSize: String? {
-        guard case .bytes(let bytes) = segments.segment?.length else { return nil }
-        let least = bitRate * keyframeDistance / 8
+        guard case .bytes(let bytes) = segments.segment?.length, case .average(let rate) = rate else {
+            return nil
+        }
+        let least = rate * keyframeDistance / 8
         guard Double(bytes) < least else { return nil }
         return
             "--segment: files become some \(Self.megabytes(least)): each begins with a keyframe, and these are "
@@ -46,9 +82,14 @@ struct SegmentAdvice {
     }
 
     /// Seconds that fit into a ring's memory.
-    private var heldSeconds: Double { Double(EventRing.Plan.usualByteLimit) * 8 / max(1, bitRate) }
+    private static func heldSeconds(at bitRate: Double) -> Double {
+        Double(EventRing.Plan.usualByteLimit) * 8 / max(1, bitRate)
+    }
 
-    private var megabits: String { "\((bitRate / 1e5).rounded() / 10) Mbit/s" }
+    private static let wholeMemory = memory(Double(EventRing.Plan.usualByteLimit))
+
+    /// In the unit that --help uses.
+    private static func memory(_ bytes: Double) -> String { "\(Int((bytes / 1_048_576).rounded(.up))) MiB" }
 
     private static func megabytes(_ bytes: Double) -> String {
         bytes < 1e6 ? "\(Int((bytes / 1e3).rounded(.up))) kB" : "\(Int((bytes / 1e6).rounded())) MB"
@@ -56,7 +97,7 @@ struct SegmentAdvice {
 
     private static func text(_ seconds: Double) -> String {
         switch seconds {
-        case ..<10: "\((seconds * 10).rounded() / 10) s"
+        case ..<10: decimalSeconds((seconds * 10).rounded() / 10)
         case ..<120: "\(Int(seconds.rounded())) s"
         case ..<7200: "\(Int((seconds / 60).rounded())) min"
         default: "\(Int((seconds / 3600).rounded())) h"

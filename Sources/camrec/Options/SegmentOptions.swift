@@ -26,31 +26,30 @@ struct SegmentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"),
-        transform: TimeSpan.read)
+        transform: TimeSpan.reader(0.1...3600, "100ms to 1h"))
     var sync: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
             "Keep the latest pictures in memory, at most 256 MiB, and write a file on SIGUSR2 or 'camrec ctl trigger'.",
-            valueName: "TIME"), transform: TimeSpan.read)
+            valueName: "TIME"), transform: TimeSpan.reader(Self.upToADay, "at most 24h"))
     var ring: TimeSpan?
 
     @Option(
         help: ArgumentHelp("How much is written after a trigger. Default: 30s.", valueName: "TIME"),
-        transform: TimeSpan.read)
+        transform: TimeSpan.reader(Self.upToADay, "at most 24h"))
     var post: TimeSpan?
+
+    /// Seconds.
+    private static let upToADay = 0.0...86400
 
     func validate() throws {
         if !isSegmented {
-            if isLimited { throw ValidationError("--keep and --min-free need --segment or --ring") }
+            if isLimited {
+                throw ValidationError("--keep and --min-free need --segment or --ring; add one of these")
+            }
         }
-        if post != nil, ring == nil { throw ValidationError("--post needs --ring") }
-        for (name, time) in [("--ring", ring), ("--post", post)] {
-            if let time, time.seconds > 86400 { throw ValidationError("\(name) must be at most 24h") }
-        }
-        if let sync, !(0.1...3600).contains(sync.seconds) {
-            throw ValidationError("--sync must be 100ms to 1h")
-        }
+        if post != nil, ring == nil { throw ValidationError("--post needs --ring; add it, as in --ring 30s") }
     }
 
     /// Whether names are patterns, and there may be any number of files.
@@ -88,7 +87,8 @@ struct SegmentOptions: ParsableArguments {
 
 /// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
 struct SegmentLength: ExplainedArgument {
-    static let requirement = "it is a time, a size or frames: 10m, 500M or 1000f"
+    static let requirement =
+        "it is a time (100ms to 2777h), a size (4096B to 1000T) or frames, as in 10m, 500M or 1000f"
 
     let length: SegmentSchedule.Length
 
@@ -110,7 +110,8 @@ struct SegmentLength: ExplainedArgument {
 
 /// `7d`, `12h`; `100G`; `50`.
 struct SegmentLimit: ExplainedArgument {
-    static let requirement = "it is an age, a size or a number of files: 7d, 100G or 50"
+    static let requirement =
+        "it is an age of 1s or more, a size, or a number of files from 1, as in 7d, 100G or 50"
 
     let retention: SegmentRetention
 
@@ -134,7 +135,7 @@ struct SegmentLimit: ExplainedArgument {
 
 /// `5G`, `10%`.
 struct FreeSpace: ExplainedArgument {
-    static let requirement = "it is a size or a part of the disk: 5G or 10%"
+    static let requirement = "it is a size up to 1000T, or 0% to 99% of the disk, as in 5G or 10%"
 
     let floor: SegmentRetention.Floor
 

@@ -1,11 +1,13 @@
 import ArgumentParser
 import Capture
+import Terminal
 
 /// Where pictures come from.
 struct SourceOptions: ParsableArguments {
     @Option(
-        help: "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera."
-    )
+        help:
+            "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.",
+        transform: PlainValue.text("it is a camera's path, test, or a .y4m file"))
     var device: String?
 
     @Option(
@@ -28,13 +30,15 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A grabber's input, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"))
+            "A grabber's input, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"),
+        transform: PlainValue.text("it is an input's number or name, as 'camrec devices' lists them"))
     var input: String?
 
     @Option(
         help: ArgumentHelp(
             "The television standard at that input: PAL, NTSC; 'camrec devices' lists them.",
-            valueName: "NAME"))
+            valueName: "NAME"),
+        transform: PlainValue.text("it is a standard's name, as in PAL"))
     var standard: String?
 
     @Flag(
@@ -66,7 +70,7 @@ struct SourceOptions: ParsableArguments {
 
     func validate() throws {
         if restoreControls, controlLists.isEmpty {
-            throw ValidationError("--restore-controls has nothing to restore without --control")
+            throw ValidationError("--restore-controls has nothing to restore without --control; leave it out")
         }
     }
 

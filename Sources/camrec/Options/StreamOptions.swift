@@ -2,6 +2,7 @@ import ArgumentParser
 import Bitstream
 import Capture
 import Encoder
+import Terminal
 
 /// What the stream looks like.
 struct StreamOptions: ParsableArguments {
@@ -25,31 +26,31 @@ struct StreamOptions: ParsableArguments {
     @Option(help: "H.264's entropy coding. Default: CABAC where the profile has it.")
     var entropy: EncoderConfiguration.EntropyMode?
 
-    @Option(help: ArgumentHelp("B frames in a row at most; they reorder and delay.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("B frames in a row at most; they reorder and delay. Default: 0.", valueName: "N"),
+        transform: PlainValue.number(0...16))
     var bframes = 0
 
-    @Option(help: ArgumentHelp("Frames that the encoder may hold back.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Frames that the encoder may hold back.", valueName: "N"),
+        transform: PlainValue.number(0...250))
     var maxFrameDelay: Int?
 
     @Option(help: "Every frame at once, or better pictures later.")
     var latency: EncoderConfiguration.Latency = .realtime
 
-    @Option(help: ArgumentHelp("limited or full. Default: the camera's.", valueName: "RANGE"))
+    @Option(
+        help: ArgumentHelp("limited or full. Default: the camera's.", valueName: "RANGE"),
+        transform: ColorEncoding.Range.read)
     var colorRange: ColorEncoding.Range?
 
     @Option(help: ArgumentHelp("bt601, bt709 or bt2020. Default: the camera's.", valueName: "MATRIX"))
     var colorMatrix: MatrixName?
 
-    @Option(help: ArgumentHelp("Slices a picture, 1 to 32.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp("Slices a picture, 1 to 32. Default: 1.", valueName: "N"),
+        transform: PlainValue.number(1...32))
     var slices = 1
-
-    func validate() throws {
-        guard (0...16).contains(bframes) else { throw ValidationError("--bframes must be 0 to 16") }
-        guard (1...32).contains(slices) else { throw ValidationError("--slices must be 1 to 32") }
-        if let maxFrameDelay, !(0...250).contains(maxFrameDelay) {
-            throw ValidationError("--max-frame-delay must be 0 to 250")
-        }
-    }
 
     /// The configuration of each codec. Where there are several, one does not get what only another has.
     func configurations(_ codecs: [Codec], rate: RateOptions) -> [EncoderConfiguration] {

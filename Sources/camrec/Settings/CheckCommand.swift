@@ -15,7 +15,9 @@ struct CheckCommand: ParsableCommand {
             Exit codes: 0 all is well; 1 one line on standard error for each error, with its place.
             """)
 
-    @Argument(help: ArgumentHelp("Files of settings, such as /etc/camrec/NAME.conf.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("Files of settings, such as /etc/camrec/NAME.conf.", valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
     var files: [String]
 
     func run() throws {

@@ -1,21 +1,22 @@
 import ArgumentParser
 import Diagnostics
-import FoundationEssentials
+import Glibc
+import Recorder
+import Terminal
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
-    static var settingsKeys: SettingsKeys { SettingsKeys(help.compactMap(SettingsKeys.Option.init)) }
+    static var settingsKeys: SettingsKeys {
+        // Those that are left out end the command at once, or name the file itself.
+        let others = ["help", "version", "settings"]
+        return SettingsKeys(
+            CommandOptions(of: Self.self).all.filter { !others.contains($0.name) }.map {
+                .init(name: $0.name, isFlag: $0.isFlag, isRepeating: $0.isRepeating)
+            })
+    }
 
     /// The names of all long options, without dashes.
-    static var longOptions: [String] {
-        help.flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
-    }
-
-    /// The machine-readable help, which --experimental-dump-help prints, is the one public list of options.
-    private static var help: [CommandHelp.Argument] {
-        let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(_dumpHelp().utf8))
-        return help?.command.arguments ?? []
-    }
+    static var longOptions: [String] { CommandOptions(of: Self.self).names }
 
     /// The arguments of a settings file, valid by themselves but for an output that may be missing.
     static func arguments(ofSettings path: String) throws(SettingsProblems) -> [String] {
@@ -87,10 +88,12 @@ extension RecordCommand {
     /// Why a recording would not begin with these arguments; nil where it would.
     private static func refusal(of arguments: [String]) -> String? {
         do {
-            _ = try parsed(arguments)
+            try parsed(arguments).foreseeFailures(at: time(nil))
             return nil
+        } catch let error as RecordingError {
+            return error.description
         } catch {
-            return message(for: error).split(separator: "\n").joined(separator: " ")
+            return ParserMessage.line(message(for: error))
         }
     }
 }
@@ -101,36 +104,5 @@ struct SettingsProblems: Error {
 
     init(_ problems: [SettingsProblem]) {
         self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
-    }
-}
-
-/// What ArgumentParser's machine-readable help says of a command (`ToolInfoV0` of its ArgumentParserToolInfo).
-private struct CommandHelp: Decodable {
-    let command: Command
-
-    struct Command: Decodable {
-        let arguments: [Argument]
-    }
-
-    struct Argument: Decodable {
-        let kind: String
-        let isRepeating: Bool
-        let names: [Name]?
-    }
-
-    struct Name: Decodable {
-        let kind: String
-        let name: String
-    }
-}
-
-extension SettingsKeys.Option {
-    /// Nil for what makes no setting: arguments without a name, and options that end the command at once or name
-    /// the file itself.
-    fileprivate init?(_ argument: CommandHelp.Argument) {
-        guard let name = argument.names?.first(where: { $0.kind == "long" })?.name,
-            !["help", "version", "settings"].contains(name)
-        else { return nil }
-        self.init(name: name, isFlag: argument.kind == "flag", isRepeating: argument.isRepeating)
     }
 }

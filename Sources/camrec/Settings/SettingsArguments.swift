@@ -10,7 +10,8 @@ enum SettingsArguments {
     static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
         let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
         let name = arguments.first.flatMap { subcommands.contains($0) ? $0 : nil }
-        guard name == nil || name == RecordCommand.name, let path = path(in: arguments) else {
+        // The parser says what an empty name has to be.
+        guard name == nil || name == RecordCommand.name, let path = path(in: arguments), !path.isEmpty else {
             return arguments
         }
         let given = arguments.dropFirst(name == nil ? 0 : 1)

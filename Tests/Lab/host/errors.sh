@@ -31,6 +31,9 @@ for word in stop status list play inspct; do
 done
 refuses "mistyped: with a file behind it" 64 "'inspct' is not a command; the nearest is 'camrec inspect'" inspct --nal x.h264
 refuses "mistyped: behind options" 64 "'stop'.* add --codec h264" "${small[@]}" --frames 1 stop
+refuses "mistyped: behind an output" 64 "'stauts' is not a command; the nearest is 'camrec ctl SOCKET stats'" "${small[@]}" --frames 1 out.h264 stauts
+refuses "mistyped: a command behind options" 64 "'devices' is a command, and stands first: camrec devices" --device test devices
+check "mistyped: no file of that name" test ! -e stauts -a ! -e devices -a ! -e out.h264
 records "a bare word is a file where --codec says so" "${small[@]}" --frames 10 --codec h264 stop && check "a bare word: recorded" is_sound stop --frames 10
 for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do
     refuses "output: $name does not say the codec" 64 "'$name': .*--codec h264" "${small[@]}" --frames 1 "$name"
@@ -41,6 +44,32 @@ mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs
 check "output: /dev/stdout" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
 day=$(date +%F)
+refuses "a date: a folder ahead of it is not made" 73 'no such folder; make it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
+refuses "a date: nor where there are segments" 73 'no such folder; make it first' "${small[@]}" --frames 5 --segment 2f 'dated/%F/a.h264'
+refuses "a date: nor of a report" 73 'no such folder; make it first' "${small[@]}" --frames 5 --report 'dated/%F/a.json' a.h264
+dated_at_begin() { # the source is a pipe, whose writer comes two seconds later
+    local pid begin status=0
+    mkdir late && mkfifo late/source.y4m
+    "$CAMREC" --device late/source.y4m "${quick[@]}" --report 'late/%s.json' 'late/%s.h264' 2>stderr &
+    pid=$!
+    begin=$(($(date +%s) + 2))
+    while [ "$(date +%s)" -lt $begin ]; do sleep 0.1; done
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=64x64:r=25 -frames:v 5 -pix_fmt yuv420p -f yuv4mpegpipe late/source.y4m
+    wait $pid || status=$?
+    [ $status = 0 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+    for name in late/*.h264 late/*.json; do
+        name=${name#late/}
+        [ "${name%.*}" -ge $begin ] || { echo "$name is older than $begin"; return 1; }
+    done
+}
+check "a date: that of the recording's begin, whatever was waited for" dated_at_begin
+for conversion in %D %x %Ex; do
+    refuses "a date: $conversion has slashes" 64 "$conversion becomes '.*/.*', .*; write %F for the date" "${small[@]}" --frames 5 "a-$conversion.h264"
+done
+refuses "a date: %D in a report's name" 64 '%D becomes .*; write %F' "${small[@]}" --frames 5 --report 'a-%D.json' a.h264
+check "a date: nothing was made" test -z "$(find . -name 'dated*' -o -name 'a-*' -o -name 'a.h264')"
+records "a date in a report's name" "${small[@]}" --frames 5 --utc --report '%Y/report.json' a.h264 && check "a date: the report is there" test -s "$(date -u +%Y)/report.json" -a ! -e %Y
+mkdir dated
 records "a date in a single file's name" "${small[@]}" --frames 5 'dated/%F/a.h264' && check "a date: its folder is made" test -s "dated/$day/a.h264" -o -s "dated/$(date +%F)/a.h264"
 says_usage() { # PATTERN ARGUMENTS...: exit code 64, and a line that says what to type
     local pattern=$1 status=0
@@ -48,8 +77,20 @@ says_usage() { # PATTERN ARGUMENTS...: exit code 64, and a line that says what t
     camrec "${small[@]}" "$@" out.h264 || status=$?
     [ $status = 64 ] && [ "$(wc -l <stderr)" = 1 ] && grep -qE -- "$pattern" stderr || { echo "exit code $status: $(cat stderr)"; return 1; }
 }
-check "message: --frames -1" says_usage '--frames must be at least 1' --frames -1
-check "message: --qp -4" says_usage '--qp must be 1 to 51' --qp -4
+check "message: --frames -1" says_usage "'-1' is invalid for '--frames <N>': it is a whole number, 1 or more" --frames -1
+check "message: --frames abc" says_usage "'--frames <N>': it is a whole number, 1 or more" --frames abc
+check "message: --qp -4" says_usage "'--qp <N>': it is a whole number, 1 to 51" --qp -4
+check "message: --rate-control abr" says_usage "'abr' is invalid for .*: it is auto, cbr, vbr, cqp, icq or qvbr; see 'camrec --help'$" --rate-control abr
+check "message: --overwrite -1.h264" says_usage "'-1.h264' is not an option; for a file of that name write \./-1.h264$" --overwrite -1.h264
+check "message: --report= does not take the OUTPUT" says_usage "'--report=' has no value; write one, or leave the option out$" --report=
+check "message: --report twice" says_usage '--report is given twice; leave one out' --report a --report b
+check "message: a newline in a name" says_usage "'a\\\\x0ab.xyz': '.xyz' is not a kind of video" $'a\nb.xyz'
+refuses "message: --device with nothing" 64 "it is a camera's path, test, or a .y4m file" --device '' out.h264
+refuses "message: --device tset" 66 'camrec: tset: no such device; use --device test$' --device tset out.h264
+refuses "message: --device tset with segments is not waited for" 66 'tset: no such device' --device tset --segment 1s out.h264
+refuses "message: the test source has no H.264" 64 'test: the test source has no H264; try nv12' --device test --format h264 out.h264
+refuses "message: an option of inspect" 64 "unknown option '--nall'; use --nal$" inspect --nall out.h264
+refuses "message: an option that inspect has not" 64 "unknown option '--frobnicate'; 'camrec inspect --help' lists them$" inspect --frobnicate out.h264
 check "message: -v" says_usage "'-v'; use --verbose, or --version" -v
 check "message: -t" says_usage "'-t'; use --duration" -t 10s
 check "message: -o" says_usage "'-o'; give the OUTPUT alone" -o x.h264
@@ -60,6 +101,9 @@ check "message: --size 640" says_usage '1280x720' --size 640
 check "message: --level 9.9" says_usage 'as in 4.1, or auto' --level 9.9
 refuses "message: a name that is not UTF-8" 64 "'caf.\.h264', is not UTF-8" "${small[@]}" --frames 1 $'caf\xe9.h264'
 INVOCATION_ID=0123 refuses "no service: INVOCATION_ID in a shell" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
+
+# Every option of every command, with values that nobody means and bytes that are no text.
+check "walk: each value is taken, or told what it has to be" "$PYTHON" "$LAB/verify/values.py" "$CAMREC"
 
 # 65: bad input
 refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
@@ -156,10 +200,11 @@ survives() { # the run that wrote good.h264, good.h265 and, in vain, /dev/full
         report report.json 'hasattr(outputs[1], "error")' 'outputs[1].written == 0' 'not hasattr(outputs[0], "error")' 'outputs[2].written == 60'
 }
 check "outputs: one that fails does not stop the others" survives
-refuses "outputs: one file twice" 73 'same.h264' "${small[@]}" --frames 5 same.h264 ./same.h264
+refuses "outputs: one file twice" 73 '\./same.h264: given twice: it is also an output; give another name$' "${small[@]}" --frames 5 same.h264 ./same.h264
+refuses "outputs: one name twice, with --overwrite" 73 'camrec: same.h264: given twice: it is also an output' "${small[@]}" --overwrite --frames 5 same.h264 same.h264
 check "outputs: one file twice leaves nothing behind" test ! -e same.h264
 refuses "outputs: standard output twice" 64 "'-'.*twice" "${small[@]}" --frames 5 - -
-refuses "outputs: a report that is one of them" 73 'exists' "${small[@]}" --frames 5 --report mixed.h264 mixed.h265 mixed.h264
+refuses "outputs: a report that is one of them" 73 'mixed.h264: given twice: it is also an output' "${small[@]}" --frames 5 --report mixed.h264 mixed.h265 mixed.h264
 refuses "outputs: a container that camrec does not write" 64 'does not write \.avi; use \.mkv' "${small[@]}" --frames 5 out.avi
 refuses "codec: a picture too small for H.265" 69 'libx265 encodes 16x16 and more, not 8x8' --device test --size 8x8 "${quick[@]}" --frames 5 none.h265
 refuses "codec: unknown" 64 'codec' "${small[@]}" --frames 5 --codec vp8 out.h264

@@ -165,8 +165,9 @@ records "listening: without a port" "${source[@]}" --frames 1 --verbose --listen
 refuses "orders: another recording cannot take the socket" 73 'listens there already' "${source[@]}" --frames 1 --control-socket ctl other.h264
 refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264
 check "orders: neither leaves a file" test ! -e other.h264
-refuses "orders: an unknown one" 64 "'dance' is no command" ctl ctl dance
-refuses "orders: no rate" 64 "'1' is no bit rate; it is 1k to 2000M" ctl ctl bitrate 1
+refuses "orders: an unknown one" 64 "'dance' is not a command; there are keyframe" ctl ctl dance
+refuses "orders: a mistyped one" 64 "'stauts' is not a command; the nearest is 'stats'" ctl ctl stauts
+refuses "orders: no rate" 64 "'1' is not a bit rate; it is 1k to 2000M" ctl ctl bitrate 1
 refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; it is 1k to 2000M" ctl ctl bitrate
 above() {
     local answer
@@ -346,6 +347,16 @@ for buffer in 61s 50ms 0 1B 100GB 5x; do
     refuses "buffer: $buffer" 64 "'--client-buffer .*': it is a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
 done
 records "buffer: the least" "${source[@]}" --frames 1 --listen 0 --client-buffer 4kB || true
+refuses "unix: a mistyped mode" 64 'only a mode may follow it; write unix:sk,mode=660' "${source[@]}" --frames 1 --listen unix:sk,mdoe=660
+refuses "unix: two places" 64 'a path has no comma' "${source[@]}" --frames 1 --listen unix:sk,unix:sk2
+refuses "unix: an abstract socket" 64 'write unix:\./@abs' "${source[@]}" --frames 1 --listen unix:@abs
+refuses "unix: a path that is too long" 73 'has 107 bytes at most' "${source[@]}" --frames 1 --listen "unix:x$(printf '%0107d' 0)"
+refuses "orders: not at an abstract socket" 64 'write \./@abs' "${source[@]}" --frames 1 --control-socket @abs other.h264
+refuses "listening: at two places" 64 'listen is given twice; leave one out' "${source[@]}" --frames 1 --listen 0 --listen 0.0.0.0:0
+check "unix: nothing was made" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"
+records "limit of an address: of this machine" "${source[@]}" --frames 1 --listen 0 --max-clients-per-address 2 && says "limit of an address: it has no effect" 'has no effect: 127\.0\.0\.1:0 is open to this machine alone'
+records "limit of an address: of the network" "${source[@]}" --frames 1 --listen 0.0.0.0:0 --max-clients-per-address 2 && check "limit of an address: it has an effect" bash -c '! grep -q "no effect" stderr'
+refuses "time-out: of nothing" 64 "'--client-timeout <TIME>': it is a time in whole seconds, 1s to 1h" "${source[@]}" --frames 1 --listen 0 --client-timeout 0
 refuses "time-out: of seconds" 64 'in whole seconds' "${source[@]}" --frames 1 --listen 0 --client-timeout 1.5s
 refuses "address: no address" 64 'tcp://HOST:PORT' "${source[@]}" --frames 1 tcp://
 refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1

@@ -91,8 +91,8 @@ END
 cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
-camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720
-camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate
+camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
+camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is in line 8 already; leave one out
 camrec: bad.conf:10: camrec does not write .avi; use .mkv, .mp4, .ts or a raw .h264 or .h265
@@ -118,6 +118,30 @@ printf 'output = a.h264\nlisten = yes\n' >impossible.conf
 refuses "check: listen is no flag" 1 "impossible.conf:2: --listen cannot be 'yes': it is a port" check impossible.conf
 printf 'output = a.h264\nmax-clients = 3\n' >impossible.conf
 refuses "check: an option without what it needs" 1 'impossible.conf:2: --max-clients needs --listen' check impossible.conf
+
+mistaken() { # PATTERN LINE...: of a file with these lines, check names the last
+    local pattern=$1
+    shift
+    printf '%s\n' "$@" >impossible.conf
+    refuses "check: ${!#}" 1 "^camrec: impossible.conf:$#: $pattern" check impossible.conf
+}
+mistaken 'same.h264: given twice: it is also an output; give another name' 'output = same.h264' 'output = same.h264'
+mistaken '\./same.h264: given twice' 'output = same.h264' 'output = ./same.h264'
+mistaken 'a.h264: given twice: it is also an output' 'output = a.h264' 'report = a.h264'
+mistaken '.*: too long for a socket, whose path has 107 bytes at most; take a shorter one' 'output = a.h264' "listen = unix:x$(printf '%0107d' 0)"
+mistaken '.*: too long for a socket' 'output = a.h264' "control-socket = x$(printf '%0107d' 0)"
+mistaken '.*only a mode may follow it; write unix:sk,mode=660' 'output = a.h264' 'listen = unix:sk,mdoe=660'
+mistaken 'test: the test source has no H264; try nv12' 'output = a.h264' 'device = test' 'format = h264'
+mistaken 'a.y4m: a .y4m file has no MJPG; leave out --format' 'output = a.h264' 'device = a.y4m' 'format = mjpeg'
+mistaken 'level 3.1 is too low for 1920x1080 at 30 frames a second; use 4' 'output = a.h264' 'size = 1920x1080' 'fps = 30' 'level = 3.1'
+mistaken 'level 3.1 is too low for 1280x720 at 60 frames a second; use 3.2' 'device = test' 'level = 3.1' 'fps = 60'
+mistaken 'H.264 has no level for 16384x16384; lower --size' 'size = 16384x16384'
+mistaken 'tset: no such device; use --device test' 'output = a.h264' 'device = tset'
+mistaken "'%D.h264': %D becomes '.*'.*; write %F" 'output = %D.h264'
+printf 'device = test\nlisten = 9982\nmax-clients-per-address = 3\nformat = nv12\n' >useless.conf
+records "check: what has no effect is no mistake" check useless.conf && says "check: but told" 'useless.conf: --max-clients-per-address has no effect'
+printf 'output = a.h264\nformat = h264\nbitrate = 2M\n' >useless.conf
+records "check: a rate for the camera's own coding is no mistake" check useless.conf && says "check: but told, too" 'have no effect; leave them out'
 
 printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
 check "check: a byte order mark is none" "$CAMREC" check marked.conf

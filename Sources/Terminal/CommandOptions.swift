@@ -1,0 +1,55 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// The options of a command, as ArgumentParser's machine-readable help lists them.
+public struct CommandOptions {
+    /// A long option, without its dashes.
+    public struct Option: Equatable {
+        /// The first of `names`; a flag and what turns it round are options of their own.
+        public let name: String
+        /// It takes no value.
+        public let isFlag: Bool
+        /// It may be given several times, and each counts.
+        public let isRepeating: Bool
+    }
+
+    /// In the order of the help.
+    public let all: [Option]
+
+    /// The options of a command; --experimental-dump-help prints the one public list of them.
+    public init(of command: any ParsableCommand.Type) {
+        let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(command._dumpHelp().utf8))
+        all = (help?.command.arguments ?? []).flatMap { argument in
+            (argument.names ?? []).filter { $0.kind == "long" }.map {
+                Option(
+                    name: $0.name, isFlag: argument.kind == "flag", isRepeating: argument.isRepeating)
+            }
+        }
+    }
+
+    /// Without dashes.
+    public var names: [String] { all.map(\.name) }
+
+    /// The names of those that take no value.
+    public var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
+}
+
+/// What ArgumentParser's machine-readable help says of a command (`ToolInfoV0` of its ArgumentParserToolInfo).
+private struct CommandHelp: Decodable {
+    let command: Command
+
+    struct Command: Decodable {
+        let arguments: [Argument]?
+    }
+
+    struct Argument: Decodable {
+        let kind: String
+        let isRepeating: Bool
+        let names: [Name]?
+    }
+
+    struct Name: Decodable {
+        let kind: String
+        let name: String
+    }
+}

@@ -1,0 +1,25 @@
+/// What ArgumentParser says of a command line, as one line.
+public enum ParserMessage {
+    private static let list = ". Please provide one of "
+
+    /// The message with a list of values as a sentence, and without its full stop.
+    ///
+    /// Other lines are those of a value, which is shown with codes in their place (`printable`).
+    public static func line(_ message: String) -> String {
+        guard let range = message.ranges(of: list).last else {
+            // The one text of several lines in which no value stands is about shells.
+            let isAboutShells = message.contains("--generate-completion-script")
+            let line = isAboutShells ? message.split(separator: "\n").joined(separator: " ") : message
+            return line.hasSuffix(".") ? String(line.dropLast()) : line
+        }
+        return "\(message[..<range.lowerBound]): it is \(values(message[range.upperBound...]).alternatives)"
+    }
+
+    /// Few values stand in quotes, on the same line; many have a line each.
+    private static func values(_ list: Substring) -> [String] {
+        let bullets = list.split(separator: "\n").dropFirst()
+        guard bullets.isEmpty else { return bullets.map { String($0.drop { " -".contains($0) }) } }
+        return list.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+            .compactMap { $0.offset.isMultiple(of: 2) ? nil : String($0.element) }
+    }
+}

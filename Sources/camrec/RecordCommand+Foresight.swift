@@ -1,0 +1,55 @@
+import Capture
+import Glibc
+import Network
+import Output
+import Recorder
+
+extension RecordCommand {
+    /// Fails with what a recording would fail with later, as far as that can be known before a device is opened or a
+    /// file is made.
+    /// - Parameter time: seconds since 1970, for the dates in names.
+    func foreseeFailures(at time: time_t) throws(RecordingError) {
+        do throws(CaptureError) {
+            try CaptureSource.refuseImpossible(source.device, request: source.request)
+        } catch { throw .capture(error) }
+        do throws(NetworkError) {
+            for path in socketPaths { try PathListener.refuseUnusable(path) }
+        } catch { throw .output(OutputError(.network(error), output: error.address)) }
+        do throws(OutputError) { try refusePlacesUsedTwice(at: time) } catch { throw .output(error) }
+    }
+
+    private var socketPaths: [String] {
+        var paths = [live.controlSocket].compactMap { $0 }
+        if case .path(let path, _)? = live.listen { paths.append(path) }
+        return paths
+    }
+
+    private func refusePlacesUsedTwice(at time: time_t) throws(OutputError) {
+        var uses: [FilePlace: String] = [:]
+        for (path, use) in places(at: time) {
+            // Whatever is written to /dev/null does not mix; standard output has rules of its own.
+            guard path != FileSink.standardOutput, FileIdentity(path: path) != FileIdentity(path: "/dev/null")
+            else { continue }
+            if let earlier = uses.updateValue(use, forKey: FilePlace(path)) {
+                throw OutputError(.usedTwice(earlier), output: path)
+            }
+        }
+    }
+
+    /// Each name with what it is for: what is read first, then what is written.
+    private func places(at time: time_t) -> [(path: String, use: String)] {
+        let source = self.source.device.map { $0 == TestSource.name ? nil : ($0, "the source") } ?? nil
+        let outputs = choices.filter { if case .live = $0.form { false } else { true } }
+        let timestamps = choices.compactMap(\.timestamps).map {
+            (segments.names($0).name(at: time), "--timestamps")
+        }
+        let report = reporting.report.map { (segments.names($0).name(at: time), "--report") }
+        return [source, settings.settings.map { ($0, "the settings file") }].compactMap { $0 }
+            + outputs.map { ($0.dated(at: time, isUTC: segments.utc).path, use(of: $0)) }
+            + timestamps + [report].compactMap { $0 } + socketPaths.map { ($0, "a socket") }
+    }
+
+    private func use(of choice: OutputChoice) -> String {
+        if case .timestamps = choice.form { "--timestamps" } else { "an output" }
+    }
+}

@@ -1,0 +1,108 @@
+import Glibc
+import Output
+import Recorder
+import Testing
+
+@testable import camrec
+
+/// What a recording would fail with is known before a device is opened.
+@Suite struct ForesightTests {
+    private func failure(_ arguments: String...) throws -> RecordingError? {
+        let command = try RecordCommand.parse(arguments)
+        do throws(RecordingError) {
+            try command.foreseeFailures(at: 0)
+            return nil
+        } catch { return error }
+    }
+
+    @Test(
+        "one place is used once",
+        arguments: [
+            (["same.h264", "same.h264"], "same.h264: given twice: it is also an output; give another name"),
+            (
+                ["same.h264", "./same.h264"],
+                "./same.h264: given twice: it is also an output; give another name"
+            ),
+            (["/tmp/x.h264", "/tmp//./x.h264"], "given twice: it is also an output"),
+            (["--report=a.h264", "a.h264"], "a.h264: given twice: it is also an output"),
+            (["--timestamps=a.h264", "a.h264"], "a.h264: given twice: it is also an output"),
+            (["--report=r", "--timestamps=r", "a.h264"], "r: given twice: it is also --timestamps"),
+            (["--control-socket=r", "--report=r", "a.h264"], "r: given twice: it is also --report"),
+            (["--control-socket=r", "--listen=unix:r", "a.h264"], "r: given twice: it is also a socket"),
+            (
+                ["--device=a.y4m", "--codec=h264", "--report=a.y4m", "a.h264"],
+                "a.y4m: given twice: it is also the source"
+            ),
+            (["--utc", "%Y.h264", "1970.h264"], "1970.h264: given twice: it is also an output"),
+            (["--utc", "--report=%Y.h264", "1970.h264"], "1970.h264: given twice: it is also an output"),
+            (["--segment=1m", "%Y.h264", "%Y.h264"], "given twice: it is also an output"),
+            (
+                ["--segment=1m", "--timestamps=t", "--report=t", "%Y.h264"],
+                "t: given twice: it is also --timestamps"
+            ),
+            (["nowhere/a.h264", "nowhere/./a.h264"], "given twice: it is also an output"),
+            (["--settings=a.h264", "a.h264"], "a.h264: given twice: it is also the settings file"),
+        ])
+    func usedTwice(arguments: [String], reason: String) throws {
+        let command = try RecordCommand.parse(arguments)
+        let error = #expect(throws: RecordingError.self) { try command.foreseeFailures(at: 0) }
+        #expect(try #require(error?.description).contains(reason))
+        #expect(error.map(camrec.ExitStatus.init) == .cannotCreate)
+    }
+
+    @Test(
+        "other places are no trouble",
+        arguments: [
+            ["a.h264", "a.h265"], ["/dev/null", "/dev/null", "--codec=h264"], ["-", "--report=a"],
+            ["nowhere/a.h264", "a.h264"], ["nowhere/a.h264", "/nowhere/a.h264"],
+            ["--device=test", "--report=test", "a.h264"],
+            ["%Y.h264", "%m.h264"], ["--listen=unix:a", "--control-socket=b", "c.h264"],
+        ])
+    func different(arguments: [String]) throws {
+        let command = try RecordCommand.parse(arguments)
+        #expect(throws: Never.self) { try command.foreseeFailures(at: 0) }
+    }
+
+    @Test("one file under two names is found where it is there")
+    func links() throws {
+        let folder = "/tmp/camrec-places-\(getpid())"
+        try #require(mkdir(folder, 0o700) == 0)
+        defer {
+            for name in ["a.h264", "b.h264", "link/", "link"] { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+        close(open("\(folder)/a.h264", O_CREAT | O_WRONLY, 0o600))
+        symlink("a.h264", "\(folder)/b.h264")
+        symlink(".", "\(folder)/link")
+        #expect(FilePlace("\(folder)/a.h264") == FilePlace("\(folder)/b.h264"))
+        #expect(FilePlace("\(folder)/new.h264") == FilePlace("\(folder)/link/new.h264"))
+        #expect(FilePlace("\(folder)/new.h264") != FilePlace("\(folder)/other.h264"))
+        let error = try #require(try failure("\(folder)/a.h264", "\(folder)/b.h264"))
+        #expect(error.description.contains("given twice"))
+    }
+
+    @Test("a socket's path has an end")
+    func longPath() throws {
+        let path = String(repeating: "x", count: 108)
+        for option in ["--listen=unix:\(path)", "--control-socket=\(path)"] {
+            let error = try #require(try failure(option, "a.h264"))
+            #expect(error.description.contains("107 bytes at most; take a shorter one"))
+            #expect(camrec.ExitStatus(error) == .cannotCreate)
+        }
+        #expect(try failure("--listen=unix:\(path.dropLast())", "a.h264") == nil)
+    }
+
+    @Test("a device's name that nothing has is answered with the nearest")
+    func devices() throws {
+        let error = try #require(try failure("--device=tset", "a.h264"))
+        #expect(error.description == "tset: no such device; use --device test")
+        #expect(camrec.ExitStatus(error) == .noDevice)
+        #expect(
+            try failure("--device=null", "a.h264")?.description
+                == "null: no such device; use --device /dev/null")
+        #expect(
+            try failure("--device=camera", "a.h264")?.description.contains("'camrec devices' lists") == true)
+        #expect(try failure("--device=/dev/video250", "a.h264") == nil)
+        #expect(try failure("a.h264") == nil)
+    }
+}

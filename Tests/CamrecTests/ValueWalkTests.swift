@@ -1,0 +1,116 @@
+import ArgumentParser
+import Terminal
+import Testing
+
+@testable import camrec
+
+/// Every option and argument of every command with values that nobody means: taken, or refused with what it has to be.
+@Suite struct ValueWalkTests {
+    private static let commands = Camrec.configuration.subcommands
+
+    private static let values = [
+        "", " ", "-1", "-0", "0", "abc", "yes", "nan", "inf", "1e999", "0x10", "1,2", "1=2", "=", ",", "\n",
+        "a\nb", "\u{1b}[2J",
+        "é", "٣", "\u{202e}", "99999999999999999999999999", "-99999999999999999999999999", "1.5.2", "5 M",
+        "10M10M", "'", "; ",
+        String(repeating: "9", count: 400), String(repeating: "a", count: 5000), "%", "..", "/",
+    ]
+
+    /// Options whose value may be any text.
+    private static let texts: Set<String> = [
+        "device", "input", "standard", "render-node", "listen", "control-socket", "settings", "report",
+        "timestamps", "output",
+        "html", "avcc", "avcc-record", "annexb", "node", "control", "format",
+    ]
+
+    /// What each command needs besides.
+    private static let operands: [String: [String]] = [
+        "record": ["a.h264"], "inspect": ["a.h264"], "remux": ["a.h264", "a.mkv"], "ctl": ["socket", "stop"],
+        "check": ["a.conf"], "adopt": ["folder"], "encoder-trial": ["--codec=h264"],
+    ]
+
+    private func refusal(_ command: any ParsableCommand.Type, _ arguments: [String]) -> String? {
+        do {
+            _ = try command.parse(arguments)
+            return nil
+        } catch { return ParserMessage.line(command.message(for: error)) }
+    }
+
+    /// Behind `=` the parser takes an empty value for none; a negative one behind a space for an option.
+    private func given(_ option: String, _ value: String, _ command: String) -> [String] {
+        let operands = (Self.operands[command] ?? []).filter { !$0.hasPrefix("--\(option)=") }
+        return (value.isEmpty ? ["--\(option)", value] : ["--\(option)=\(value)"]) + operands
+    }
+
+    private func isClear(_ reason: String, about value: String) -> Bool {
+        let prefix = "The value '\(value)' is invalid for '"
+        guard reason.hasPrefix(prefix) else {
+            return reason.contains("; ") || reason.contains(": ") || !reason.hasPrefix("The value")
+        }
+        return reason.dropFirst(prefix.count).contains("': it is ") || reason.contains("; ")
+    }
+
+    @Test("a value is taken, or what it has to be is told")
+    func options() {
+        var count = 0
+        for command in Self.commands {
+            let name = command.configuration.commandName ?? ""
+            for option in CommandOptions(of: command).all where !option.isFlag {
+                for value in Self.values {
+                    count += 1
+                    let arguments = given(option.name, value, name)
+                    guard let reason = refusal(command, arguments) else { continue }
+                    #expect(isClear(reason, about: value), "\(name) --\(option.name): \(reason)")
+                }
+            }
+        }
+        #expect(count > 1500)
+    }
+
+    @Test("a value that means nothing is refused")
+    func nonsense() {
+        for command in Self.commands {
+            let name = command.configuration.commandName ?? ""
+            // A hidden option that the OUTPUT takes the place of.
+            for option in CommandOptions(of: command).all where !option.isFlag && option.name != "output" {
+                let values =
+                    Self.texts.contains(option.name) ? [""] : ["", "abc", "-1", "1,2", "\n", "1e999"]
+                for value in values {
+                    let arguments = given(option.name, value, name)
+                    #expect(refusal(command, arguments) != nil, "\(name) --\(option.name)=\(value)")
+                }
+            }
+        }
+    }
+
+    @Test("an empty argument is refused, and what it has to be is told")
+    func arguments() throws {
+        for (name, operands) in Self.operands {
+            let command = try #require(Self.commands.first { $0.configuration.commandName == name })
+            for index in operands.indices where !operands[index].hasPrefix("--") {
+                var words = operands
+                words[index] = ""
+                let reason = try #require(refusal(command, words))
+                #expect(reason.contains(": it is ") || reason.contains("; "), "\(name): \(reason)")
+            }
+        }
+    }
+
+    @Test("a list of values is a sentence")
+    func lists() {
+        let message = "The value 'x' is invalid for '--a <b>'"
+        #expect(
+            ParserMessage.line(message + ". Please provide one of the following:\n  - auto\n  - cbr\n  - vbr")
+                == message + ": it is auto, cbr or vbr")
+        #expect(
+            ParserMessage.line(message + ". Please provide one of 'h264' and 'hevc'.") == message
+                + ": it is h264 or hevc")
+        #expect(ParserMessage.line(message + ": it is a path") == message + ": it is a path")
+        #expect(ParserMessage.line("Unexpected 'a\nb'.") == "Unexpected 'a\nb'")
+    }
+
+    @Test("what would break a message's line is shown as its code")
+    func control() {
+        #expect("a\nb\u{1b}[2J\u{9b}".printable == "a\\x0ab\\x1b[2J\\x9b")
+    }
+}
