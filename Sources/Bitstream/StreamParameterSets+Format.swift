@@ -8,18 +8,12 @@ extension StreamParameterSets {
         }
     }
 
-    /// Whether pictures may be output in another order than they are decoded in; `nil` where the stream leaves
-    /// that open, as H.264 may.
-    public var reordersPictures: Bool? {
+    /// How far the sequence parameter set that came last lets pictures move between decoding and output; `nil`
+    /// where none could be read.
+    public var reordering: PictureReordering? {
         switch codec {
-        case .h264:
-            guard let set = h264.latestSequence else { return nil }
-            if let restriction = set.vui_parameters?.bitstream_restriction {
-                return restriction.max_num_reorder_frames > 0
-            }
-            // 66 is Baseline, which has no B slices; with type 2, output order is decoding order (8.2.1.3).
-            return set.pic_order_cnt_type == 2 || set.profile_idc == 66 ? false : nil
-        case .hevc: return hevc.latestSequence.map { $0.maxNumReorderPictures > 0 }
+        case .h264: h264.latestSequence.map { PictureReordering($0) }
+        case .hevc: hevc.latestSequence.map { PictureReordering($0) }
         }
     }
 }

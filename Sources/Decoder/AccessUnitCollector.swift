@@ -26,7 +26,7 @@ struct AccessUnitCollector: ~Copyable {
     /// What is known of the current access unit.
     private struct Facts {
         var hasPicture = false
-        var isEntryPoint = false
+        var role = PictureRole()
         var isBehindGap = false
         var isIncomplete = false
         /// When its first unit came; nil before that.
@@ -86,7 +86,7 @@ struct AccessUnitCollector: ~Copyable {
             guard anticipated.append(bytes) else { return }
         }
         guard anticipated.append(startCodeLength: startCodeLength, slice, limit: byteLimit) else { return }
-        if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
+        if !facts.hasPicture { facts.role = PictureRole(of: slice, header, detector) }
         facts.hasPicture = true
         if gapDetector.isBehindGap(slice, parameterSets: detector.parameterSets) { facts.isBehindGap = true }
         guard let reference = anticipated.reference else { return }
@@ -139,7 +139,7 @@ struct AccessUnitCollector: ~Copyable {
             usableSets = parameterSets.withoutOrphans
         }
         guard header.isSlice else { return }
-        if !facts.hasPicture { facts.isEntryPoint = header.isEntryPoint }
+        if !facts.hasPicture { facts.role = PictureRole(of: nalUnit, header, detector) }
         facts.hasPicture = true
         if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
             facts.isBehindGap = true
@@ -182,10 +182,10 @@ struct AccessUnitCollector: ~Copyable {
         _ facts: Facts, _ reference: UnsafeMutablePointer<AVBufferRef>, byteCount: Int
     ) -> ReceivedAccessUnit {
         ReceivedAccessUnit(
-            number: number, hasPicture: facts.hasPicture, isEntryPoint: facts.isEntryPoint,
+            number: number, hasPicture: facts.hasPicture, role: facts.role,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format,
-            reordersPictures: facts.isEntryPoint ? detector.parameterSets.reordersPictures : nil,
+            reordering: facts.role.isEntryPoint ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
     }
 }
@@ -202,15 +202,5 @@ extension PacketBuffer {
             && nalUnit.withUnsafeBytes { bytes in
                 withUnsafeBytes(of: UInt8(1)) { append($0) } && append(bytes)
             } && append(zeros: trailingZeroCount)
-    }
-}
-
-extension NALUnitHeader {
-    /// Whether decoding can begin with the slice's picture.
-    fileprivate var isEntryPoint: Bool {
-        switch self {
-        case .h264: isIDR
-        case .hevc(let header): header.nal_unit_type.isIntraRandomAccessPoint && header.nuh_layer_id == 0
-        }
     }
 }

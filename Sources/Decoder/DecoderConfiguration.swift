@@ -10,12 +10,12 @@ public struct DecoderConfiguration: Sendable {
         case show
     }
 
-    /// What to do with an H.264 stream that leaves open whether it reorders its pictures.
+    /// How many pictures of an H.264 stream are held back to put them in order. H.265 always says how many.
     public enum Delay: Sendable {
-        /// Take it that it does not: each picture comes out as soon as it is decoded. B pictures of such a
-        /// stream are lost.
+        /// As many as the stream declares, none where it leaves that open. Where it turns out to take more, the
+        /// pictures that come too late are lost, and more are held back from then on.
         case low
-        /// Take it that it does: pictures come out one or more later.
+        /// As many as the standard allows at the stream's level: no picture is lost.
         case safe
     }
 
@@ -33,7 +33,7 @@ public struct DecoderConfiguration: Sendable {
     public var codec: Codec
     /// What becomes of pictures behind a loss.
     public var lossPolicy = LossPolicy.freeze
-    /// What to do where the stream leaves its order open.
+    /// How many pictures are held back.
     public var delay = Delay.low
     /// What decodes.
     public var acceleration = Acceleration.automatic

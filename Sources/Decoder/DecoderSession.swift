@@ -11,8 +11,12 @@ final class DecoderSession {
     let parameterSets: ParameterSets
     /// Where pictures are decoded on a GPU; nil for software.
     let connection: VADisplayConnection?
-    /// Whether pictures may come out later than with their access unit.
-    let reordersPictures: Bool
+    /// What the stream says of the order of output.
+    let reordering: PictureReordering?
+    /// The access units that were sent and whose pictures are to come.
+    var pending = PendingPictures()
+    /// Whether no more access units are taken until `flush`.
+    private(set) var isDraining = false
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let errorCount: OpaquePointer
@@ -21,8 +25,9 @@ final class DecoderSession {
     /// Threads that libavcodec may decode the slices of one picture on.
     private static let maximumThreadCount: Int32 = 4
 
+    /// - Parameter leastDelay: how many pictures are held back even where the stream says fewer.
     init(
-        _ configuration: DecoderConfiguration, entry: borrowing ReceivedAccessUnit,
+        _ configuration: DecoderConfiguration, entry: borrowing ReceivedAccessUnit, leastDelay: Int,
         on connection: VADisplayConnection?
     ) throws(DecoderError) {
         cffmpeg_keep_log()
@@ -44,8 +49,8 @@ final class DecoderSession {
             throw DecoderError(.outOfMemory)
         }
         context.pointee.opaque = UnsafeMutableRawPointer(errorCount)
-        let reordersPictures = entry.reordersPictures ?? (configuration.delay == .safe)
-        context.configure(configuration, reordersPictures: reordersPictures)
+        let delay = max(leastDelay, configuration.delay.depth(entry.reordering))
+        context.configure(configuration, delay: delay)
         context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
         guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
         if let connection {
@@ -63,7 +68,7 @@ final class DecoderSession {
         isOpen = true
         parameterSets = entry.parameterSets
         self.connection = connection
-        self.reordersPictures = reordersPictures
+        reordering = entry.reordering
         self.context = context
         self.packet = packet
         self.errorCount = errorCount
@@ -110,13 +115,48 @@ final class DecoderSession {
     }
 
     /// Says that no more access units come until `flush`; pictures that are held back come out now.
-    func drain() { _ = avcodec_send_packet(context, nil) }
+    func drain() {
+        isDraining = true
+        _ = avcodec_send_packet(context, nil)
+    }
 
     /// Forgets every picture, and begins anew.
-    func flush() { avcodec_flush_buffers(context) }
+    func flush() {
+        isDraining = false
+        avcodec_flush_buffers(context)
+    }
 
-    /// The next picture, which the caller owns, nil where there is none yet; and libavcodec's complaint.
-    func receive() throws(DecoderError) -> (frame: UnsafeMutablePointer<AVFrame>?, complaint: String?) {
+    /// How many pictures libavcodec holds back to put them in order. It raises that where H.264 leaves the order
+    /// open and turns out to change it.
+    var delay: Int { Int(context.pointee.has_b_frames) }
+
+    /// How many pictures may be pending once all that came out were received: those held back, and a frame of which
+    /// one field came.
+    var pendingLimit: Int { isDraining ? 0 : delay + (reordering?.hasFields == true ? 1 : 0) }
+
+    /// Holds back one more picture, where the stream changes its order further than it declares: libavcodec takes
+    /// the declaration's word, and drops whatever comes too late.
+    /// - Returns: false where that can't help.
+    func raiseDelay() -> Bool {
+        guard let reordering, reordering.maximumDepth > 0, delay < PictureReordering.limit else {
+            return false
+        }
+        context.pointee.has_b_frames += 1
+        return true
+    }
+
+    /// What came of asking for a picture.
+    struct Received {
+        /// The next picture, which the caller owns; nil where there is none yet.
+        var frame: UnsafeMutablePointer<AVFrame>?
+        /// What libavcodec complains of.
+        var complaint: String?
+        /// Whether it marked this very picture as damaged.
+        var isDamaged = false
+    }
+
+    /// Asks for the next picture.
+    func receive() throws(DecoderError) -> Received {
         cffmpeg_clear_log()
         var frame = av_frame_alloc()
         guard let received = frame else { throw DecoderError(.outOfMemory) }
@@ -125,13 +165,15 @@ final class DecoderSession {
         let complaint = complaint(isNone ? 0 : result)
         guard result >= 0 else {
             av_frame_free(&frame)
-            return (nil, complaint)
+            return Received(complaint: complaint)
         }
         // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
         received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
         let isDamaged =
             received.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || received.pointee.decode_error_flags != 0
-        return (received, complaint ?? (isDamaged ? "a damaged slice" : nil))
+        return Received(
+            frame: received, complaint: complaint ?? (isDamaged ? "a damaged slice" : nil),
+            isDamaged: isDamaged)
     }
 
     private func complaint(_ result: Int32) -> String? {
@@ -142,12 +184,16 @@ final class DecoderSession {
 }
 
 extension UnsafeMutablePointer<AVCodecContext> {
-    fileprivate func configure(_ configuration: DecoderConfiguration, reordersPictures: Bool) {
+    fileprivate func configure(_ configuration: DecoderConfiguration, delay: Int) {
         pointee.pkt_timebase = AVRational(num: 1, den: 1)
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
         // Threads that each take a picture would delay every picture by as many.
         pointee.thread_type = FF_THREAD_SLICE
-        if !reordersPictures { pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
+        if delay == 0 { pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
+        // H.264's decoder begins with this, as demuxers make it; H.265's takes the stream's word.
+        pointee.has_b_frames = Int32(delay)
+        // A GPU's pictures that are held back come from the same pool as references.
+        pointee.extra_hw_frames = Int32(delay)
         if configuration.lossPolicy == .show { pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
     }
 
@@ -159,6 +205,16 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
         pointee.extradata_size = Int32(bytes.count)
         return true
+    }
+}
+
+extension DecoderConfiguration.Delay {
+    /// How many pictures are held back to put them in order.
+    fileprivate func depth(_ reordering: PictureReordering?) -> Int {
+        switch self {
+        case .low: reordering?.declaredDepth ?? 0
+        case .safe: reordering?.maximumDepth ?? PictureReordering.limit
+        }
     }
 }
 

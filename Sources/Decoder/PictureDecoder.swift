@@ -11,6 +11,8 @@ import CFFmpeg
 /// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
 /// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
 ///
+/// Every access unit ends in one of the counters: no picture is left out in silence.
+///
 /// What libavcodec does not notice is no loss here either. Of H.265 that is slice data which ends early, unless
 /// the slice has substreams (of wavefronts or tiles): the rest of such a picture, and whatever refers to it up to
 /// the next entry point, is something that nobody sent.
@@ -19,29 +21,14 @@ import CFFmpeg
 /// was decoded. Belongs to one thread at a time; nothing of ours is allocated or copied for a picture but its
 /// reference.
 public final class PictureDecoder {
-    /// What became of the access units.
-    public struct Counters: Sendable, Equatable {
-        /// Access units with a picture.
-        public internal(set) var received = 0
-        /// Pictures handed on.
-        public internal(set) var decoded = 0
-        /// Access units ahead of the first entry point.
-        public internal(set) var beforeEntry = 0
-        /// Pictures not handed on because of a loss.
-        public internal(set) var frozen = 0
-        /// Gaps, damaged access units and complaints of libavcodec.
-        public internal(set) var losses = 0
-
-        /// Nothing was received yet.
-        public init() {}
-    }
-
     /// What the decoder was made as.
     public let configuration: DecoderConfiguration
     /// What became of the access units so far.
     public private(set) var counters = Counters()
     /// Why the last loss was one, in words; nil where there was none.
     public private(set) var lastLoss: String?
+    /// Whether the stream put its pictures in another order than it declares, so that more are held back since.
+    public private(set) var hasBrokenOrder = false
     /// Why software decodes, a reason each; empty where a GPU does, and before the first entry point.
     public private(set) var softwareReasons: [String] = []
 
@@ -52,8 +39,16 @@ public final class PictureDecoder {
     private var hasLookedForGPU = false
     /// Nil where there is none, or it failed.
     private var gpu: VADisplayConnection?
-    /// The access unit that was decoded last.
+    /// The access unit that was decoded last, or, if that is a second field, the one before.
     private var latestNumber = 0
+    /// Whether libavcodec complained of it.
+    private var hasComplaint = false
+    /// The last entry point.
+    private var entryNumber = 0
+    /// Whether leading pictures that refer to earlier ones can't be decoded here.
+    private var dropsLeading = false
+    /// Pictures that are not handed on, though decoding began again after them.
+    private var damaged = 0..<0
     /// What was decoded since the last entry point, where pictures may be anticipated.
     private var history = CodedHistory()
     private var anticipated: Anticipation?
@@ -95,6 +90,7 @@ public final class PictureDecoder {
         counters.received += 1
         if try isSettled(unit) { return }
         if unit.isEntryPoint, unit.parameterSets.isComplete {
+            if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
         } else if state == .waiting {
             counters.beforeEntry += 1
@@ -108,8 +104,7 @@ public final class PictureDecoder {
         if isFrozen {
             counters.frozen += 1
         } else if let complaint = try send(unit) {
-            lose(from: unit.number, complaint)
-            if isFrozen { counters.frozen += 1 }
+            lose(from: latestNumber, complaint)
         }
     }
 
@@ -126,17 +121,17 @@ public final class PictureDecoder {
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
             !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,
-            !session.reordersPictures,
+            session.delay == 0, session.reordering?.hasFields != true,
             unit.isEntryPoint
                 ? entriesToSkip == 0 && session.parameterSets == unit.parameterSets : history.isComplete
         else { return nil }
         latestNumber = unit.number
         let complaint = session.send(unit)
-        let (frame, damage) = try session.receive()
-        let picture = frame.map { DecodedPicture(taking: $0) }
-        let isWhole = complaint == nil && damage == nil
+        let received = try session.receive()
+        let picture = received.frame.map { DecodedPicture(taking: $0) }
+        let isWhole = complaint == nil && received.complaint == nil
         anticipated = Anticipation(
-            number: unit.number, byteCount: unit.byteCount, hasPicture: isWhole && frame != nil)
+            number: unit.number, byteCount: unit.byteCount, hasPicture: isWhole && received.frame != nil)
         guard isWhole, let picture else { return nil }
         counters.decoded += 1
         return picture
@@ -145,18 +140,17 @@ public final class PictureDecoder {
     /// The next picture; nil where another access unit, or the end, has to come first.
     public func nextPicture() throws(DecoderError) -> DecodedPicture? {
         while let session = former ?? session {
-            let (frame, complaint) = try session.receive()
-            if let complaint, former == nil, !isFrozen {
-                lose(from: latestNumber, complaint)
-                if isFrozen { counters.frozen += 1 }
+            let received = try session.receive()
+            if let complaint = received.complaint {
+                note(complaint, of: received.isDamaged ? received.frame.map { Int($0.pointee.pts) } : nil)
             }
-            if let frame {
+            if let frame = received.frame {
                 if let picture = try admit(DecodedPicture(taking: frame), of: session) { return picture }
-            } else if former == nil {
-                return nil
-            } else {
-                former = nil
+                continue
             }
+            noteMissing(in: session)
+            if former == nil { return nil }
+            former = nil
         }
         return nil
     }
@@ -167,6 +161,14 @@ public final class PictureDecoder {
         session?.drain()
         (anticipated, numberHandedOn) = (nil, nil)
         if state == .following { state = .frozen(from: .max) }
+    }
+
+    /// Gives up the pictures that are yet to come out: nobody wants them any more.
+    public func discard() {
+        for session in [former, session] { counters.unplayed += session?.pending.removeAll() ?? 0 }
+        drain()
+        former = nil
+        if isFrozen { state = .frozen(from: .min) }
     }
 }
 
@@ -189,9 +191,12 @@ extension PictureDecoder {
     /// Begins decoding at an entry point, with a session for its parameter sets.
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
+        entryNumber = unit.number
+        dropsLeading = unit.role.breaksSequence || state != .following
         if let session, session.parameterSets == unit.parameterSets, !isGPULost {
             if isFrozen { session.flush() }
         } else {
+            dropsLeading = true
             session?.drain()
             former = session
             session = try open(unit)
@@ -206,25 +211,53 @@ extension PictureDecoder {
         }
         if let gpu {
             do throws(DecoderError) {
-                return try DecoderSession(configuration, entry: unit, on: gpu)
+                return try DecoderSession(
+                    configuration, entry: unit, leastDelay: leastDelay(of: unit), on: gpu)
             } catch {
                 giveUpGPU(because: error.description)
             }
         }
-        return try DecoderSession(configuration, entry: unit, on: nil)
+        return try DecoderSession(configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
+    }
+
+    /// How many pictures were held back in the end of a stream that says the same of its order.
+    private func leastDelay(of unit: borrowing ReceivedAccessUnit) -> Int {
+        guard let session, session.reordering == unit.reordering else { return 0 }
+        return session.delay
     }
 
     /// - Returns: libavcodec's complaint.
     private func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
-        latestNumber = unit.number
+        if !unit.role.isSecondField { latestNumber = unit.number }
         remember(unit)
-        guard let complaint = session?.send(unit) else { return nil }
-        guard unit.isEntryPoint, gpu != nil else { return complaint }
+        guard let session else { return nil }
+        let complaint = session.send(unit)
+        hasComplaint = complaint != nil
+        guard let complaint, unit.isEntryPoint, gpu != nil else {
+            expect(unit, of: session)
+            return complaint
+        }
         // What a driver promises may not hold for this stream: software begins with the same picture.
         giveUpGPU(because: complaint)
-        let software = try DecoderSession(configuration, entry: unit, on: nil)
-        session = software
-        return software.send(unit)
+        counters.lost += session.pending.removeAll()
+        let software = try DecoderSession(
+            configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
+        self.session = software
+        let softwareComplaint = software.send(unit)
+        hasComplaint = softwareComplaint != nil
+        expect(unit, of: software)
+        return softwareComplaint
+    }
+
+    /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself
+    /// keeps that from being shown.
+    private func expect(_ unit: borrowing ReceivedAccessUnit, of session: DecoderSession) {
+        let role = unit.role
+        if !role.isForOutput || role.isSkippedLeading && dropsLeading {
+            counters.withheld += 1
+        } else {
+            session.pending.add(unit.number, isSecondField: role.isSecondField)
+        }
     }
 
     /// Keeps the access unit for a decoder that has to begin anew, where that may be.
@@ -243,36 +276,86 @@ extension PictureDecoder {
         gpu = nil
     }
 
-    /// The pictures from this access unit on can't be trusted.
-    private func lose(from number: Int, _ reason: String) {
+    /// The picture in memory, if it is to be handed on.
+    private func admit(
+        _ picture: consuming DecodedPicture, of session: DecoderSession
+    ) throws(DecoderError) -> DecodedPicture? {
+        let number = picture.number
+        if case .frozen(let first) = state, former == nil, number >= first { return nil }
+        if damaged.contains(number) { return nil }
+        let unitCount = session.pending.remove(number)
+        if number == numberHandedOn { return nil }
+        guard session.connection != nil, picture.isOnGPU else {
+            count(unitCount)
+            return picture
+        }
+        if let copy = try memory.download(picture) {
+            count(unitCount)
+            return copy
+        }
+        giveUpGPU(because: "a picture could not be read")
+        if !isFrozen { lose(from: number, "a picture could not be read from the GPU") }
+        counters.frozen += unitCount
+        return nil
+    }
+
+    /// Counts a picture that is handed on, made of so many access units.
+    private func count(_ unitCount: Int) {
+        counters.decoded += 1
+        counters.secondFields += max(0, unitCount - 1)
+    }
+}
+
+extension PictureDecoder {
+    // MARK: Losses
+
+    private func noteLoss(_ reason: String) {
         counters.losses += 1
         lastLoss = reason
+    }
+
+    /// The pictures from this access unit on, up to the next entry point, can't be trusted.
+    private func lose(from number: Int, _ reason: String) {
+        noteLoss(reason)
         guard configuration.lossPolicy == .freeze else { return }
+        if number < entryNumber {
+            damaged = number..<entryNumber
+            for session in [former, session] {
+                counters.frozen += session?.pending.removeAll(in: damaged) ?? 0
+            }
+            return
+        }
+        counters.frozen += session?.pending.removeAll(from: number) ?? 0
         history.forget()
         state = .frozen(from: number)
         // What is held back for reordering came before the loss.
         session?.drain()
     }
 
-    /// The picture in memory, if it is to be handed on.
-    private func admit(
-        _ picture: consuming DecodedPicture, of session: DecoderSession
-    ) throws(DecoderError) -> DecodedPicture? {
-        if case .frozen(let number) = state, former == nil, picture.number >= number { return nil }
-        if picture.number == numberHandedOn { return nil }
-        guard session.connection != nil, picture.isOnGPU else {
-            counters.decoded += 1
-            return picture
+    /// Takes a complaint that came with a picture, or with none.
+    /// - Parameter number: of the picture that libavcodec marked as damaged; nil where it said no more than that
+    ///   there is something.
+    private func note(_ complaint: String, of number: Int?) {
+        hasComplaint = true
+        if let number {
+            if !isFrozen || number < entryNumber { lose(from: number, complaint) }
+        } else if former == nil, !isFrozen {
+            lose(from: latestNumber, complaint)
         }
-        let number = picture.number
-        if let copy = try memory.download(picture) {
-            counters.decoded += 1
-            return copy
+    }
+
+    /// Counts the pictures that a session should have handed out by now.
+    private func noteMissing(in session: DecoderSession) {
+        let missing = session.pending.removeOldest(beyond: session.pendingLimit)
+        guard missing > 0 else { return }
+        counters.lost += missing
+        // Counted as a loss already, by libavcodec's complaint.
+        if hasComplaint { return }
+        noteLoss("libavcodec left out \(missing == 1 ? "a picture" : "\(missing) pictures")")
+        guard !session.isDraining, session.reordering?.declaredDepth != nil, session.raiseDelay() else {
+            return
         }
-        let wasFrozen = isFrozen
-        giveUpGPU(because: "a picture could not be read")
-        if !wasFrozen { lose(from: number, "a picture could not be read from the GPU") }
-        counters.frozen += 1
-        return nil
+        hasBrokenOrder = true
+        lastLoss = "a picture came after one that is shown later, in another order than the stream declares"
     }
 }

@@ -8,9 +8,8 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let number: Int
     /// Whether there is a slice, be it a damaged one.
     public let hasPicture: Bool
-    /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA),
-    /// whose undecodable leading pictures libavcodec leaves out.
-    public let isEntryPoint: Bool
+    /// What its first slice says of it.
+    public let role: PictureRole
     /// Whether pictures that this one may refer to are missing from the stream.
     public let isBehindGap: Bool
     /// Whether NAL units of its own are missing.
@@ -19,10 +18,14 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let parameterSets: ParameterSets
     /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
     public let format: StreamFormat?
-    /// What the stream says of the order of output; `nil` where it leaves that open.
-    public let reordersPictures: Bool?
+    /// What the stream says of the order of output, at an entry point; `nil` at all others.
+    public let reordering: PictureReordering?
     /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.
     public let arrival: Int64
+
+    /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA),
+    /// whose undecodable leading pictures libavcodec leaves out.
+    public var isEntryPoint: Bool { role.isEntryPoint }
 
     let buffer: UnsafeMutablePointer<AVBufferRef>
     let byteCount: Int

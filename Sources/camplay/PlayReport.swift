@@ -1,16 +1,28 @@
 /// What `--report` writes.
 struct PlayReport: Encodable {
-    /// Counts of pictures. `received` is `decoded` + `beforeFirstKeyframe` + `frozen`, but for fields, of which two
-    /// are a picture, and pictures that libavcodec left out.
+    /// Counts of pictures. `received` is the sum of all up to `unplayed`; with a window `decoded` is the sum of those
+    /// after it.
     struct Pictures: Encodable {
         var received = 0
         var decoded = 0
+        /// Second fields of pictures that are counted in `decoded`.
+        var secondFields = 0
         var beforeFirstKeyframe = 0
         var frozen = 0
+        /// Not decoded, to catch up.
+        var skipped = 0
+        /// Decoded, and left out by libavcodec.
+        var lost = 0
+        /// Kept from being shown by the stream itself.
+        var withheld = 0
+        /// Still to come when enough pictures had been played.
+        var unplayed = 0
         /// Shown in the window.
         var shown = 0
         /// Too late to be shown.
         var late = 0
+        /// Live pictures that came while the viewer paused.
+        var paused = 0
     }
 
     let source: String

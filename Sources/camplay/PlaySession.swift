@@ -85,6 +85,7 @@ struct PlaySession {
             screen.presentation.whenChanged {}
             screen.presentation.end()
             _ = ended.wait()
+            screen.presentation.close()
             player.note(screen.presentation.statistics)
             let failure = PlayError.noDisplay(reason: "it went away")
             do throws(PlayError) { try finish() } catch { console.fail(error.description) }
@@ -98,6 +99,7 @@ struct PlaySession {
         do throws(PlayError) { try screen.window.run() } catch { failure = error }
         screen.presentation.end()
         thread.join()
+        screen.presentation.close()
         player.note(screen.presentation.statistics)
         if let failure = task.failure ?? failure { throw failure }
     }

@@ -22,6 +22,7 @@ final class Player {
     private(set) var report: PlayReport
     private var isDone = false
     private var hasToldLoss = false
+    private var hasToldOrder = false
     private var hasDescribed = false
     private var problem = "it is empty"
     /// When the first bytes of the connection came, and how many pictures there were before.
@@ -67,7 +68,7 @@ final class Player {
         if report.losses > 0, !console.isQuiet {
             console.warn(
                 "\(source.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
-                    + "out: \(report.pictures.frozen)")
+                    + "out: \(report.pictures.frozen + report.pictures.lost)")
         }
     }
 
@@ -75,6 +76,7 @@ final class Player {
     func note(_ statistics: Presentation.Statistics) {
         report.pictures.shown = statistics.shownCount
         report.pictures.late = statistics.lateCount
+        report.pictures.paused = statistics.pausedCount
     }
 }
 
@@ -194,7 +196,7 @@ extension Player {
         } else {
             pipeline.gatherer.abandon()
         }
-        pipeline.decoder.drain()
+        if isDone { pipeline.decoder.discard() } else { pipeline.decoder.drain() }
         try playPictures()
         outputs.interrupt()
     }
@@ -251,14 +253,24 @@ extension Player {
         report.pictures.received += counters.received - counted.received
         report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry
         report.pictures.frozen += counters.frozen - counted.frozen
+        report.pictures.secondFields += counters.secondFields - counted.secondFields
+        report.pictures.lost += counters.lost - counted.lost
+        report.pictures.withheld += counters.withheld - counted.withheld
+        report.pictures.unplayed += counters.unplayed - counted.unplayed
         report.losses += counters.losses - counted.losses
         pipeline?.counted = counters
         guard counters.losses > counted.losses, let loss = pipeline?.decoder.lastLoss else { return }
         report.lastLoss = loss
         if !hasToldLoss {
-            let consequence = options.onLoss == .freeze ? "; frozen until the next keyframe" : ""
+            let consequence = pipeline?.decoder.isFrozen == true ? "; frozen until the next keyframe" : ""
             console.warn("\(source.name): a loss: \(loss)\(consequence)")
         }
         hasToldLoss = true
+        if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
+            hasToldOrder = true
+            console.warn(
+                "\(source.name): its pictures are in another order than it declares; more are held back from here on"
+            )
+        }
     }
 }

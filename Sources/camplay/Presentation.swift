@@ -26,6 +26,8 @@ final class Presentation: @unchecked Sendable {
         var shownCount = 0
         /// Pictures replaced by a later one before they could be shown.
         var lateCount = 0
+        /// Live pictures that came during a pause.
+        var pausedCount = 0
         /// Bytes received.
         var byteCount = 0
         var lossCount = 0
@@ -52,12 +54,18 @@ extension Presentation {
     func show(
         _ picture: consuming DecodedPicture, at due: Int64?, byteCount: Int, lossCount: Int, frozenCount: Int
     ) {
-        if let due, !wait(until: due) { return }
+        if let due, !wait(until: due) {
+            monitor.withLock { current.lateCount += 1 }
+            return
+        }
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
             current.byteCount = byteCount
             (current.lossCount, current.frozenCount) = (lossCount, frozenCount)
-            if isPaused { return false }
+            if isPaused {
+                current.pausedCount += 1
+                return false
+            }
             swap(&self.picture, &incoming)
             let isLate = incoming != nil
             if isLate { current.lateCount += 1 }
@@ -123,6 +131,13 @@ extension Presentation {
 
     /// What happened so far.
     var statistics: Statistics { monitor.withLock { current } }
+
+    /// Nobody takes pictures any more: one that waits is too late.
+    func close() {
+        monitor.withLock {
+            if picture.take() != nil { current.lateCount += 1 }
+        }
+    }
 
     /// Stops at the picture that is shown, or goes on.
     func togglePause() {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Bitstream
@@ -44,33 +45,9 @@ enum Sample {
     }()
 }
 
-/// Writes syntax elements, for parameter sets that no encoder at hand makes.
-struct BitWriter {
-    private var bits: [Bool] = []
+typealias BitWriter = TestSupport.BitWriter
 
-    mutating func u(_ bitCount: Int, _ value: Int) {
-        for shift in (0..<bitCount).reversed() { bits.append(value >> shift & 1 == 1) }
-    }
-
-    mutating func flag(_ value: Bool) { bits.append(value) }
-
-    mutating func ue(_ value: Int) {
-        let width = Int.bitWidth - (value + 1).leadingZeroBitCount
-        u(width - 1, 0)
-        u(width, value + 1)
-    }
-
-    mutating func se(_ value: Int) { ue(value > 0 ? 2 * value - 1 : -2 * value) }
-
-    /// The RBSP with its trailing bits.
-    var rbsp: [UInt8] {
-        var padded = bits + [true]
-        while padded.count % 8 != 0 { padded.append(false) }
-        return stride(from: 0, to: padded.count, by: 8).map { start in
-            padded[start..<start + 8].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
-        }
-    }
-
+extension BitWriter {
     /// The NAL unit with this header byte.
     func nalUnit(header: UInt8) -> [UInt8] { EmulationPrevention.escape(([header] + rbsp).span.bytes) }
 }

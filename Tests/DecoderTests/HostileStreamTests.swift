@@ -29,6 +29,7 @@ import Testing
                 $0.lossPolicy = round % 2 == 0 ? .show : .freeze
             }
             #expect(receiver.pictures.count <= 14)
+            #expect(receiver.decoder.counters.isBalanced, "\(receiver.decoder.counters)")
         }
     }
 

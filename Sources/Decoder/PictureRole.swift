@@ -1,0 +1,53 @@
+import Bitstream
+
+/// What the first slice of a picture says of its place among the others.
+public struct PictureRole: Sendable, Equatable {
+    /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA).
+    public var isEntryPoint = false
+    /// Whether no other picture refers to this one.
+    public var isDisposable = false
+    /// Whether it is the second field of the frame whose first field is the access unit before (H.264).
+    public var isSecondField = false
+    /// Whether it may refer to pictures ahead of the last random access point (RASL, H.265): it can't be decoded
+    /// where decoding begins there.
+    public var isSkippedLeading = false
+    /// Whether earlier pictures are of no use to those after it, even where the stream goes on (BLA, H.265).
+    public var breaksSequence = false
+    /// Whether the picture is meant to be shown (`pic_output_flag`, H.265).
+    public var isForOutput = true
+
+    /// Nothing in particular.
+    public init() {}
+}
+
+extension PictureRole {
+    /// - Parameters:
+    ///   - slice: the picture's first, without start code.
+    ///   - detector: which was fed with it.
+    init(of slice: RawSpan, _ header: NALUnitHeader, _ detector: AccessUnitDetector) {
+        switch header {
+        case .h264(let header):
+            isEntryPoint = header.nal_unit_type == .idrSlice
+            isDisposable = header.nal_ref_idc == 0
+            isSecondField = detector.isSecondField
+        case .hevc(let header):
+            let type = header.nal_unit_type
+            isEntryPoint = type.isIntraRandomAccessPoint && header.nuh_layer_id == 0
+            isSkippedLeading = type.rawValue == 8 || type.rawValue == 9
+            breaksSequence = (16...18).contains(type.rawValue)
+            let sets = detector.parameterSets.hevc
+            guard let start = try? H265.SliceHeader(slice),
+                case let (sequence?, picture?) = sets.inForce(
+                    slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
+            else { return }
+            // Pictures of higher sub-layers may refer to one that those of its own do not.
+            isDisposable =
+                type.isSubLayerNonReference
+                && header.nuh_temporal_id_plus1 > sequence.sps_max_sub_layers_minus1
+            guard picture.output_flag_present_flag else { return }
+            let whole = try? H265.SliceHeader(
+                slice, sequenceParameterSet: sequence, pictureParameterSet: picture)
+            isForOutput = whole?.slice?.pic_output_flag ?? true
+        }
+    }
+}
