@@ -83,6 +83,11 @@ public final class PictureDecoder {
     /// Whether pictures are being left out until the next entry point.
     public var isFrozen: Bool { if case .frozen = state { true } else { false } }
 
+    /// Whether they are because of a loss, not because the stream was interrupted or has ended.
+    public var isFrozenByLoss: Bool {
+        if case .frozen(let number) = state { number >= 0 && number < .max } else { false }
+    }
+
     /// Decodes an access unit. Every picture must have been taken before, with `nextPicture`.
     /// - Throws: where no decoder can be had at all.
     public func decode(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {

@@ -262,7 +262,8 @@ extension Player {
         guard counters.losses > counted.losses, let loss = pipeline?.decoder.lastLoss else { return }
         report.lastLoss = loss
         if !hasToldLoss {
-            let consequence = pipeline?.decoder.isFrozen == true ? "; frozen until the next keyframe" : ""
+            let consequence =
+                pipeline?.decoder.isFrozenByLoss == true ? "; frozen until the next keyframe" : ""
             console.warn("\(source.name): a loss: \(loss)\(consequence)")
         }
         hasToldLoss = true

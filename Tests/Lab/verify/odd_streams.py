@@ -3,7 +3,9 @@
 
 usage: odd_streams.py KIND OUT [STREAM...]     (.h265 is H.265, all else H.264)
 
-By hand (H.264): fields, order-type-1, redundant, colour-planes. Of one STREAM: sets (parameter sets with all the syntax between
+By hand (H.264): fields, order-type-1, redundant, colour-planes, leading (B pictures that are shown ahead of the IDR picture before
+them), pyramid (of B pictures, in a stream that leaves its order open), long-term (a reference). Of one STREAM: bla (H.265's CRA
+pictures made BLA), sets (parameter sets with all the syntax between
 the pictures), zeros (bytes ahead of start codes and behind units), short (start codes of 3 bytes alone), late (the first group
 of pictures lacks its parameter sets), partly (… its picture parameter sets), cut (the first group of pictures is gone), filled
 (filler data). Of several: joined, ended
@@ -45,11 +47,13 @@ def pps(bottom_order=0, redundant=0, number=0):
     return bits.unit(h264_header(8, 3))
 
 
-def slice_of(kind, number, order=(), idr=None, fields=None, macroblocks=1, redundant=None, plane=None, samples=384, sets=0):
-    """A slice: `kind` I in PCM or P skipped; `order` the elements of the picture order count, each a method's name and values;
+def slice_of(kind, number, order=(), idr=None, fields=None, macroblocks=1, redundant=None, plane=None, samples=384, sets=0, reference=True,
+             long_term=False):
+    """A slice: `kind` I or B in PCM or P skipped; `order` the elements of the picture order count, each a method's name and values;
     `fields` None where there are none, else the pair of field_pic_flag and bottom_field_flag."""
     bits = Bits()
-    bits.ue(0), bits.ue({"P": 5, "I": 7}[kind] if redundant is None else {"P": 0, "I": 2}[kind]), bits.ue(sets)
+    shade = 3 * order[0][-1] if kind == "B" else 0
+    bits.ue(0), bits.ue({"P": 5, "B": 6, "I": 7}[kind] if redundant is None else {"P": 0, "I": 2}[kind]), bits.ue(sets)
     if plane is not None:
         bits.u(2, plane)
     bits.u(4, number % 16)
@@ -63,18 +67,25 @@ def slice_of(kind, number, order=(), idr=None, fields=None, macroblocks=1, redun
         getattr(bits, method)(*values)
     if redundant is not None:
         bits.ue(redundant)
-    if kind == "P":
+    if kind == "B":
+        bits.u(1, 1), bits.u(1, 0)  # spatial prediction, no modification of the second list
+    if kind != "I":
         bits.u(1, 0), bits.u(1, 0)  # no override of the reference index, no modification of the list
-    bits.u(2, 0) if idr is not None else bits.u(1, 0)  # how this picture is kept for reference
+    if idr is not None:
+        bits.u(1, 0), bits.u(1, int(long_term))  # how this picture is kept for reference
+    elif reference:
+        bits.u(1, 0)
     bits.se(0)
     if kind == "P":
         bits.ue(macroblocks)
     else:
         for macroblock in range(macroblocks):
-            bits.ue(25)
+            if kind == "B":
+                bits.ue(0)
+            bits.ue(48 if kind == "B" else 25)
             bits.align()
-            bits.bytes(bytes((16 + 7 * (number + macroblock) + i // 16) % 200 + 16 for i in range(samples)))
-    return bits.unit(h264_header(1 if idr is None else 5, 1))
+            bits.bytes(bytes((16 + 7 * (number + macroblock) + shade + i // 16) % 200 + 16 for i in range(samples)))
+    return bits.unit(h264_header(1 if idr is None else 5, int(reference)))
 
 
 def fields():
@@ -114,6 +125,33 @@ def colour_planes():
         for plane in range(3):
             units.append(slice_of("I", i, [("u", 6, 2 * i)], idr=0 if i == 0 else None, plane=plane, samples=256, sets=1))
     return units
+
+
+def leading():
+    """Two IDR pictures, and B pictures that nothing refers to, behind the second one and shown ahead of it."""
+    units = [sps(), pps()] + [slice_of("I", 0, [("u", 6, 0)], idr=i) for i in range(2)]
+    return units + [slice_of("B", 1, [("u", 6, 50 + 2 * i)], reference=False) for i in range(7)]
+
+
+def pyramid():
+    """P pictures, with seven B pictures between each and the one before."""
+    units, number = [sps(), pps()], 0
+    for group in range(4):
+        units.append(slice_of("I", 0, [("u", 6, 0)], idr=group % 2))
+        number = 0
+        for first in range(0, 24, 8):
+            for place, kind, reference in ((8, "P", True), (4, "B", True), (2, "B", True), (1, "B", False), (3, "B", False), (6, "B", True),
+                                           (5, "B", False), (7, "B", False)):
+                number += 1
+                units.append(slice_of(kind, number, [("u", 6, 2 * (first + place))], reference=reference))
+                number -= not reference
+    return units
+
+
+def long_term():
+    """An IDR picture that stays for reference, and P pictures that have nothing of their own."""
+    units = [sps(), pps(), slice_of("I", 0, [("u", 6, 0)], idr=0, long_term=True)]
+    return units + [slice_of("I" if i % 5 == 4 else "P", i, [("u", 6, 2 * i)]) for i in range(1, 16)]
 
 
 # Out of others' NAL units.
@@ -167,6 +205,12 @@ def without_first(stream, *types):
     return [u for u in stream.units[:head] if stream.type(u) not in types] + stream.units[head:]
 
 
+def bla(stream):
+    """Each CRA picture is a BLA picture: its leading pictures can't be decoded."""
+    assert any(stream.type(unit) == 21 for unit in stream.units), "there is no CRA picture"
+    return [bytes([16 << 1]) + unit[1:] if stream.type(unit) == 21 else unit for unit in stream.units]
+
+
 def filled(stream):
     """Filler data behind each picture: bytes of ones."""
     units = []
@@ -186,7 +230,8 @@ def ended(*streams):
 
 def main():
     kind, out, *paths = sys.argv[1:]
-    by_hand = {"fields": fields, "order-type-1": order_type_1, "redundant": redundant, "colour-planes": colour_planes}
+    by_hand = {"fields": fields, "order-type-1": order_type_1, "redundant": redundant, "colour-planes": colour_planes,
+               "leading": leading, "pyramid": pyramid, "long-term": long_term}
     streams = [Stream(path) for path in paths]
     if kind in by_hand:
         data = annex_b(by_hand[kind]())
@@ -202,6 +247,7 @@ def main():
             "partly": lambda stream: without_first(stream, 8, 34),
             "cut": lambda stream: stream.units[second_group(stream):],
             "filled": filled,
+            "bla": bla,
             "joined": lambda *streams: [unit for stream in streams for unit in stream.units],
             "ended": ended,
         }[kind](*streams))
