@@ -13,6 +13,8 @@ extension PictureDecoder {
         public internal(set) var beforeEntry = 0
         /// Access units not handed on because of a loss before them, or in them.
         public internal(set) var frozen = 0
+        /// Access units not decoded, as the caller asked for.
+        public internal(set) var skipped = 0
         /// Access units that were decoded, and whose pictures never came out.
         public internal(set) var lost = 0
         /// Access units that the stream itself keeps from being shown: H.265's leading pictures that refer to

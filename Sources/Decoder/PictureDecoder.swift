@@ -113,6 +113,21 @@ public final class PictureDecoder {
         }
     }
 
+    /// Leaves an access unit out. One that others refer to is to be followed by an entry point, with everything up
+    /// to that left out.
+    public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
+        // What can't be decoded anyway is counted as that, and what was decoded already has its picture.
+        let isAnticipated = anticipated.map { $0.number == unit.number } ?? false
+        guard unit.hasPicture, state != .waiting, !isFrozenByLoss, !isAnticipated else {
+            return try decode(unit)
+        }
+        counters.received += 1
+        counters.skipped += 1
+        if unit.role.isDisposable { return }
+        history.forget()
+        drain()
+    }
+
     /// Decodes an access unit whose end is likely, but not known, to be there: its picture comes as early as it
     /// can. To be followed by `decode` with the whole of it, which gives no picture again.
     ///

@@ -44,12 +44,15 @@ final class PlayOutputs {
         do throws(OutputError) { try saver?.write(unit) } catch { throw .output(error) }
     }
 
+    /// Whether every picture is wanted, however late.
+    var wantPictures: Bool { pictures != nil || snapshot != nil }
+
     /// The stream breaks here.
     func interrupt() { saver?.interrupt() }
 
     /// - Parameter rate: what the stream says.
     func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(PlayError) {
-        guard pictures != nil || snapshot != nil else { return }
+        guard wantPictures else { return }
         let converted = try convert(picture)
         do throws(OutputError) { try pictures?.write(converted, rate: rate) } catch { throw .output(error) }
         if snapshot != nil { last = consume converted }

@@ -25,6 +25,9 @@ final class Player {
     private var hasToldOrder = false
     private var hasDescribed = false
     private var problem = "it is empty"
+    private var shedder = LoadShedder()
+    /// When everything that had come had been read.
+    private var timeOfLastRead: Int64 = 0
     /// When the first bytes of the connection came, and how many pictures there were before.
     private var beginning: (time: Int64, pictures: Int)?
 
@@ -89,6 +92,8 @@ extension Player {
             case .bytes(let count):
                 if isUnknown, head.isEmpty { report.connections += 1 }
                 report.bytes += count
+                // More may wait where the room is full.
+                if count < room.count || timeOfLastRead == 0 { timeOfLastRead = MonotonicTime.now() }
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 if isLive { warnIfNothingPlays() }
             case .pause: try anticipate()
@@ -205,9 +210,23 @@ extension Player {
         guard !isDone, let decoder = pipeline?.decoder else { return }
         if unit.isEntryPoint { pipeline?.rate = unit.format?.frameRate }
         try outputs.write(unit)
-        do throws(DecoderError) { try decoder.decode(unit) } catch { throw .decoder(error) }
+        let isSkipped = shedder.skips(unit.role, lateness: lateness)
+        do throws(DecoderError) {
+            if isSkipped { try decoder.skip(unit) } else { try decoder.decode(unit) }
+        } catch { throw .decoder(error) }
+        // The time of a picture that is skipped passes all the same.
+        if isSkipped, !unit.role.isSecondField {
+            _ = try clock?.next(rate: clock?.frameRate ?? pipeline?.rate)
+        }
         try playPictures()
         count()
+    }
+
+    /// How far pictures in the window are behind, in nanoseconds: a file's behind their time, a live stream's behind
+    /// the moment when nothing more waited to be read.
+    private var lateness: Int64 {
+        guard let presentation, !outputs.wantPictures else { return 0 }
+        return clock == nil ? MonotonicTime.now() - timeOfLastRead : presentation.currentLateness
     }
 
     private func playPictures() throws(PlayError) {
@@ -228,8 +247,11 @@ extension Player {
         let due = try clock?.next(rate: rate)
         isDone = report.pictures.decoded == options.frames
         presentation?.show(
-            picture, at: due, byteCount: report.bytes, lossCount: report.losses,
-            frozenCount: report.pictures.frozen)
+            picture, at: due,
+            StreamTotals(
+                bytes: report.bytes, losses: report.losses,
+                missing: report.pictures.frozen + report.pictures.lost,
+                skipped: report.pictures.skipped))
     }
 
     /// Says what the stream is, when its first picture is there.
@@ -254,6 +276,7 @@ extension Player {
         report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry
         report.pictures.frozen += counters.frozen - counted.frozen
         report.pictures.secondFields += counters.secondFields - counted.secondFields
+        report.pictures.skipped += counters.skipped - counted.skipped
         report.pictures.lost += counters.lost - counted.lost
         report.pictures.withheld += counters.withheld - counted.withheld
         report.pictures.unplayed += counters.unplayed - counted.unplayed

@@ -19,6 +19,7 @@ final class Presentation: @unchecked Sendable {
     private var start: Int64?
     private var pauseStart: Int64 = 0
     private var current = Statistics()
+    private var lateness: Int64 = 0
 
     /// What became of pictures, and of the stream.
     struct Statistics {
@@ -28,11 +29,8 @@ final class Presentation: @unchecked Sendable {
         var lateCount = 0
         /// Live pictures that came during a pause.
         var pausedCount = 0
-        /// Bytes received.
-        var byteCount = 0
-        var lossCount = 0
-        /// Pictures left out because of losses.
-        var frozenCount = 0
+        /// What came so far.
+        var totals = StreamTotals()
     }
 
     /// - Parameter interruption: raised when the viewer closes the window.
@@ -48,20 +46,16 @@ extension Presentation {
     /// Shows a picture when it is due, and waits for that.
     /// - Parameters:
     ///   - due: nanoseconds since the first picture; nil for at once.
-    ///   - byteCount: received so far.
-    ///   - lossCount: so far.
-    ///   - frozenCount: pictures left out because of losses, so far.
-    func show(
-        _ picture: consuming DecodedPicture, at due: Int64?, byteCount: Int, lossCount: Int, frozenCount: Int
-    ) {
+    ///   - totals: what came so far.
+    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ totals: StreamTotals) {
         if let due, !wait(until: due) {
             monitor.withLock { current.lateCount += 1 }
             return
         }
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
-            current.byteCount = byteCount
-            (current.lossCount, current.frozenCount) = (lossCount, frozenCount)
+            current.totals = totals
+            if let due, let start { lateness = MonotonicTime.now() - start - due }
             if isPaused {
                 current.pausedCount += 1
                 return false
@@ -73,6 +67,9 @@ extension Presentation {
         }
         if isNews { change() }
     }
+
+    /// How long after its time the last picture of a file was there, in nanoseconds.
+    var currentLateness: Int64 { monitor.withLock { lateness } }
 
     /// Leaves the last picture where it is until a time, in nanoseconds since the first.
     func hold(until due: Int64) { _ = wait(until: due) }

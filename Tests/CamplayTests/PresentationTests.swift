@@ -20,8 +20,7 @@ import Threading
     private func show(_ number: Int64, at due: Int64? = nil) throws {
         let frame = try #require(av_frame_alloc())
         frame.pointee.pts = number
-        presentation.show(
-            DecodedPicture(taking: frame), at: due, byteCount: 0, lossCount: 0, frozenCount: 0)
+        presentation.show(DecodedPicture(taking: frame), at: due, StreamTotals())
     }
 
     private func take() -> Int? {

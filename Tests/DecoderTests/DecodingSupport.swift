@@ -82,6 +82,8 @@ final class Receiver {
     private(set) var pictures: [Samples] = []
     /// The bytes of all access units.
     private(set) var bytes: [UInt8] = []
+    /// Which access units are left out, by what they are and their number.
+    var isSkipped: (PictureRole, Int) -> Bool = { _, _ in false }
 
     init(_ codec: Codec, _ configure: (inout DecoderConfiguration) -> Void = { _ in }) {
         var configuration = DecoderConfiguration(codec: codec)
@@ -126,7 +128,7 @@ final class Receiver {
 
     private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
         bytes += unit.withUnsafeBytes { Array($0) }
-        try decoder.decode(unit)
+        if isSkipped(unit.role, unit.number) { try decoder.skip(unit) } else { try decoder.decode(unit) }
         try takePictures()
     }
 

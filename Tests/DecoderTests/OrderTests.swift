@@ -157,6 +157,6 @@ import Testing
 extension PictureDecoder.Counters {
     /// Whether every access unit received ended somewhere.
     var isBalanced: Bool {
-        received == decoded + secondFields + beforeEntry + frozen + lost + withheld + unplayed
+        received == decoded + secondFields + beforeEntry + frozen + skipped + lost + withheld + unplayed
     }
 }

@@ -30,17 +30,17 @@ struct StatisticsMeter {
         }
         guard now - begun >= Self.second else { return }
         let seconds = Double(now - begun) / Double(Self.second)
-        let bits = Double(statistics.byteCount - bytesAtStart) * 8
+        let bits = Double(statistics.totals.bytes - bytesAtStart) * 8
         items =
             [
                 "\(Self.decimal(Double(pictureCount) / seconds)) fps",
                 "\(Self.decimal(bits / seconds / 1e6)) Mbit/s",
             ] + (isLive ? ["\(Self.decimal(Double(longestDelay) / 1e6)) ms"] : [])
             + [
-                "late \(statistics.lateCount)", "lost \(statistics.lossCount)",
-                "frozen \(statistics.frozenCount)",
+                "late \(statistics.lateCount)", "skipped \(statistics.totals.skipped)",
+                "lost \(statistics.totals.losses)", "frozen \(statistics.totals.missing)",
             ]
-        (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.byteCount)
+        (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.totals.bytes)
     }
 
     /// The line, broken where it is longer than so many letters.

@@ -453,8 +453,16 @@ check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'im
 # Whatever order its pictures are in, and whatever is missing
 for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 reordered.h265 lost.h265; do
     records "play: $file in the window" --speed 10 $file --report window.json --overwrite &&
-        check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 30, p'
+        check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] and p["decoded"] + p["skipped"] > 30, p'
 done
+
+# One that can't be decoded in time: 0.4 ms a picture.
+make heavy.h264 1280x720 400 libx264 -preset ultrafast -bf 2 -g 50
+records "play: far too fast" --speed 100 heavy.h264 --report heavy.json &&
+    check "play: what is skipped is counted" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["skipped"] > 0 and p["decoded"] + p["skipped"] == p["received"] == 400, p' &&
+    check "play: the rest is shown, or late" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 8, p'
+records "play: far too fast, with every picture written" --speed 100 heavy.h264 --output heavy.yuv --scale 64x48 --report heavy.json --overwrite &&
+    check "play: nothing is skipped" reports heavy.json decoded 400 skipped 0
 
 # A file is played at the times that a file says, as far as they go.
 { echo "# timestamp format v2" && seq 500 30 1670; } >times.txt # 40 of them, in 1.2 s

@@ -1,0 +1,42 @@
+/// Decides which access units are not decoded, so that a player that is behind catches up: first pictures that no
+/// other refers to; where that is not enough, everything up to the next entry point, again and again, until the
+/// player is on time.
+///
+/// A value that belongs to one thread at a time. It has no clock: it is told how late the player is.
+public struct LoadShedder: Sendable {
+    /// How late a player may be before pictures that no other refers to are skipped, in nanoseconds.
+    public static let disposableLimit: Int64 = 200_000_000
+    /// How late it may be before everything up to the next entry point is skipped, in nanoseconds.
+    public static let entryLimit: Int64 = 1_000_000_000
+
+    /// What became of the access unit before.
+    private var last = Decision.decoded
+    /// Whether pictures are skipped until the next entry point.
+    private var isAwaitingEntry = false
+
+    private enum Decision { case decoded, decodedEntry, skipped }
+
+    /// A player that is on time.
+    public init() {}
+
+    /// Whether to skip the next access unit.
+    /// - Parameter lateness: how far the player is behind, in nanoseconds.
+    public mutating func skips(_ role: PictureRole, lateness: Int64) -> Bool {
+        let decision = decide(
+            role, isVeryLate: lateness > Self.entryLimit, isLate: lateness > Self.disposableLimit)
+        last = decision
+        return decision == .skipped
+    }
+
+    private mutating func decide(_ role: PictureRole, isVeryLate: Bool, isLate: Bool) -> Decision {
+        // A frame has both of its fields or none.
+        if role.isSecondField { return last }
+        if role.isEntryPoint {
+            // Where every picture is one, every second is left out.
+            isAwaitingEntry = isVeryLate && last == .decodedEntry
+            return isAwaitingEntry ? .skipped : .decodedEntry
+        }
+        if isVeryLate, !role.isDisposable { isAwaitingEntry = true }
+        return isAwaitingEntry || isLate && role.isDisposable ? .skipped : .decoded
+    }
+}

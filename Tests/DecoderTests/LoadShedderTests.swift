@@ -1,0 +1,88 @@
+import Bitstream
+import Testing
+
+@testable import Decoder
+
+/// What a player that is behind leaves out.
+@Suite struct LoadShedderTests {
+    private static let late = LoadShedder.disposableLimit + 1
+    private static let veryLate = LoadShedder.entryLimit + 1
+
+    /// Which of these pictures are skipped: I an entry point, P a reference, b no reference, s a second field.
+    private func skipped(_ pictures: String, lateness: (Int) -> Int64) -> String {
+        var shedder = LoadShedder()
+        return String(
+            pictures.enumerated().map { index, letter in
+                var role = PictureRole()
+                role.isEntryPoint = letter == "I"
+                role.isDisposable = letter == "b"
+                role.isSecondField = letter == "s"
+                return shedder.skips(role, lateness: lateness(index)) ? "-" : letter
+            })
+    }
+
+    @Test("a player that is on time leaves nothing out")
+    func onTime() { #expect(skipped("IPbPbIPb") { _ in LoadShedder.disposableLimit } == "IPbPbIPb") }
+
+    @Test("a late one leaves out pictures that no other refers to")
+    func late() { #expect(skipped("IPbPbIPb") { _ in Self.late } == "IP-P-IP-") }
+
+    @Test("a very late one leaves out everything up to the next entry point, until it is on time")
+    func veryLate() {
+        #expect(skipped("IPbPbIPbIPb") { _ in Self.veryLate } == "I----I--I--")
+        #expect(skipped("IPbPPIPbIPb") { $0 < 2 ? Self.veryLate : 0 } == "I----IPbIPb")
+    }
+
+    @Test("a frame has both of its fields or none")
+    func fields() {
+        #expect(skipped("IsPsbs") { $0 == 3 ? Self.veryLate : 0 } == "IsPsbs")
+        #expect(skipped("IsPsPsIs") { $0 == 2 ? Self.veryLate : 0 } == "Is----Is")
+    }
+
+    @Test("where every picture is an entry point every second one is left out")
+    func intraOnly() { #expect(skipped("IIIIII") { _ in Self.veryLate } == "I-I-I-") }
+
+    /// A film of which some access units are skipped.
+    private func receive(
+        _ codec: Codec, bFrames: Int, skipping isSkipped: @escaping (PictureRole, Int) -> Bool
+    ) throws -> (whole: Receiver, partial: Receiver) {
+        let stream = try CodedFilm(codec: codec, bFrames: bFrames).accessUnits(30).flatMap { $0 }
+        let partial = Receiver(codec) { $0.delay = .safe }
+        partial.isSkipped = isSkipped
+        try partial.take(stream)
+        try partial.finish()
+        return (try Receiver.receive(stream, codec) { $0.delay = .safe }, partial)
+    }
+
+    @Test("without pictures that no other refers to, all others are as they were", arguments: Codec.allCases)
+    func disposable(codec: Codec) throws {
+        let (whole, partial) = try receive(codec, bFrames: 3) { role, _ in role.isDisposable }
+        let counters = partial.decoder.counters
+        #expect(counters.skipped > 5)
+        #expect(counters.losses == 0)
+        #expect(counters.isBalanced)
+        let kept = Set(partial.numbers)
+        #expect(kept.count == 30 - counters.skipped)
+        #expect(partial.pictures == whole.pictures.filter { kept.contains($0.number) })
+    }
+
+    @Test("what is held back comes out when references are skipped", arguments: Codec.allCases)
+    func heldBack(codec: Codec) throws {
+        let receiver = Receiver(codec) { $0.delay = .safe }
+        receiver.isSkipped = { _, number in number >= 4 }
+        // The last of them is not known to be whole.
+        for unit in try CodedFilm(codec: codec, bFrames: 3).accessUnits(10) { try receiver.take(unit) }
+        #expect(receiver.numbers.sorted() == [0, 1, 2, 3])
+    }
+
+    @Test(
+        "after a gap of references, pictures go on with the next entry point", arguments: Codec.allCases,
+        [0, 3])
+    func references(codec: Codec, bFrames: Int) throws {
+        let (whole, partial) = try receive(codec, bFrames: bFrames) { _, number in (4..<10).contains(number) }
+        #expect(partial.pictures == whole.pictures.filter { !(4..<10).contains($0.number) })
+        #expect(partial.decoder.counters.skipped == 6)
+        #expect(partial.decoder.counters.losses == 0)
+        #expect(partial.decoder.counters.isBalanced)
+    }
+}
