@@ -65,6 +65,23 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
+    /// Whether decoding can begin with the slice's picture: an IDR picture, or another of H.265's random access
+    /// points.
+    public var isEntryPoint: Bool {
+        switch self {
+        case .h264: isIDR
+        case .hevc(let header): header.nal_unit_type.isIntraRandomAccessPoint && header.nuh_layer_id == 0
+        }
+    }
+
+    /// Whether the unit does nothing but say that an access unit begins.
+    public var isAccessUnitDelimiter: Bool {
+        switch self {
+        case .h264: nal_unit_type == 9
+        case .hevc: nal_unit_type == 35
+        }
+    }
+
     /// Whether the unit is a video, sequence or picture parameter set of the base layer.
     public var isParameterSet: Bool {
         switch self {

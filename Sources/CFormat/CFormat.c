@@ -28,6 +28,12 @@ bool cformat_load(struct cformat_library *library, char *reason, size_t size) {
     RESOLVE(write_trailer, av_write_trailer)
     RESOLVE(alloc_io_context, avio_alloc_context)
     RESOLVE(free_io_context, avio_context_free)
+    RESOLVE(find_input_format, av_find_input_format)
+    RESOLVE(alloc_context, avformat_alloc_context)
+    RESOLVE(open_input, avformat_open_input)
+    RESOLVE(close_input, avformat_close_input)
+    RESOLVE(read_frame, av_read_frame)
+    RESOLVE(seek_frame, av_seek_frame)
 #undef RESOLVE
     return true;
 }

@@ -10,6 +10,10 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case readFailed(errno: Int32)
         /// The file's content, in words.
         case malformed(String)
+        /// Without libavformat containers cannot be read.
+        case noContainerLibrary(name: String, reason: String)
+        /// Asked to end.
+        case interrupted
     }
 
     /// The cause.
@@ -23,6 +27,11 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.input = input
     }
 
+    /// What is wrong, where the file's name stands elsewhere.
+    public var problem: String {
+        if case .malformed(let problem) = kind { problem } else { description }
+    }
+
     public var description: String {
         switch kind {
         case .notOpened(ENOENT): "\(input): no such file; check the name"
@@ -32,6 +41,9 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .readFailed(let code):
             "\(input): reading failed: \(String(cString: strerror(code))); check the disk"
         case .malformed(let problem): "\(input): \(problem)"
+        case .noContainerLibrary(let name, let reason):
+            "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"
+        case .interrupted: "\(input): stopped while it was read"
         }
     }
 }

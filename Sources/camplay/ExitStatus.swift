@@ -51,7 +51,8 @@ enum ExitStatus: Int32, Error {
             case .notOpened(EACCES), .notOpened(EPERM): .noPermission
             case .notOpened, .notAFile: .noInput
             case .malformed: .badInput
-            case .readFailed: .inputOutput
+            case .noContainerLibrary: .unavailable
+            case .readFailed, .interrupted: .inputOutput
             }
     }
 }

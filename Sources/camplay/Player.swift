@@ -143,6 +143,8 @@ extension Player {
     private static func complaint(of kind: StreamKind) -> String {
         switch kind {
         case .stream: "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes"
+        case .container(let container):
+            "this is \(container), not a raw H.264 or H.265 stream; play it with ffplay"
         case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
         case .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
         }

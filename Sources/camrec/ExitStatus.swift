@@ -35,17 +35,21 @@ enum ExitStatus: Int32, Error {
     init(_ error: RemuxError) {
         switch error {
         case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
-        case .input(let error):
-            self =
-                switch error.kind {
-                case .notOpened(EACCES): .noPermission
-                case .notOpened(ENOENT): .noDevice
-                case .notOpened, .notAFile, .malformed: .badInput
-                case .readFailed: .inputOutput
-                }
+        case .input(let error): self.init(error)
         case .noFrameRate, .tooFewTimestamps: self = .badInput
         case .interrupted: self = .inputOutput
         }
+    }
+
+    init(_ error: InputError) {
+        self =
+            switch error.kind {
+            case .notOpened(EACCES): .noPermission
+            case .notOpened(ENOENT): .noDevice
+            case .notOpened, .notAFile, .malformed: .badInput
+            case .noContainerLibrary: .unavailable
+            case .readFailed, .interrupted: .inputOutput
+            }
     }
 
     init(_ error: CaptureError) {

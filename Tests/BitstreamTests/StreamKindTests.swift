@@ -60,9 +60,9 @@ import Testing
     @Test func otherFilesAreNamed() {
         #expect(kind([]) == .empty)
         #expect(kind(Array("hello, world\n".utf8)) == .unknown)
-        #expect(kind([0, 0, 0, 0x18] + Array("ftypisom".utf8)) == .other("an MP4 file"))
-        #expect(kind([0x1A, 0x45, 0xDF, 0xA3, 1]) == .other("a Matroska file"))
-        #expect(kind((0..<600).map { $0 % 188 == 0 ? 0x47 : 1 }) == .other("an MPEG transport stream"))
+        #expect(kind([0, 0, 0, 0x18] + Array("ftypisom".utf8)) == .container(.mp4))
+        #expect(kind([0x1A, 0x45, 0xDF, 0xA3, 1]) == .container(.matroska))
+        #expect(kind((0..<600).map { $0 % 188 == 0 ? 0x47 : 1 }) == .container(.transportStream))
     }
 
     @Test func anyBytesAreSafe() {

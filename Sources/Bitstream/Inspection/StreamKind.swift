@@ -2,7 +2,9 @@
 public enum StreamKind: Equatable, Sendable {
     /// NAL units behind start codes, or behind lengths of 4 bytes.
     case stream(Codec, NALUnitSource.Framing)
-    /// A file of another kind that is known, such as `an MP4 file`.
+    /// A container that camrec writes, too.
+    case container(StreamContainer)
+    /// A file of another kind that is known, such as `an IVF file`.
     case other(String)
     /// None of these.
     case unknown
@@ -27,8 +29,10 @@ extension StreamKind {
         if head.isEmpty {
             guard isWhole else { return nil }
             self = .empty
-        } else if let container = ContainerSignature.name(of: head) {
-            self = .other(container)
+        } else if let container = StreamContainer(head: head) {
+            self = .container(container)
+        } else if let name = ForeignSignature.name(of: head) {
+            self = .other(name)
         } else if let kind = Self.recognized(head, isWhole: isWhole, isFinal: isFinal, codec, framing) {
             self = kind
         } else if isFinal {
@@ -154,23 +158,49 @@ private struct CodecEvidence {
     }
 }
 
+/// A container whose video can be read.
+public enum StreamContainer: Sendable, CustomStringConvertible {
+    /// Matroska, WebM among it.
+    case matroska
+    /// MP4 (ISO/IEC 14496-12).
+    case mp4
+    /// An MPEG-2 transport stream (ITU-T H.222.0).
+    case transportStream
+
+    /// The container that begins with these bytes; nil for anything else.
+    init?(head: RawSpan) {
+        let found: StreamContainer? = head.withUnsafeBytes { bytes in
+            if bytes.has("ftyp", at: 4) || bytes.has("moov", at: 4) || bytes.has("styp", at: 4) {
+                return .mp4
+            }
+            if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return .matroska }
+            let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
+            if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) { return .transportStream }
+            return nil
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// `a Matroska file`
+    public var description: String {
+        switch self {
+        case .matroska: "a Matroska file"
+        case .mp4: "an MP4 file"
+        case .transportStream: "an MPEG transport stream"
+        }
+    }
+}
+
 /// The first bytes of files that hold video in other forms.
-private enum ContainerSignature {
+private enum ForeignSignature {
     static func name(of head: RawSpan) -> String? {
         head.withUnsafeBytes { bytes in
-            if bytes.has("ftyp", at: 4) || bytes.has("moov", at: 4) || bytes.has("styp", at: 4) {
-                return "an MP4 file"
-            }
-            if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return "a Matroska file" }
             if bytes.has("RIFF", at: 0) { return "a RIFF file, such as AVI" }
             if bytes.has("FLV", at: 0) { return "an FLV file" }
             if bytes.has("OggS", at: 0) { return "an Ogg file" }
             if bytes.has("DKIF", at: 0) { return "an IVF file" }
             if bytes.has("YUV4MPEG2", at: 0) { return "a YUV4MPEG2 file" }
-            let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
-            if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) {
-                return "an MPEG transport stream"
-            }
             return nil
         }
     }

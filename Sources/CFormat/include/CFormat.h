@@ -14,6 +14,7 @@ enum {
     CFORMAT_TAG_AVC1 = MKTAG('a', 'v', 'c', '1'),
     CFORMAT_TAG_HVC1 = MKTAG('h', 'v', 'c', '1'),
     CFORMAT_FAILED = AVERROR(EIO),
+    CFORMAT_REFUSED = AVERROR(EPERM),
 };
 
 // The functions of libavformat that camrec uses, under their names without avformat_, av_ and avio_.
@@ -26,6 +27,12 @@ struct cformat_library {
     __typeof__(&av_write_trailer) write_trailer;
     __typeof__(&avio_alloc_context) alloc_io_context;
     __typeof__(&avio_context_free) free_io_context;
+    __typeof__(&av_find_input_format) find_input_format;
+    __typeof__(&avformat_alloc_context) alloc_context;
+    __typeof__(&avformat_open_input) open_input;
+    __typeof__(&avformat_close_input) close_input;
+    __typeof__(&av_read_frame) read_frame;
+    __typeof__(&av_seek_frame) seek_frame;
 };
 
 // The file name of the library that fits the header.

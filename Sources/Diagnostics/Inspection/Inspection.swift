@@ -4,6 +4,8 @@ import Bitstream
 public struct Inspection: Sendable {
     /// The stream's name: a path, or `standard input`.
     public let name: String
+    /// The container that the stream was taken out of; nil for a raw stream.
+    public let container: Container?
     /// What its NAL units are told apart by.
     public let framing: NALUnitSource.Framing
     /// What is known of the whole.
@@ -13,12 +15,31 @@ public struct Inspection: Sendable {
     /// Why the stream could not be read to its end, as one line; nil where it could.
     public let failure: String?
 
+    /// What a container says of the stream in it.
+    public struct Container: Sendable {
+        /// What it is.
+        public let kind: StreamContainer
+        /// The first and the last picture's time, in nanoseconds; nil where none has one.
+        public private(set) var times: ClosedRange<Int64>?
+
+        /// A container of which no picture was read yet.
+        public init(_ kind: StreamContainer) { self.kind = kind }
+
+        /// Takes note of a picture's time.
+        public mutating func note(time: Int64?) {
+            guard let time else { return }
+            times = min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)
+        }
+    }
+
     /// What was found out of the stream of that name.
     public init(
-        name: String, framing: NALUnitSource.Framing = .annexB, summary: StreamSummary,
+        name: String, container: Container? = nil, framing: NALUnitSource.Framing = .annexB,
+        summary: StreamSummary,
         pictures: [PictureRecord], failure: String? = nil
     ) {
         self.name = name
+        self.container = container
         self.framing = framing
         self.summary = summary
         self.pictures = pictures

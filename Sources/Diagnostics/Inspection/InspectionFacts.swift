@@ -14,6 +14,7 @@ extension Inspection {
     /// The summary, row by row.
     public var facts: [InspectionFact] {
         var facts = [InspectionFact(label: "codec", value: codecText)]
+        if let container { facts.append(InspectionFact(label: "container", value: container.text)) }
         if let format = summary.format {
             facts.append(InspectionFact(label: "size", value: Self.sizeText(format)))
             facts.append(InspectionFact(label: "samples", value: Self.sampleText(format)))
@@ -169,5 +170,17 @@ extension Inspection {
 
     private static func shortened(_ text: String) -> String {
         text.count > 100 ? "\(text.prefix(100))…" : text
+    }
+}
+
+extension Inspection.Container {
+    fileprivate var text: String {
+        guard let times else { return "\(kind), pictures without times" }
+        return
+            "\(kind), pictures from \(Self.seconds(times.lowerBound)) to \(Self.seconds(times.upperBound)) s"
+    }
+
+    private static func seconds(_ nanoseconds: Int64) -> String {
+        Quantity.decimal(Double(nanoseconds) / 1e9, 3)
     }
 }

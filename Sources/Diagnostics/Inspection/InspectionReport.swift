@@ -13,7 +13,7 @@ public struct InspectionReport: Encodable, Sendable {
     }
 
     private enum Key: String, CodingKey {
-        case file, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight
+        case file, container, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight
         case frameRate, frameRateNumerator, frameRateDenominator, chromaFormat, bitDepth, chromaBitDepth
         case interlaced, color, duration, bitRate, peakBitRate
         case bytes, nalUnits, unitTypes, startCodes, lengths, accessUnits, secondFields, frameCount, idrs,
@@ -41,6 +41,7 @@ public struct InspectionReport: Encodable, Sendable {
         let summary = inspection.summary
         let format = summary.format
         try values.encode(inspection.name, forKey: .file)
+        try values.encode(inspection.container.map(Container.init), forKey: .container)
         try values.encode(inspection.framing == .annexB ? "annexb" : "avcc", forKey: .framing)
         try values.encode(summary.codec.rawValue, forKey: .codec)
         try values.encode(format?.profile, forKey: .profile)
@@ -107,6 +108,18 @@ public struct InspectionReport: Encodable, Sendable {
 }
 
 extension InspectionReport {
+    private struct Container: Encodable {
+        let name: String
+        /// Seconds.
+        let firstTime, lastTime: Double?
+
+        init(_ container: Inspection.Container) {
+            name = "\(container.kind)"
+            firstTime = container.times.map { Double($0.lowerBound) / 1e9 }
+            lastTime = container.times.map { Double($0.upperBound) / 1e9 }
+        }
+    }
+
     private struct Color: Encodable {
         let range: String
         let matrix, primaries, transfer: String?

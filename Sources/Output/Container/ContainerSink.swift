@@ -42,7 +42,11 @@ public final class ContainerSink: PacketSink {
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
         interruption: Interruption, synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
-        library = try Muxer.loadLibrary(for: path)
+        do throws(ContainerLibrary.Failure) {
+            library = try ContainerLibrary.load()
+        } catch {
+            throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: path)
+        }
         file = try OutputFile(
             path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         (self.format, self.stream) = (format, stream)

@@ -36,20 +36,6 @@ final class Muxer {
     private static let bufferSize: Int32 = 64 << 10
     private static let failed = Int32(CFORMAT_FAILED)
 
-    /// libavformat's functions; it is loaded at the first call.
-    /// - Parameter output: what the container is called, for the error.
-    static func loadLibrary(for output: String) throws(OutputError) -> cformat_library {
-        var library = cformat_library()
-        var reason = [CChar](repeating: 0, count: 256)
-        guard cformat_load(&library, &reason, reason.count) else {
-            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw OutputError(
-                .noContainerLibrary(name: String(cString: cformat_library_name), reason: text),
-                output: output)
-        }
-        return library
-    }
-
     /// Begins a container and writes its header.
     /// - Parameters:
     ///   - parameterSets: those of the first IDR picture, as Annex B.

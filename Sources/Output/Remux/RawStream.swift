@@ -24,6 +24,9 @@ final class RawStream {
             head: head.bytes, isWhole: head.count < StreamKind.decisiveByteCount, framing: .annexB)
         {
         case .stream(let codec, _)?: self.codec = codec
+        case .container(let container)?:
+            throw InputError(
+                .malformed("this is \(container); remux takes a raw .h264 or .h265 file"), input: path)
         case .other(let kind)?:
             throw InputError(
                 .malformed("this is \(kind); remux takes a raw .h264 or .h265 file"), input: path)

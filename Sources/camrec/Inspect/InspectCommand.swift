@@ -7,7 +7,7 @@ import Terminal
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Says what is in a raw H.264 or H.265 stream, and whether it is sound.",
+        abstract: "Says what is in a recording of H.264 or H.265, and whether it is sound.",
         usage: """
             camrec inspect [--nal] [--headers] [--json] [--html <FILE>] [<options>] <FILE|->
             camrec inspect --check <FILE|->
@@ -21,11 +21,15 @@ struct InspectCommand: ParsableCommand {
               camrec --device test --frames 100 - | camrec inspect --nal -
               camrec inspect --avcc out.avcc --avcc-record out.avcC out.h264
               camrec inspect --annexb again.h264 out.avcc
+              camrec inspect out.mkv
 
             The codec and whether units stand behind start codes (Annex B) or behind lengths of 4 bytes (AVCC) are \
             found out from the first bytes. A file made by --avcc has nothing but the stream's NAL units, parameter \
             sets included, each behind its length, big-endian; --avcc-record writes what a container keeps apart, \
-            the avcC or hvcC box's content.
+            the avcC or hvcC box's content, and --record reads it.
+
+            Of a .mkv, .mp4 or .ts file the video is inspected as Annex B, where offsets count; a container must be a \
+            file, not a pipe.
 
             Standard input is read as it comes. Ctrl-C ends reading, and what was understood so far is said.
 
@@ -34,7 +38,7 @@ struct InspectCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A raw stream, or - for standard input.", valueName: "FILE|-"),
+        help: ArgumentHelp("A recording, or - for a raw stream on standard input.", valueName: "FILE|-"),
         transform: PlainValue.text("it is a file's name, or -"))
     var input: String
 
@@ -130,6 +134,17 @@ struct InspectReadingOptions: ParsableArguments {
             "Bytes of each length in AVCC, read or written: 1, 2 or 4. Default: 4.", valueName: "N"),
         transform: Self.readLengthSize)
     var lengthSize = 4
+
+    @Option(
+        help: ArgumentHelp("The avcC or hvcC that was written apart from an AVCC stream.", valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
+    var record: String?
+
+    func validate() throws {
+        if record != nil, codec != nil || from != nil {
+            throw ValidationError("--record says the codec and the form; leave out --codec and --from")
+        }
+    }
 
     private static func readLengthSize(_ text: String) throws -> Int {
         guard let size = Int(text), AVCC.LengthSize(rawValue: size) != nil else {

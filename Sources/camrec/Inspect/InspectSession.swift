@@ -54,19 +54,64 @@ struct InspectSession {
         let input = try open()
         let files = try ConversionFiles(
             command.conversion, lengthSize: lengthSize, input: input.identity)
-        var head = StreamHead(command.reading, lengthSize: lengthSize)
+        let record = try command.reading.record.map { (path) throws(Failure) in try readRecord(path) }
+        var head = StreamHead(command.reading, lengthSize: record?.lengthSize ?? lengthSize, record: record)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkByteCount, alignment: 16)
         defer { buffer.deallocate() }
-        let form = try head.recognize(input, buffer)
+        switch try head.recognize(input, buffer) {
+        case .container: try inspectContainer(input, files)
+        case .raw(let codec, let framing):
+            var run = InspectionRun(
+                command.report, name: input.name, codec: codec, framing: framing, files: files,
+                unitByteLimit: Self.unitByteLimit)
+            try run.take(head.bytes.span.bytes)
+            while !head.isWhole {
+                let count = try read(input, buffer, for: &run)
+                if count == 0 { break }
+                try run.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+            }
+            try run.finish()
+        }
+    }
+
+    private func inspectContainer(_ input: StreamInput, _ files: ConversionFiles) throws(Failure) {
+        guard input.isFile else {
+            throw .badInput("\(input.name): a container is read from a file, not a pipe; save it first")
+        }
+        let reader: ContainerReader
+        do throws(InputError) {
+            reader = try ContainerReader(
+                descriptor: input.descriptor, name: input.name, interruption: signals.interruption)
+        } catch { throw Failure(error) }
         var run = InspectionRun(
-            command.report, name: input.name, form: form, files: files, unitByteLimit: Self.unitByteLimit)
-        try run.take(head.bytes.span.bytes)
-        while !head.isWhole {
-            let count = try read(input, buffer, for: &run)
-            if count == 0 { break }
-            try run.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+            command.report, name: input.name, codec: reader.codec, framing: .annexB, files: files,
+            unitByteLimit: Self.unitByteLimit)
+        run.container = Inspection.Container(reader.container)
+        while let packet = try next(of: reader, for: &run) {
+            let picture = reader.bytes
+            try run.take(packet, picture.span.bytes)
         }
         try run.finish()
+    }
+
+    /// - Returns: nil at the end, and where the user has seen enough.
+    private func next(
+        of reader: ContainerReader, for run: inout InspectionRun
+    ) throws(Failure) -> ContainerReader.Packet? {
+        do throws(InputError) {
+            return try reader.next()
+        } catch {
+            guard error.kind != .interrupted else { return nil }
+            // What was understood comes first.
+            try run.breakOff(error.problem)
+            throw Failure(error)
+        }
+    }
+
+    private func readRecord(_ path: String) throws(Failure) -> DecoderConfigurationRecord {
+        do throws(InputError) { return try DecoderConfigurationRecord(path: path) } catch {
+            throw Failure(error)
+        }
     }
 
     private var lengthSize: AVCC.LengthSize { AVCC.LengthSize(rawValue: command.reading.lengthSize) ?? .four }
@@ -89,5 +134,11 @@ struct InspectSession {
             try run.breakOff(error.message)
             throw .input(error)
         }
+    }
+}
+
+extension InspectSession.Failure {
+    fileprivate init(_ error: InputError) {
+        self = .input(StreamInput.Failure(message: error.description, status: ExitStatus(error)))
     }
 }

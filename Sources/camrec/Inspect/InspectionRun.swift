@@ -15,19 +15,21 @@ struct InspectionRun {
     private var output = StandardOutput()
     private var unitCount = 0
     private var byteCount = 0
+    /// The container that the stream comes from.
+    var container: Inspection.Container?
 
     init(
-        _ options: InspectReportOptions, name: String, form: StreamHead.Form, files: ConversionFiles,
-        unitByteLimit: Int
+        _ options: InspectReportOptions, name: String, codec: Codec, framing: NALUnitSource.Framing,
+        files: ConversionFiles, unitByteLimit: Int
     ) {
         self.options = options
         self.name = name
         self.files = files
-        framing = form.framing
-        source = NALUnitSource(form.framing, maximumUnitByteCount: unitByteLimit)
+        self.framing = framing
+        source = NALUnitSource(framing, maximumUnitByteCount: unitByteLimit)
         inspector = StreamInspector(
-            codec: form.codec, readsElements: options.json && options.nal && options.headers)
-        shape = options.check ? StreamShapeInspector(codec: form.codec) : nil
+            codec: codec, readsElements: options.json && options.nal && options.headers)
+        shape = options.check ? StreamShapeInspector(codec: codec) : nil
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
     }
 
@@ -43,6 +45,15 @@ struct InspectionRun {
             throw .badInput("\(name): \(message)")
         }
         try output.flush()
+    }
+
+    /// Reads the next picture of a container, given as Annex B.
+    mutating func take(
+        _ packet: ContainerReader.Packet, _ bytes: RawSpan
+    ) throws(InspectSession.Failure) {
+        container?.note(time: packet.time)
+        if let problem = packet.problem { inspector.note(problem, at: byteCount) }
+        try take(bytes)
     }
 
     /// Says what is known of a stream that can't be read on.
@@ -98,11 +109,17 @@ struct InspectionRun {
     private mutating func check(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(InspectSession.Failure) {
+        // A transport stream has to have them (H.222.0, 2.14.1): camrec writes none elsewhere.
+        if container?.kind == .transportStream, isAccessUnitDelimiter(nalUnit) { return }
         do throws(StreamShapeViolation) {
             try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit)
         } catch {
             throw .offence(error)
         }
+    }
+
+    private func isAccessUnitDelimiter(_ nalUnit: RawSpan) -> Bool {
+        NALUnitHeader(of: nalUnit, codec: inspector.codec)?.isAccessUnitDelimiter ?? false
     }
 
     private mutating func finishCheck() throws(InspectSession.Failure) {
@@ -119,7 +136,8 @@ struct InspectionRun {
         guard shape == nil else { return }
         if failure != nil { inspector.finish(byteCount: byteCount) }
         let inspection = Inspection(
-            name: name, framing: framing, summary: inspector.summary, pictures: inspector.pictures,
+            name: name, container: container, framing: framing, summary: inspector.summary,
+            pictures: inspector.pictures,
             failure: failure)
         if !files.usesStandardOutput { try say(inspection) }
         try files.finish(inspection)

@@ -4,35 +4,39 @@ import Bitstream
 struct StreamHead {
     private let options: InspectReadingOptions
     private let lengthSize: AVCC.LengthSize
+    private let record: DecoderConfigurationRecord?
     private(set) var bytes: [UInt8] = []
     /// Whether the stream ends with them.
     private(set) var isWhole = false
 
     /// What a stream is.
-    struct Form {
-        let codec: Codec
-        let framing: NALUnitSource.Framing
+    enum Form {
+        case raw(Codec, NALUnitSource.Framing)
+        /// A container, of which libavformat finds the rest.
+        case container(StreamContainer)
     }
 
-    init(_ options: InspectReadingOptions, lengthSize: AVCC.LengthSize) {
+    /// - Parameter record: what was written apart from a stream of NAL units behind lengths.
+    init(
+        _ options: InspectReadingOptions, lengthSize: AVCC.LengthSize, record: DecoderConfigurationRecord?
+    ) {
         self.options = options
         self.lengthSize = lengthSize
+        self.record = record
     }
 
     /// Reads until it is clear what the stream is.
     mutating func recognize(
         _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(InspectSession.Failure) -> Form {
-        if let codec = options.codec, let form = options.from {
-            return Form(codec: codec, framing: framing(form))
+        if let record {
+            try readOn(input, buffer)
+            bytes = record.prefix(ofStreamBeginningWith: bytes.span.bytes) + bytes
+            return .raw(record.codec, .lengthPrefixed(record.lengthSize))
         }
+        if let codec = options.codec, let form = options.from { return .raw(codec, framing(form)) }
         while true {
-            let count: Int
-            do throws(StreamInput.Failure) { count = try input.read(into: buffer) } catch {
-                throw .input(error)
-            }
-            isWhole = count == 0
-            bytes += UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try readOn(input, buffer)
             if let kind = StreamKind(
                 head: bytes.span.bytes, isWhole: isWhole, codec: options.codec,
                 framing: options.from.map(framing))
@@ -42,16 +46,26 @@ struct StreamHead {
         }
     }
 
+    private mutating func readOn(
+        _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
+    ) throws(InspectSession.Failure) {
+        let count: Int
+        do throws(StreamInput.Failure) { count = try input.read(into: buffer) } catch { throw .input(error) }
+        isWhole = count == 0
+        bytes += UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    }
+
     private func framing(_ form: StreamForm) -> NALUnitSource.Framing {
         form == .annexb ? .annexB : .lengthPrefixed(lengthSize)
     }
 
     private func form(_ kind: StreamKind, _ name: String) throws(InspectSession.Failure) -> Form {
         switch kind {
-        case .stream(let codec, let framing): return Form(codec: codec, framing: framing)
+        case .stream(let codec, let framing): return .raw(codec, framing)
+        case .container(let container): return .container(container)
         case .other(let container):
             throw .badInput(
-                "\(name): offset 0: this is \(container), not a raw stream; take the video out of it first: "
+                "\(name): offset 0: this is \(container), which camrec does not read; take the video out of it first: "
                     + "ffmpeg -i FILE -map 0:v -c copy out.h264")
         case .empty: throw .badInput("\(name): offset 0: it is empty; nothing to inspect")
         case .unknown:

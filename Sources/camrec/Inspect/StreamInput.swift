@@ -6,7 +6,7 @@ import Threading
 final class StreamInput {
     /// What it is called in messages.
     let name: String
-    private let descriptor: Int32
+    let descriptor: Int32
     private let isPipe: Bool
     private let interruption: Interruption
     /// Monotonic nanoseconds; nil before the interruption.
@@ -38,11 +38,14 @@ final class StreamInput {
         isPipe = kind != S_IFREG
         if kind == S_IFDIR {
             if descriptor != STDIN_FILENO { close(descriptor) }
-            throw Failure(message: "\(name) is a folder; give a raw stream's name", status: .noDevice)
+            throw Failure(message: "\(name) is a folder; give a recording's name", status: .noDevice)
         }
     }
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+    /// Whether it can be read here and there.
+    var isFile: Bool { !isPipe }
 
     /// Which file it is.
     var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }

@@ -1,0 +1,66 @@
+/// What a stream of length-prefixed NAL units says apart from itself, of either codec: the content of an avcC or
+/// hvcC box.
+public struct DecoderConfigurationRecord: Hashable, Sendable {
+    /// The standard that the stream is coded by.
+    public let codec: Codec
+    /// The number of bytes of each length in the stream.
+    public let lengthSize: AVCC.LengthSize
+    /// The parameter sets, and whatever else the record has, without start codes, in the record's order.
+    public let nalUnits: [[UInt8]]
+
+    /// Reads the record of a stream of this codec.
+    public init(_ bytes: RawSpan, codec: Codec) throws(ConfigurationRecordError) {
+        self.codec = codec
+        switch codec {
+        case .h264:
+            let record = try AVCDecoderConfigurationRecord(bytes)
+            lengthSize = record.lengthSize
+            nalUnits =
+                record.sequenceParameterSets + (record.highProfile?.sequenceParameterSetExtensions ?? [])
+                + record.pictureParameterSets
+        case .hevc:
+            let record = try HEVCDecoderConfigurationRecord(bytes)
+            lengthSize = record.lengthSize
+            nalUnits = record.arrays.flatMap(\.nalUnits)
+        }
+    }
+
+    /// Reads a record and finds out its codec: both kinds begin alike, and only one can be read to its end and has
+    /// that codec's parameter sets.
+    public init?(_ bytes: RawSpan) {
+        for codec in Codec.allCases {
+            guard let record = try? DecoderConfigurationRecord(bytes, codec: codec), record.hasParameterSets
+            else { continue }
+            self = record
+            return
+        }
+        return nil
+    }
+
+    /// The NAL units that a stream without them needs ahead of its first picture.
+    public var parameterSets: [[UInt8]] {
+        nalUnits.filter { NALUnitHeader(of: $0.span.bytes, codec: codec)?.isParameterSet == true }
+    }
+
+    /// What goes ahead of a stream that begins with these bytes, so that it has its parameter sets: they themselves
+    /// behind their lengths, or nothing where the stream begins with its own.
+    public func prefix(ofStreamBeginningWith head: RawSpan) -> [UInt8] {
+        let hasOwn =
+            head.byteCount > lengthSize.rawValue
+            && NALUnitHeader(of: head.extracting(droppingFirst: lengthSize.rawValue), codec: codec)?
+                .isParameterSet
+                == true
+        if hasOwn { return [] }
+        var stream: [UInt8] = []
+        let writer = AVCC.Writer(lengthSize: lengthSize)
+        // A set that is too long for the lengths can't be in such a stream.
+        for set in parameterSets { try? writer.append(set.span.bytes, to: &stream) }
+        return stream
+    }
+
+    private var hasParameterSets: Bool {
+        var sets = ParameterSets(codec: codec)
+        for unit in nalUnits where (try? sets.insert(unit.span.bytes)) == nil { return false }
+        return sets.isComplete
+    }
+}

@@ -1,0 +1,92 @@
+import CFormat
+import Glibc
+import Threading
+
+/// The bytes of a container as libavformat asks for them: from a file that is open already, at its own position.
+///
+/// It ends what would not end: an interruption fails the next read, and so does reading on and on without a picture.
+final class ContainerInput {
+    private let descriptor: Int32
+    private let interruption: Interruption?
+    private var position: Int64 = 0
+    private var budget = ContainerInput.longestSearch
+
+    /// Why a read failed, which libavformat can't be told.
+    private(set) var failure: Failure?
+
+    enum Failure: Equatable {
+        case interrupted
+        case read(errno: Int32)
+        case noPicture
+    }
+
+    /// Bytes that are read at most from one picture to the next, other streams and damage included.
+    static let longestSearch = 256 << 20
+    static let bufferSize: Int32 = 64 << 10
+
+    /// - Parameter descriptor: a regular file's; it is not closed here.
+    init(_ descriptor: Int32, interruption: Interruption?) {
+        self.descriptor = descriptor
+        self.interruption = interruption
+    }
+
+    /// A picture was found: the next one may be as far away again.
+    func allowSearch() { budget = Self.longestSearch }
+
+    /// libavformat's view of it; nil without memory. The input must outlive it.
+    func makeContext(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
+        let buffer = av_malloc(Int(Self.bufferSize))?.assumingMemoryBound(to: UInt8.self)
+        let context = library.alloc_io_context(
+            buffer, Self.bufferSize, 0, Unmanaged.passUnretained(self).toOpaque(),
+            { input, bytes, count in
+                guard let input, let bytes else { return Int32(CFORMAT_FAILED) }
+                return Unmanaged<ContainerInput>.fromOpaque(input).takeUnretainedValue()
+                    .read(into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)))
+            }, nil,
+            { input, offset, origin in
+                guard let input else { return Int64(CFORMAT_FAILED) }
+                return Unmanaged<ContainerInput>.fromOpaque(input).takeUnretainedValue()
+                    .seek(to: offset, origin)
+            })
+        if context == nil { av_free(buffer) }
+        return context
+    }
+
+    private func read(into room: UnsafeMutableRawBufferPointer) -> Int32 {
+        if interruption?.isRaised == true { failure = .interrupted }
+        if budget <= 0 { failure = failure ?? .noPicture }
+        guard failure == nil else { return Int32(CFORMAT_FAILED) }
+        while true {
+            let count = pread(descriptor, room.baseAddress, room.count, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            if count < 0 {
+                failure = .read(errno: errno)
+                return Int32(CFORMAT_FAILED)
+            }
+            position += Int64(count)
+            budget -= count
+            return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(count)
+        }
+    }
+
+    private func seek(to offset: Int64, _ origin: Int32) -> Int64 {
+        if origin & AVSEEK_SIZE != 0 { return size }
+        let base: Int64? =
+            switch origin & ~AVSEEK_FORCE {
+            case SEEK_SET: 0
+            case SEEK_CUR: position
+            case SEEK_END: size
+            default: nil
+            }
+        guard let base else { return Int64(CFORMAT_FAILED) }
+        let (target, overflow) = base.addingReportingOverflow(offset)
+        guard !overflow, target >= 0 else { return Int64(CFORMAT_FAILED) }
+        position = target
+        return target
+    }
+
+    private var size: Int64 {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : Int64(CFORMAT_FAILED)
+    }
+}

@@ -1,0 +1,21 @@
+import CFormat
+
+/// libavformat, loaded with the first container.
+enum ContainerLibrary {
+    /// Why there is none.
+    struct Failure: Error {
+        let name: String
+        let reason: String
+    }
+
+    /// Returns its functions.
+    static func load() throws(Failure) -> cformat_library {
+        var library = cformat_library()
+        var reason = [CChar](repeating: 0, count: 256)
+        guard cformat_load(&library, &reason, reason.count) else {
+            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw Failure(name: String(cString: cformat_library_name), reason: text)
+        }
+        return library
+    }
+}

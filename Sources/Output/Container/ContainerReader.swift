@@ -1,0 +1,161 @@
+import Bitstream
+import Glibc
+import Threading
+
+/// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B.
+///
+/// The parameter sets that a container keeps apart stand ahead of each keyframe that has none of its own.
+///
+///     let reader = try ContainerReader(path: "in.mkv")
+///     while let packet = try reader.next() { … reader.bytes … packet.time … }
+///
+/// libavformat is loaded with the first reader. Any bytes are safe as far as it is; memory is bounded. Belongs to one
+/// thread at a time.
+public final class ContainerReader {
+    /// What is known of a picture beside its bytes.
+    public struct Packet: Sendable {
+        /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say.
+        public var time: Int64?
+        /// Whether decoding can begin here.
+        public var isKeyframe: Bool
+        /// What is wrong with its bytes, in words; nil where nothing is.
+        public var problem: String?
+    }
+
+    /// What the file is called in messages.
+    public let name: String
+    /// The kind of file.
+    public let container: StreamContainer
+    /// The standard that the video is coded by.
+    public let codec: Codec
+    /// The bytes of the packet read last, as Annex B.
+    public private(set) var bytes: [UInt8] = []
+
+    private let descriptor: Descriptor
+    private let interruption: Interruption?
+    private var demuxer: Demuxer
+    private var framing: PacketFraming
+    /// The time of the file's first picture, as the file has it.
+    private var origin: Int64?
+    /// Read already, with its bytes, and not handed on.
+    private var pending: Packet?
+
+    /// Opens a file, which must be a regular one, because a container is read here and there.
+    /// - Parameter interruption: ends reading.
+    public convenience init(path: String, interruption: Interruption? = nil) throws(InputError) {
+        // Without O_NONBLOCK a pipe without a writer would be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
+        try self.init(Descriptor(descriptor, isOwned: true), name: path, interruption)
+    }
+
+    /// Reads an open file, which stays the caller's, and open for as long as the reader lives.
+    public convenience init(
+        descriptor: Int32, name: String, interruption: Interruption? = nil
+    ) throws(InputError) {
+        try self.init(Descriptor(descriptor, isOwned: false), name: name, interruption)
+    }
+
+    private init(
+        _ descriptor: Descriptor, name: String, _ interruption: Interruption?
+    ) throws(InputError) {
+        (self.descriptor, self.name, self.interruption) = (descriptor, name, interruption)
+        switch try descriptor.streamKind(name) {
+        case .container(let found)?: container = found
+        case .empty?: throw InputError(.malformed("it is empty; there is nothing to read"), input: name)
+        default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
+        }
+        demuxer = try Demuxer(
+            ContainerInput(descriptor.number, interruption: interruption), kind: container, name: name)
+        codec = demuxer.codec
+        framing = try Self.framing(codec, demuxer.configuration, name)
+    }
+
+    /// Which file it is.
+    public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
+
+    /// The next picture in decoding order, whose bytes `bytes` has then; nil at the end.
+    public func next() throws(InputError) -> Packet? {
+        if let packet = pending.take() { return packet }
+        guard let packet = try demuxer.next() else { return nil }
+        if let configuration = packet.configuration {
+            framing = try Self.framing(codec, configuration, name)
+        }
+        bytes.removeAll(keepingCapacity: true)
+        let finding = framing.append(packet.bytes.bytes, to: &bytes)
+        let begun = origin ?? packet.time
+        origin = begun
+        return Packet(
+            time: packet.time.flatMap { time in begun.map { time - $0 } }, isKeyframe: finding.isKeyframe,
+            problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
+    }
+
+    /// Goes to a keyframe at a time or before, as near as the container helps to find one; it comes next.
+    /// - Parameter time: in nanoseconds from the first picture.
+    public func seek(to time: Int64) throws(InputError) {
+        pending = nil
+        if origin == nil { _ = try next() }
+        guard let origin else { return }
+        // Not every container knows where its keyframes are: what comes may be behind the one that is wanted.
+        for lead in Self.leads where time > lead {
+            guard demuxer.seek(to: origin + time - lead) else { continue }
+            guard let found = try nextKeyframe(), (found.time ?? .max) <= time else { continue }
+            pending = found
+            return
+        }
+        try rewind()
+    }
+
+    /// Begins again with the file's first picture.
+    public func rewind() throws(InputError) {
+        pending = nil
+        let input = ContainerInput(descriptor.number, interruption: interruption)
+        demuxer = try Demuxer(input, kind: container, name: name)
+        framing = try Self.framing(codec, demuxer.configuration, name)
+    }
+
+    /// Nanoseconds ahead of the wanted time where a keyframe is looked for, one after the other.
+    private static let leads: [Int64] = [0, 2, 10, 60].map { $0 * 1_000_000_000 }
+
+    private func nextKeyframe() throws(InputError) -> Packet? {
+        while let packet = try next() {
+            if packet.isKeyframe { return packet }
+        }
+        return nil
+    }
+
+    private static func framing(
+        _ codec: Codec, _ configuration: [UInt8], _ name: String
+    ) throws(InputError) -> PacketFraming {
+        do throws(ConfigurationRecordError) {
+            return try PacketFraming(codec: codec, configuration: configuration)
+        } catch {
+            throw InputError(.malformed("its decoder configuration cannot be read: \(error)"), input: name)
+        }
+    }
+}
+
+/// An open file.
+private final class Descriptor {
+    let number: Int32
+    private let isOwned: Bool
+
+    init(_ number: Int32, isOwned: Bool) { (self.number, self.isOwned) = (number, isOwned) }
+
+    deinit { if isOwned { close(number) } }
+
+    /// What its first bytes are.
+    func streamKind(_ name: String) throws(InputError) -> StreamKind? {
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw InputError(.notAFile, input: name)
+        }
+        return try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) {
+            (head) throws(InputError) in
+            let count = pread(number, head.baseAddress, head.count, 0)
+            guard count >= 0 else { throw InputError(.readFailed(errno: errno), input: name) }
+            let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])
+            return StreamKind(head: bytes.bytes, isWhole: count < head.count)
+        }
+    }
+}

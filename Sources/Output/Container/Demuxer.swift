@@ -1,0 +1,181 @@
+import Bitstream
+import CFFmpeg
+import CFormat
+
+/// A container being read by libavformat through call-backs of ours: it opens nothing itself, and neither the file's
+/// name nor what the file refers to reaches it.
+final class Demuxer {
+    /// A packet as it stands in the file, lent until the next is read.
+    struct Packet {
+        let bytes: UnsafeRawBufferPointer
+        /// In nanoseconds; nil where the file does not say.
+        let time: Int64?
+        /// Whether libavformat found it damaged.
+        let isDamaged: Bool
+        /// The decoder configuration from here on; nil where it stays.
+        let configuration: [UInt8]?
+    }
+
+    private let input: ContainerInput
+    private let name: String
+    private let library: cformat_library
+    private var context: UnsafeMutablePointer<AVFormatContext>?
+    private var io: UnsafeMutablePointer<AVIOContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    private var streamIndex = 0
+    private var timeBase = AVRational(num: 1, den: 1)
+
+    /// The largest single allocation of libav* from here on: no file makes it take the machine's memory.
+    private static let largestAllocation = 512 << 20
+    /// Times beyond this many nanoseconds, 36 years, are not times.
+    private static let farthestTime: Int64 = 1 << 60
+
+    /// Opens the container.
+    /// - Parameter name: what it is called in messages.
+    init(_ input: ContainerInput, kind: StreamContainer, name: String) throws(InputError) {
+        (self.input, self.name) = (input, name)
+        do throws(ContainerLibrary.Failure) {
+            library = try ContainerLibrary.load()
+        } catch {
+            throw InputError(.noContainerLibrary(name: error.name, reason: error.reason), input: name)
+        }
+        cffmpeg_keep_log()
+        cffmpeg_clear_log()
+        av_max_alloc(Self.largestAllocation)
+        packet = av_packet_alloc()
+        io = input.makeContext(library)
+        context = library.alloc_context()
+        guard packet != nil, let io, let context else { throw malformed("out of memory") }
+        context.pointee.pb = io
+        context.pointee.io_open = { _, _, _, _, _ in Int32(CFORMAT_REFUSED) }
+        // A failure frees the context.
+        let result = library.open_input(
+            &self.context, nil, library.find_input_format(kind.demuxerName), nil)
+        try check(result)
+        try selectStream()
+    }
+
+    deinit {
+        library.close_input(&context)
+        av_packet_free(&packet)
+        if io != nil {
+            av_free(io?.pointee.buffer)
+            library.free_io_context(&io)
+        }
+    }
+
+    /// The standard that the video is coded by.
+    var codec: Codec { parameters?.codec_id == AV_CODEC_ID_HEVC ? .hevc : .h264 }
+
+    /// What the container keeps apart of the stream: a decoder configuration record, Annex B, or nothing.
+    var configuration: [UInt8] {
+        guard let parameters, let bytes = parameters.extradata, parameters.extradata_size > 0 else {
+            return []
+        }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
+    }
+
+    /// The next packet of the video; nil at the end of the file.
+    func next() throws(InputError) -> Packet? {
+        guard let packet, let context else { return nil }
+        while true {
+            av_packet_unref(packet)
+            cffmpeg_clear_log()
+            let result = library.read_frame(context, packet)
+            guard result != CFFMPEG_END_OF_FILE || input.failure != nil else { return nil }
+            try check(result)
+            guard Int(packet.pointee.stream_index) == streamIndex, packet.pointee.size > 0 else { continue }
+            input.allowSearch()
+            return lent(packet.pointee)
+        }
+    }
+
+    /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
+    /// - Parameter time: in nanoseconds, as the file has it.
+    /// - Returns: false where the container knows no such place; then any picture may come next.
+    func seek(to time: Int64) -> Bool {
+        guard let context else { return false }
+        input.allowSearch()
+        let ticks = av_rescale_q(time, Self.nanoseconds, timeBase)
+        return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
+    }
+
+    private static let nanoseconds = AVRational(num: 1, den: 1_000_000_000)
+
+    private var parameters: AVCodecParameters? {
+        context?.pointee.streams[streamIndex]?.pointee.codecpar?.pointee
+    }
+
+    private func lent(_ packet: AVPacket) -> Packet {
+        let ticks = packet.pts == CFFMPEG_NO_TIME ? packet.dts : packet.pts
+        let time = ticks == CFFMPEG_NO_TIME ? nil : av_rescale_q(ticks, timeBase, Self.nanoseconds)
+        return Packet(
+            bytes: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)),
+            time: time.flatMap { (-Self.farthestTime...Self.farthestTime).contains($0) ? $0 : nil },
+            isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0, configuration: newConfiguration(packet))
+    }
+
+    private func newConfiguration(_ packet: AVPacket) -> [UInt8]? {
+        var count = 0
+        return withUnsafePointer(to: packet) { pointer in
+            guard let bytes = av_packet_get_side_data(pointer, AV_PKT_DATA_NEW_EXTRADATA, &count) else {
+                return nil
+            }
+            return Array(UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    /// Finds the one video stream, and has the others left out.
+    private func selectStream() throws(InputError) {
+        guard let context else { throw malformed("out of memory") }
+        let all = (0..<Int(context.pointee.nb_streams)).compactMap { index in
+            context.pointee.streams[index].map { (index: index, stream: $0) }
+        }
+        let videos = all.filter { _, stream in
+            stream.pointee.codecpar?.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+                && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        }
+        guard let video = videos.first, let parameters = video.stream.pointee.codecpar?.pointee else {
+            throw malformed("there is no video in it; give a file with H.264 or H.265")
+        }
+        guard videos.count == 1 else {
+            throw malformed(
+                "it has \(videos.count) videos; take one out of it: ffmpeg -i FILE -map 0:v:0 -c copy one.mkv"
+            )
+        }
+        guard [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.codec_id) else {
+            let codec = String(cString: avcodec_get_name(parameters.codec_id))
+            throw malformed("its video is \(codec), not H.264 or H.265; play it with ffplay")
+        }
+        for (index, stream) in all where index != video.index { stream.pointee.discard = AVDISCARD_ALL }
+        (streamIndex, timeBase) = (video.index, video.stream.pointee.time_base)
+        guard timeBase.num > 0, timeBase.den > 0 else { throw malformed("its clock has no rate") }
+    }
+
+    /// Our own word for what went wrong comes first.
+    private func check(_ result: Int32) throws(InputError) {
+        switch input.failure {
+        case .interrupted: throw InputError(.interrupted, input: name)
+        case .read(let code): throw InputError(.readFailed(errno: code), input: name)
+        case .noPicture:
+            throw malformed("there is no picture in \(ContainerInput.longestSearch >> 20) MB of it")
+        case nil: break
+        }
+        guard result < 0 else { return }
+        let detail = String(cString: cffmpeg_last_error())
+        throw malformed("it cannot be read on: \(detail.isEmpty ? "error \(result)" : detail)")
+    }
+
+    private func malformed(_ problem: String) -> InputError { InputError(.malformed(problem), input: name) }
+}
+
+extension StreamContainer {
+    /// libavformat's name for it.
+    fileprivate var demuxerName: String {
+        switch self {
+        case .matroska: "matroska"
+        case .mp4: "mov"
+        case .transportStream: "mpegts"
+        }
+    }
+}

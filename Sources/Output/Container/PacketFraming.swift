@@ -1,0 +1,95 @@
+import Bitstream
+
+/// Makes Annex B of a container's packets, with the parameter sets that the container keeps apart.
+struct PacketFraming {
+    private let codec: Codec
+    /// The number of bytes of each length; nil for packets that are Annex B themselves.
+    private let lengthSize: AVCC.LengthSize?
+    /// Parameter sets as Annex B.
+    private let parameterSets: [UInt8]
+    /// The NAL units of the packet at hand; kept for its storage.
+    private var units: [Range<Int>] = []
+
+    /// More than any picture has; bounds the memory.
+    private static let largestUnit = 64 << 20
+
+    /// What was found in a packet.
+    struct Finding {
+        var isKeyframe = false
+        /// In words; nil where nothing is wrong.
+        var problem: String?
+    }
+
+    /// - Parameter configuration: what the container keeps apart: a decoder configuration record, Annex B, or nothing.
+    init(codec: Codec, configuration: [UInt8]) throws(ConfigurationRecordError) {
+        self.codec = codec
+        // A record begins with its version, Annex B with zeros.
+        guard configuration.first == 1 else {
+            (lengthSize, parameterSets) = (nil, configuration)
+            return
+        }
+        let record = try DecoderConfigurationRecord(configuration.span.bytes, codec: codec)
+        lengthSize = record.lengthSize
+        parameterSets = record.parameterSets.flatMap { [0, 0, 0, 1] + $0 }
+    }
+
+    /// Appends a packet to `stream`, as Annex B.
+    mutating func append(_ packet: RawSpan, to stream: inout [UInt8]) -> Finding {
+        var finding = Finding()
+        locateUnits(packet, &finding)
+        var hasParameterSets = false
+        for unit in units {
+            guard let header = NALUnitHeader(of: packet.extracting(unit), codec: codec) else { continue }
+            if header.isEntryPoint { finding.isKeyframe = true }
+            if header.isParameterSet { hasParameterSets = true }
+        }
+        let isIncomplete = finding.isKeyframe && !hasParameterSets
+        guard lengthSize != nil else {
+            if isIncomplete { stream += parameterSets }
+            appendAnnexB(packet, to: &stream)
+            return finding
+        }
+        appendUnits(of: packet, withSets: isIncomplete, to: &stream)
+        return finding
+    }
+
+    private mutating func locateUnits(_ packet: RawSpan, _ finding: inout Finding) {
+        units.removeAll(keepingCapacity: true)
+        guard let lengthSize else {
+            var scanner = NALUnitScanner()
+            while let unit = scanner.next(in: packet) { units.append(unit.bytes) }
+            return
+        }
+        var reader = AVCC.Reader(lengthSize: lengthSize, maximumUnitByteCount: Self.largestUnit)
+        reader.read(packet, isLast: true) { result, _ in
+            switch result {
+            case .success(let unit): units.append(unit.offset..<unit.offset + unit.byteCount)
+            case .failure(let error) where error.reason == .emptyUnit: break
+            case .failure(let error): finding.problem = error.problem
+            }
+        }
+    }
+
+    /// libavformat cuts where a start code of 3 bytes begins: the zero ahead of it comes with the packet before.
+    private func appendAnnexB(_ packet: RawSpan, to stream: inout [UInt8]) {
+        packet.withUnsafeBytes { bytes in
+            if bytes.starts(with: [0, 0, 1]) { stream.append(0) }
+            stream += bytes
+        }
+        while stream.last == 0 { stream.removeLast() }
+    }
+
+    /// An access unit delimiter stays the first.
+    private func appendUnits(of packet: RawSpan, withSets: Bool, to stream: inout [UInt8]) {
+        var isMissing = withSets
+        for unit in units {
+            let nalUnit = packet.extracting(unit)
+            if isMissing, NALUnitHeader(of: nalUnit, codec: codec)?.isAccessUnitDelimiter != true {
+                stream += parameterSets
+                isMissing = false
+            }
+            stream += [0, 0, 0, 1]
+            nalUnit.withUnsafeBytes { stream += $0 }
+        }
+    }
+}

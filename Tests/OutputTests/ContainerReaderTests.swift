@@ -1,0 +1,156 @@
+import Bitstream
+import Glibc
+import TestSupport
+import Testing
+import Threading
+
+@testable import Output
+
+/// What was written into a container comes out again.
+@Suite struct ContainerReaderTests {
+    private let folder = TemporaryFolder()
+
+    struct Case: CustomTestStringConvertible {
+        let codec: Codec
+        let bFrames: Int
+        let format: ContainerFormat
+        var testDescription: String { "\(codec) with \(bFrames) B pictures in \(format)" }
+    }
+
+    static let cases = Codec.allCases.flatMap { codec in
+        [0, 3].flatMap { bFrames in
+            ContainerFormat.allCases.map { Case(codec: codec, bFrames: bFrames, format: $0) }
+        }
+    }
+
+    /// Times with a gap, in nanoseconds: whole milliseconds, which every container has ticks for.
+    private static func time(_ number: Int) -> Int64 {
+        (Int64(number) * 33 + (number > 20 ? 700 : 0)) * 1_000_000
+    }
+
+    private func write(_ stream: CodedStream, _ format: ContainerFormat) throws -> String {
+        let path = folder.path("in.\(format.rawValue)")
+        let sink = try ContainerSink(
+            path: path, format: format, overwrite: true, stream: stream.description,
+            interruption: try #require(Interruption()))
+        for unit in stream.units { try sink.write(unit) }
+        try sink.finish()
+        return path
+    }
+
+    private func packets(_ reader: ContainerReader) throws -> [(
+        packet: ContainerReader.Packet, bytes: [UInt8]
+    )] {
+        var packets: [(ContainerReader.Packet, [UInt8])] = []
+        while let packet = try reader.next() { packets.append((packet, reader.bytes)) }
+        return packets
+    }
+
+    @Test("every access unit comes out with its parameter sets and its time", arguments: cases)
+    func roundTrip(_ kind: Case) throws {
+        let stream = try CodedStream(kind.codec, bFrames: kind.bFrames, timestamps: Self.time)
+        let reader = try ContainerReader(path: try write(stream, kind.format))
+        #expect(reader.codec == kind.codec)
+        let found = try packets(reader)
+        try #require(found.count == stream.units.count)
+        for ((packet, bytes), unit) in zip(found, stream.units) {
+            // A transport stream has to have delimiters.
+            let delimiter = bytes.count - unit.count
+            #expect(Array(bytes.dropFirst(delimiter)) == unit.allBytes)
+            #expect(delimiter == 0 || kind.format == .transportStream && delimiter <= 7)
+            #expect(packet.time == unit.timestamp)
+            #expect(packet.isKeyframe == unit.isIDR)
+            #expect(packet.problem == nil)
+        }
+    }
+
+    @Test("seeking finds a keyframe at the time or before", arguments: cases)
+    func seeking(_ kind: Case) throws {
+        let stream = try CodedStream(
+            kind.codec, frames: 300, bFrames: kind.bFrames, timestamps: { Int64($0) * 40_000_000 })
+        let reader = try ContainerReader(path: try write(stream, kind.format))
+        for second in [5, 0, 11, 3, 500, 0] {
+            let wanted = Int64(second) * 1_000_000_000
+            try reader.seek(to: wanted)
+            let packet = try #require(try reader.next())
+            #expect(packet.isKeyframe)
+            #expect(try #require(packet.time) <= wanted)
+            if second == 11 { #expect(try #require(packet.time) > 0) }
+        }
+    }
+
+    @Test(
+        "a file that breaks off anywhere ends, or is refused in one line", arguments: ContainerFormat.allCases
+    )
+    func truncated(format: ContainerFormat) throws {
+        let whole = try #require(contentOfFile(try write(try CodedStream(.h264), format)))
+        for count in stride(from: 0, to: whole.count, by: 512) {
+            let path = folder.path("cut")
+            folder.write("cut", Array(whole[..<count]))
+            do {
+                let reader = try ContainerReader(path: path)
+                #expect(try packets(reader).count <= 60)
+                try reader.seek(to: 1_000_000_000)
+                _ = try reader.next()
+            } catch {
+                #expect(!"\(error)".contains("\n"))
+            }
+        }
+    }
+
+    @Test(
+        "damaged files end, or are refused in one line", arguments: ContainerFormat.allCases, Codec.allCases)
+    func damaged(format: ContainerFormat, codec: Codec) throws {
+        let whole = try #require(contentOfFile(try write(try CodedStream(codec, bFrames: 3), format)))
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<200 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...20, using: &generator) {
+                // Most of what can go wrong stands in the first bytes.
+                let end = Bool.random(using: &generator) ? min(2000, bytes.count) : bytes.count
+                bytes[Int.random(in: 0..<end, using: &generator)] ^=
+                    1 << UInt8.random(in: 0..<8, using: &generator)
+            }
+            folder.write("damaged", bytes)
+            do {
+                let reader = try ContainerReader(path: folder.path("damaged"))
+                _ = try packets(reader)
+                try reader.seek(to: 1_000_000_000)
+                _ = try reader.next()
+            } catch {
+                #expect(!"\(error)".contains("\n"))
+            }
+        }
+    }
+
+    @Test("a file without end is given up")
+    func endless() throws {
+        let whole = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
+        folder.write("long", Array(whole[..<2000]))
+        // A hole reads as zeros.
+        truncate(folder.path("long"), 1 << 40)
+        let reader = try ContainerReader(path: folder.path("long"))
+        #expect(throws: InputError.self) { _ = try packets(reader) }
+    }
+
+    @Test("a pipe is refused without waiting for its writer")
+    func pipe() {
+        mkfifo(folder.path("pipe"), 0o600)
+        #expect(throws: InputError(.notAFile, input: folder.path("pipe"))) {
+            _ = try ContainerReader(path: folder.path("pipe"))
+        }
+    }
+
+    @Test("an interruption ends reading")
+    func interrupted() throws {
+        let path = try write(try CodedStream(.h264), .matroska)
+        let interruption = try #require(Interruption())
+        let reader = try ContainerReader(path: path, interruption: interruption)
+        interruption.raise()
+        // What libavformat has read ahead may still come.
+        #expect(throws: InputError(.interrupted, input: path)) {
+            while try reader.next() != nil {}
+            try reader.rewind()
+        }
+    }
+}
