@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // statx, O_PATH
+#define _GNU_SOURCE // statx, O_PATH, O_TMPFILE
 #include "CFiles.h"
 
 #include <errno.h>
@@ -22,6 +22,8 @@ int files_read_facts(int folder, const char *name, struct files_facts *facts) {
 int files_open_path(int folder, const char *name, int flags) {
     return openat(folder, name, O_PATH | O_CLOEXEC | flags);
 }
+
+int files_open_unnamed(int folder, mode_t mode) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
 int files_is_process_folder(int folder) {
     struct statfs status;

@@ -48,6 +48,10 @@ public final class FileLocation {
     /// Opens the place and not what is there (O_PATH); a link itself where it is one.
     public func openPath() -> Int32 { files_open_path(folder, name, O_NOFOLLOW) }
 
+    /// Makes a file without a name in the folder, for reading and writing.
+    /// - Returns: its descriptor, or -1 with errno.
+    public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
+
     /// What is there; nil where nothing is. Links are not followed.
     public var status: stat? {
         var status = stat()

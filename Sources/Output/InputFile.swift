@@ -1,3 +1,4 @@
+import Bitstream
 import Glibc
 
 /// A regular file that is read from its beginning, more than once where need be.
@@ -24,6 +25,14 @@ final class InputFile {
 
     /// Which file it is.
     var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
+    /// Finds out what its first bytes are, which are read again.
+    func kind() throws(InputError) -> StreamKind? {
+        let head = try read()
+        let kind = StreamKind(head: head.bytes, isWhole: head.count < StreamKind.decisiveByteCount)
+        try rewind()
+        return kind
+    }
 
     /// Reads some bytes, which are valid until the next call; none at the end of the file.
     func read() throws(InputError) -> UnsafeRawBufferPointer {

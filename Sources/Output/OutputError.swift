@@ -4,7 +4,7 @@ import Network
 /// Why an output could not be made or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
-    public enum Kind: Sendable, Equatable {
+    public enum Kind: Error, Sendable, Equatable {
         case exists
         /// Somebody writes this file now.
         case inUse
@@ -68,14 +68,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// For a write that failed with this errno.
     public init(writeFailed code: Int32, output: String) {
-        let kind: Kind =
-            switch code {
-            case ENOSPC, EDQUOT: .diskFull
-            case EPIPE: .closedPipe
-            case EFBIG: .tooLarge
-            default: .writeFailed(errno: code)
-            }
-        self.init(kind, output: output)
+        self.init(Kind(writeFailed: code), output: output)
     }
 
     /// Whether nothing was created, as against writing that failed later.
@@ -176,5 +169,18 @@ extension OutputError.Kind {
         case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true
         default: false
         }
+    }
+}
+
+extension OutputError.Kind {
+    /// For a write that failed with this errno.
+    init(writeFailed code: Int32) {
+        self =
+            switch code {
+            case ENOSPC, EDQUOT: .diskFull
+            case EPIPE: .closedPipe
+            case EFBIG: .tooLarge
+            default: .writeFailed(errno: code)
+            }
     }
 }

@@ -28,6 +28,24 @@ extension OutputFile {
         return created
     }
 
+    /// Makes a file without a name, which will have this one.
+    /// - Returns: nil where there is something that is no plain file, which cannot be replaced.
+    static func stage(_ path: String, overwrite: Bool) throws(OutputError) -> StagedFile? {
+        let location: FileLocation
+        do throws(FileLocation.Failure) {
+            location = try FileLocation(path)
+            try location.followLink()
+        } catch { throw OutputError(error, output: path) }
+        if let status = location.status {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            // Whoever writes it keeps it.
+            Glibc.close(try openExisting(location, path: path, overwrite: overwrite))
+        }
+        do throws(OutputError.Kind) {
+            return try StagedFile(at: location)
+        } catch { throw OutputError(error, output: path) }
+    }
+
     private static func openExisting(
         _ location: FileLocation, path: String, overwrite: Bool
     ) throws(OutputError) -> Int32 {

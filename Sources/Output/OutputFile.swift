@@ -30,6 +30,9 @@ public final class OutputFile {
     private let interruption: Interruption
     /// Who has it written to the disk itself from time to time; nil where nobody does.
     private var synchronized: SynchronizedFile?
+    /// What has no name before it is whole; nil where the file has its name from the beginning.
+    private var staged: StagedFile?
+    private let overwrite: Bool
 
     private enum Kind { case file, stream }
 
@@ -37,10 +40,13 @@ public final class OutputFile {
     /// - Parameters:
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: has what is written to a file put on the disk itself.
+    ///   - isStaged: whether a file appears, and takes the place of another, only when it is closed after `keep`;
+    ///     pipes and devices are written as they come.
     public init(
-        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil
+        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil,
+        isStaged: Bool = false
     ) throws(OutputError) {
-        self.interruption = interruption
+        (self.interruption, self.overwrite) = (interruption, overwrite)
         if path == FileSink.standardOutput {
             (name, self.path, wasCreated) = ("standard output", nil, false)
             descriptor = STDOUT_FILENO
@@ -48,6 +54,9 @@ public final class OutputFile {
             guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
                 throw OutputError(.notCreated(errno: EBADF), output: "standard output")
             }
+        } else if isStaged, let staged = try Self.stage(path, overwrite: overwrite) {
+            (name, self.path, wasCreated) = (path, path, false)
+            (descriptor, self.staged) = (staged.descriptor, staged)
         } else {
             (name, self.path) = (path, path)
             (descriptor, wasCreated) = try Self.open(path, overwrite: overwrite)
@@ -69,6 +78,15 @@ public final class OutputFile {
 
     /// Whether what was written may be written anew: not in a pipe, nor where everything goes to the end.
     var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
+
+    /// Whether the file appears when it is closed.
+    var isStaged: Bool { staged != nil }
+
+    /// Reads what was written to a staged file.
+    /// - Returns: the number of bytes, 0 at the end, or below zero with errno.
+    func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
+        pread(descriptor, room.baseAddress, room.count, beginning + off_t(position))
+    }
 
     /// Writes all of the bytes at the position.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
@@ -122,6 +140,11 @@ public final class OutputFile {
         guard path != nil, descriptor >= 0 else { return }
         removeIfEmpty()
         let isLost = keptCount > 0 && isRemoved
+        if keptCount > 0, let staged = staged.take() {
+            do throws(OutputError.Kind) {
+                try staged.publish(overwrite: overwrite)
+            } catch { throw OutputError(error, output: name) }
+        }
         let result = Glibc.close(descriptor)
         descriptor = -1
         // Network file systems tell of a full disk only now (close(2)).

@@ -36,7 +36,8 @@ enum ExitStatus: Int32, Error {
         switch error {
         case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
         case .input(let error): self.init(error)
-        case .noFrameRate, .tooFewTimestamps: self = .badInput
+        case .noFrameRate, .tooFewTimestamps, .beyondEnd: self = .badInput
+        case .otherCodec: self = .usage
         case .interrupted: self = .inputOutput
         }
     }

@@ -10,25 +10,27 @@ import Terminal
 struct RemuxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remux",
-        abstract: "Puts a recorded raw stream into a container, each picture at its time.",
+        abstract: "Puts a recording into another container, or cuts it, each picture at its time.",
         usage: "camrec remux [<options>] <IN> <OUT>",
         discussion: """
-            IN is a raw H.264 or H.265 file; OUT is named .mkv, .mp4 or .ts. Without --timestamps the pictures \
-            come at the rate that the stream says, or that --fps gives. Nothing is encoded anew.
+            IN is a .mkv, .mp4 or .ts file, or a raw stream (.h264, .h265, .avcc); OUT is named .mkv, .mp4, .ts, \
+            .h264 or .h265. A raw stream's pictures come at the times of --timestamps, or at the rate that the \
+            stream says or --fps gives. Nothing is encoded again. An .mp4 appears when it is whole, with its index \
+            in front.
 
             Examples:
               camrec remux out.h264 out.mkv --timestamps out.txt
               camrec remux out.h265 out.mp4 --fps 30
+              camrec remux --from 1m --to 2m30s night.mkv part.mp4
             """)
 
     @Argument(
-        help: ArgumentHelp("A raw H.264 or H.265 file.", valueName: "IN"),
-        transform: PlainValue.text("it is a file's name"))
+        help: ArgumentHelp("A recording.", valueName: "IN"), transform: PlainValue.text("it is a file's name"))
     var input: String
 
     @Argument(
-        help: ArgumentHelp("The container: .mkv, .mp4 or .ts.", valueName: "OUT"),
-        transform: PlainValue.text("it is a file named .mkv, .mp4 or .ts"))
+        help: ArgumentHelp(".mkv, .mp4, .ts, .h264 or .h265.", valueName: "OUT"),
+        transform: PlainValue.text("it is a file named .mkv, .mp4, .ts, .h264 or .h265"))
     var output: String
 
     @Option(
@@ -42,6 +44,20 @@ struct RemuxCommand: ParsableCommand {
         help: ArgumentHelp("Frames a second, whatever the stream says: 30, 30000/1001.", valueName: "F"),
         transform: FrameRate.read)
     var fps: FrameRate?
+
+    @Option(
+        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"))
+    var record: String?
+
+    @Option(
+        help: ArgumentHelp("Begin at the last keyframe up to a time: 90s, 10m, 1h.", valueName: "TIME"),
+        transform: TimeSpan.read)
+    var from: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp("End ahead of the first keyframe from a time on.", valueName: "TIME"),
+        transform: TimeSpan.read)
+    var to: TimeSpan?
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
@@ -57,37 +73,51 @@ struct RemuxCommand: ParsableCommand {
             throw ValidationError("--timestamps excludes --fps; leave one out")
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
-        if ContainerFormat(path: output) == nil {
-            throw ValidationError("'\(output)' must be named .mkv, .mp4 or .ts; give it such a name")
+        if let from, let to, to.seconds <= from.seconds {
+            throw ValidationError("--to must be later than --from")
+        }
+        if RemuxFormat(path: output) == nil {
+            throw ValidationError(
+                "'\(output)' must be named .mkv, .mp4, .ts, .h264 or .h265; give it such a name")
         }
     }
 
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose)
-        guard let signals = SignalWatch(program: "camrec"), let format = ContainerFormat(path: output) else {
+        guard let signals = SignalWatch(program: "camrec"), let format = RemuxFormat(path: output) else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }
         do throws(RemuxError) {
             let remux = try Remux(
-                input, timestampFile: timestamps,
-                frameRate: fps.flatMap { NominalFrameRate($0.numerator, in: $0.denominator) })
+                input,
+                Remux.Companions(
+                    timestampFile: timestamps,
+                    frameRate: fps.flatMap { NominalFrameRate($0.numerator, in: $0.denominator) },
+                    record: record),
+                range: RemuxRange(start: from?.nanoseconds, end: to?.nanoseconds))
             describe(remux, on: console)
             // From here on there is something to clean up: a signal asks for the end instead of being one.
             signals.workBegins()
             try remux.write(
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
-            console.inform("\(output): \(remux.pictureCount) pictures")
+            console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")
         } catch {
             console.fail(error.description)
             throw ExitStatus(error)
         }
     }
 
+    /// Where the cut really is.
+    private static func text(_ cut: RemuxCut) -> String {
+        let end = cut.end.map { "\(Double($0) / 1e9) s" } ?? "the end"
+        return ", from \(Double(cut.start) / 1e9) s to \(end), where keyframes are"
+    }
+
     private func describe(_ remux: Remux, on console: Console) {
         let stream = remux.description
         console.inform("\(input): \(stream.codec) \(stream.width)x\(stream.height)")
-        if timestamps == nil, let rate = stream.frameRate {
+        if !remux.hasOwnTimes, timestamps == nil, let rate = stream.frameRate {
             console.inform(
                 "note: no timestamp file; \(rate.text) frames/s, as \(fps == nil ? "the stream says" : "asked for")"
             )

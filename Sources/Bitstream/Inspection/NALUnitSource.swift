@@ -34,6 +34,8 @@ public struct NALUnitSource: Sendable {
         public let offset: Int
         /// Whether what follows can't be relied on.
         public let isFatal: Bool
+        /// Whether it is what a recording that was cut ends in: a start code or length with no whole unit behind it.
+        public let isTail: Bool
     }
 
     private enum Parser: Sendable {
@@ -115,12 +117,14 @@ extension NALUnitSource.Problem {
         message = error.problem
         offset = error.offset
         if case .unitTooLarge = error.reason { isFatal = true } else { isFatal = false }
+        isTail = error.reason == .emptyUnit
     }
 
     fileprivate init(_ error: AVCCError) {
         message = error.problem
         offset = error.offset
         isFatal = error.reason != .emptyUnit
+        if case .unitTooLarge = error.reason { isTail = false } else { isTail = true }
     }
 }
 

@@ -20,6 +20,9 @@ int files_read_facts(int folder, const char *name, struct files_facts *facts);
 // -1 with errno.
 int files_open_path(int folder, const char *name, int flags);
 
+// Makes a file without a name in an open folder (O_TMPFILE), for reading and writing. A descriptor, or -1 with errno.
+int files_open_unnamed(int folder, mode_t mode);
+
 // Whether an open folder is procfs'.
 int files_is_process_folder(int folder);
 

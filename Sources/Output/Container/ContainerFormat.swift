@@ -23,6 +23,12 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
+    /// libavformat's options for a file that is written as a whole; nil where a format gains nothing by that.
+    var finishedOptions: [(name: String, value: String)]? {
+        // The index goes ahead of the pictures: a player on the network begins at once.
+        self == .mp4 ? [("movflags", "faststart")] : nil
+    }
+
     /// libavformat's options for a file that plays as far as it was written.
     /// - Parameter pieceDuration: nanoseconds after which a cluster or fragment ends, which reaches the file whole.
     func muxerOptions(pieceDuration: Int64) -> [(name: String, value: String)] {

@@ -38,9 +38,11 @@ public final class ContainerSink: PacketSink {
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: has what is written put on the disk itself, oftener than once a second; then pictures are
     ///     held back no longer than that.
+    ///   - isFinished: whether an MP4 has its index in front, and appears only when it is whole; not where the output
+    ///     is a pipe.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
-        interruption: Interruption, synchronizer: DiskSynchronizer? = nil
+        interruption: Interruption, synchronizer: DiskSynchronizer? = nil, isFinished: Bool = false
     ) throws(OutputError) {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
@@ -48,7 +50,8 @@ public final class ContainerSink: PacketSink {
             throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: path)
         }
         file = try OutputFile(
-            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer,
+            isStaged: isFinished && format.finishedOptions != nil)
         (self.format, self.stream) = (format, stream)
         pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? .max)
     }
@@ -86,8 +89,10 @@ public final class ContainerSink: PacketSink {
     public func finish() throws(OutputError) {
         do throws(OutputError) {
             if let muxer {
-                try muxer.flush()
-                try keep()
+                if !file.isStaged {
+                    try muxer.flush()
+                    try keep()
+                }
                 try muxer.finish()
                 try muxer.sealFragment()
                 file.keep()
@@ -106,14 +111,15 @@ public final class ContainerSink: PacketSink {
             try Muxer(
                 format, library: library, stream: stream,
                 parameterSets: UnsafeRawBufferPointer(rebasing: bytes[..<end]),
-                pieceDuration: pieceDuration, to: file)
+                options: (file.isStaged ? format.finishedOptions : nil)
+                    ?? format.muxerOptions(pieceDuration: pieceDuration), to: file)
         }
     }
 
     /// Between two calls of libavformat the file ends with something whole. Whatever else a power cut takes,
     /// a fragment is not valid before it is on the disk.
     private func keep() throws(OutputError) {
-        guard let muxer, file.count > max(muxer.headerCount, file.keptCount) else { return }
+        guard let muxer, !file.isStaged, file.count > max(muxer.headerCount, file.keptCount) else { return }
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -39,10 +39,10 @@ final class Muxer {
     /// Begins a container and writes its header.
     /// - Parameters:
     ///   - parameterSets: those of the first IDR picture, as Annex B.
-    ///   - pieceDuration: nanoseconds after which a cluster or fragment ends.
+    ///   - options: libavformat's.
     init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription,
-        parameterSets: UnsafeRawBufferPointer, pieceDuration: Int64, to file: OutputFile
+        parameterSets: UnsafeRawBufferPointer, options: [(name: String, value: String)], to file: OutputFile
     ) throws(OutputError) {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -56,12 +56,12 @@ final class Muxer {
         }
         (self.library, self.file, self.context, self.packet) = (library, file, context, packet)
         clock = PacketClock(ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream)
-        sealsFragments = format == .mp4 && file.isSeekable
+        sealsFragments = format == .mp4 && file.isSeekable && !file.isStaged
         headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
         clock = PacketClock(
-            ticksPerSecond: try writeHeader(format.muxerOptions(pieceDuration: pieceDuration)),
+            ticksPerSecond: try writeHeader(options),
             stream: stream)
         headerCount = file.count
     }
@@ -145,6 +145,23 @@ final class Muxer {
             throw OutputError(.containerFailed(detail: "out of memory"), output: file.name)
         }
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_FLUSH_PACKETS
+        context.pointee.opaque = muxer
+        context.pointee.io_open = { context, view, _, _, _ in
+            guard let muxer = context?.pointee.opaque, let view else { return Muxer.failed }
+            return Unmanaged<Muxer>.fromOpaque(muxer).takeUnretainedValue().openReadBack(view)
+        }
+        context.pointee.io_close2 = { context, view in
+            guard let muxer = context?.pointee.opaque, let view else { return Muxer.failed }
+            ReadBack.free(view, Unmanaged<Muxer>.fromOpaque(muxer).takeUnretainedValue().library)
+            return 0
+        }
+    }
+
+    /// Opens the file for reading beside the writing: of all that libavformat may want to open, this alone.
+    private func openReadBack(_ view: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>) -> Int32 {
+        guard file.isStaged else { return Int32(CFORMAT_REFUSED) }
+        view.pointee = ReadBack.makeContext(file, library)
+        return view.pointee == nil ? Self.failed : 0
     }
 
     private func addStream(

@@ -6,7 +6,7 @@ struct PictureQueue {
     typealias Timed = (unit: AccessUnit, number: Int, timestamp: Int64)
 
     private var numbering: PresentationNumbering
-    private var waiting: [(unit: AccessUnit, place: (number: Int, timestamp: Int64)?)] = []
+    private var waiting: [(unit: AccessUnit, time: Int64?, place: (number: Int, timestamp: Int64)?)] = []
     /// Place in decoding order of the first that waits.
     private var firstIndex = 0
 
@@ -18,21 +18,31 @@ struct PictureQueue {
     /// Whether more pictures wait than any encoder makes wait.
     var isOverfull: Bool { waiting.count > Self.limit }
 
-    /// - Parameter timestamp: gives the time of the next picture in presentation order.
+    /// - Parameter timestamp: gives the time of the next picture in presentation order, where pictures have none of
+    ///   their own.
     mutating func append(
-        _ picture: RawStream.Picture, timestamp: (_ number: Int) throws(RemuxError) -> Int64
+        _ picture: StreamPicture, timestamp: (_ number: Int) throws(RemuxError) -> Int64
     ) throws(RemuxError) {
-        waiting.append((picture.unit, nil))
+        waiting.append((picture.unit, picture.time, nil))
         try numbering.append(picture.order) { (index, number) throws(RemuxError) in
-            waiting[index - firstIndex].place = (number, try timestamp(number))
+            let own = waiting[index - firstIndex].time
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, timestamp))
         }
     }
 
     /// No more pictures come.
     mutating func finish(timestamp: (_ number: Int) throws(RemuxError) -> Int64) throws(RemuxError) {
         try numbering.finish { (index, number) throws(RemuxError) in
-            waiting[index - firstIndex].place = (number, try timestamp(number))
+            let own = waiting[index - firstIndex].time
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, timestamp))
         }
+    }
+
+    private static func time(
+        _ own: Int64?, _ number: Int, _ timestamp: (_ number: Int) throws(RemuxError) -> Int64
+    ) throws(RemuxError) -> Int64 {
+        if let own { return own }
+        return try timestamp(number)
     }
 
     /// The next picture in decoding order, once its time is known.

@@ -1,12 +1,30 @@
 import Bitstream
 import Threading
 
-/// A recorded raw stream on its way into a container, with its timestamp file or at a constant rate.
+/// A recording on its way into another form, each picture at its time: from a container, or from a raw stream with its
+/// timestamp file or at a constant rate. Nothing is encoded again.
 ///
-/// The stream is read twice, so that what is wrong with it or its times is told before anything is created:
-/// first to count its pictures and to find out how they are reordered, then to write them. Memory is bounded,
-/// whatever the files.
+/// The recording is read twice, so that what is wrong with it or its times is told before anything is created:
+/// first to count its pictures and to find out how they are reordered, then to write them; once more where only a
+/// part is wanted. Memory is bounded, whatever the files, but for an MP4's index.
 public final class Remux {
+    /// What a raw stream needs beside itself; nothing of it where the input is a container.
+    public struct Companions: Sendable {
+        /// The file with the times of its pictures; nil for pictures at a constant rate.
+        public var timestampFile: String?
+        /// That rate; nil for what the stream says.
+        public var frameRate: NominalFrameRate?
+        /// The decoder configuration record that was written apart from an AVCC stream.
+        public var record: String?
+
+        /// Companions; none unless they are given.
+        public init(
+            timestampFile: String? = nil, frameRate: NominalFrameRate? = nil, record: String? = nil
+        ) {
+            (self.timestampFile, self.frameRate, self.record) = (timestampFile, frameRate, record)
+        }
+    }
+
     /// The pictures that will be written.
     public let pictureCount: Int
     /// The pictures ahead of the first IDR picture, which are left out: nobody can decode them.
@@ -15,131 +33,116 @@ public final class Remux {
     public let unusedTimestampCount: Int
     /// What the container will say of the stream.
     public let description: StreamDescription
+    /// Where the recording is cut; nil where all of it is wanted.
+    public let cut: RemuxCut?
 
-    private let stream: RawStream
+    private let stream: any PictureStream
     private let timestamps: TimestampFile?
 
     /// Opens the inputs and reads them through.
     /// - Parameters:
-    ///   - input: a raw H.264 or H.265 file.
-    ///   - timestampFile: the times of its pictures; nil for pictures at a constant rate.
-    ///   - frameRate: that rate; nil for what the stream says.
+    ///   - input: a recording: a raw stream, behind start codes or lengths, or a container.
+    ///   - range: the part that is wanted.
     public init(
-        _ input: String, timestampFile: String? = nil, frameRate: NominalFrameRate? = nil
+        _ input: String, _ companions: Companions = Companions(), range: RemuxRange = RemuxRange()
     ) throws(RemuxError) {
-        do throws(InputError) {
-            stream = try RawStream(path: input)
-            timestamps = if let timestampFile { try TimestampFile(path: timestampFile) } else { nil }
-        } catch { throw .input(error) }
+        stream = try Self.open(input, companions)
+        timestamps = try companions.timestampFile.map { (path) throws(RemuxError) in
+            try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
+        }
         let survey = try StreamSurvey(of: stream)
-        (pictureCount, undecodableCount) = (survey.pictureCount, survey.undecodableCount)
+        undecodableCount = survey.undecodableCount
         var description = survey.description
-        description.frameRate = frameRate ?? description.frameRate
+        description.frameRate = companions.frameRate ?? description.frameRate
         self.description = description
-        guard let timestamps else {
-            unusedTimestampCount = 0
-            if description.frameRate == nil { throw .noFrameRate(input: input) }
-            return
+        if !stream.hasTimes, timestamps == nil, description.frameRate == nil {
+            throw .noFrameRate(input: input)
         }
-        let (count, wanted) = (try Self.count(timestamps), pictureCount + undecodableCount)
-        guard count >= wanted else {
-            throw .tooFewTimestamps(file: timestamps.path, timestamps: count, pictures: wanted)
-        }
-        unusedTimestampCount = count - wanted
+        let wanted = survey.pictureCount + survey.undecodableCount
+        unusedTimestampCount = try Self.unusedCount(timestamps, wanted)
+        let source = TimedPictures(
+            stream: stream, timestamps: timestamps, description: description,
+            undecodableCount: survey.undecodableCount)
+        cut = range == RemuxRange() ? nil : try source.cut(range)
+        pictureCount = cut?.pictures.count ?? survey.pictureCount
     }
 
-    /// Writes the container.
+    /// Writes the recording in its new form.
+    ///
+    /// An MP4 file appears when it is whole, with its index in front.
     /// - Parameter interruption: ends the writing, at a picture that is whole.
     public func write(
-        to output: String, format: ContainerFormat, overwrite: Bool, interruption: Interruption
+        to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption
     ) throws(RemuxError) {
         if let identity = FileIdentity(path: output) {
             for input in [stream.identity, timestamps?.identity] where input == identity {
                 throw .output(OutputError(.usedTwice("an input"), output: output))
             }
         }
-        let sink = try RemuxError.ofOutput { () throws(OutputError) in
-            try ContainerSink(
-                path: output, format: format, overwrite: overwrite, stream: description,
-                interruption: interruption)
+        let sink = try makeSink(output, format, overwrite, interruption)
+        var written = 0
+        let source = TimedPictures(
+            stream: stream, timestamps: timestamps, description: description,
+            undecodableCount: undecodableCount)
+        try source.forEach(isOver: { interruption.isRaised }) { (picture, index) throws(RemuxError) in
+            guard cut?.pictures.contains(index) ?? true else { return }
+            try RemuxError.ofOutput { () throws(OutputError) in try sink.write(picture) }
+            written += 1
         }
-        let written = try writePictures(to: sink, interruption: interruption)
         try RemuxError.ofOutput { () throws(OutputError) in try sink.finish() }
         if written < pictureCount { throw .interrupted(pictures: written, of: pictureCount) }
     }
 
-    /// - Returns: how many pictures were written.
-    private func writePictures(
-        to sink: ContainerSink, interruption: Interruption
-    ) throws(RemuxError) -> Int {
-        var written = 0
-        var queue = PictureQueue(reordering: description.reordering)
-        try skipTimestamps(undecodableCount)
-        try stream.forEachPicture(isOver: { interruption.isRaised }) { (picture) throws(RemuxError) in
-            guard let picture else { return }
-            try queue.append(picture, timestamp: timestamp)
-            written += try write(&queue, to: sink)
-            guard !queue.isOverfull else {
-                throw .input(
-                    InputError(.malformed("pictures are reordered too far"), input: stream.path))
+    /// Whether the pictures have times of their own, and need no rate.
+    public var hasOwnTimes: Bool { stream.hasTimes }
+
+    private static func open(
+        _ input: String, _ companions: Companions
+    ) throws(RemuxError) -> any PictureStream {
+        try RemuxError.ofInput { () throws(InputError) -> any PictureStream in
+            let record = try companions.record.map { (path) throws(InputError) in
+                try DecoderConfigurationRecord(path: path)
+            }
+            if record == nil, case .container? = try InputFile(path: input).kind() {
+                guard companions.timestampFile == nil, companions.frameRate == nil else {
+                    throw InputError(
+                        .malformed("its pictures have times; leave out --timestamps and --fps"), input: input)
+                }
+                return try ContainerStream(path: input)
+            }
+            return try RawStream(path: input, record: record)
+        }
+    }
+
+    private func makeSink(
+        _ output: String, _ format: RemuxFormat, _ overwrite: Bool, _ interruption: Interruption
+    ) throws(RemuxError) -> RemuxSink {
+        switch format {
+        case .raw(let codec):
+            guard codec == stream.codec else { throw .otherCodec(output: output, is: stream.codec) }
+            return try RemuxError.ofOutput { () throws(OutputError) in
+                .raw(try FileSink(path: output, overwrite: overwrite, interruption: interruption))
+            }
+        case .container(let format):
+            return try RemuxError.ofOutput { () throws(OutputError) in
+                .container(
+                    try ContainerSink(
+                        path: output, format: format, overwrite: overwrite, stream: description,
+                        interruption: interruption, isFinished: true))
             }
         }
-        try queue.finish(timestamp: timestamp)
-        return try written + write(&queue, to: sink)
     }
 
-    /// Writes what is ready.
-    /// - Returns: how many pictures that were.
-    private func write(_ queue: inout PictureQueue, to sink: ContainerSink) throws(RemuxError) -> Int {
-        var written = 0
-        while let next = queue.next() {
-            try RemuxError.ofOutput { () throws(OutputError) in
-                try sink.write(next.unit, number: next.number, timestamp: next.timestamp)
-            }
-            written += 1
-        }
-        return written
-    }
-
-    /// The time of a picture, in nanoseconds. Called once for each, in presentation order.
-    private func timestamp(_ number: Int) throws(RemuxError) -> Int64 {
-        guard let timestamps else {
-            return Int64(
-                (Double(number) * 1e9 / (description.frameRate?.framesPerSecond ?? 1)).rounded())
-        }
-        guard let time = try RemuxError.ofInput({ () throws(InputError) in try timestamps.next() }) else {
-            throw .input(InputError(.malformed("it has become shorter"), input: timestamps.path))
-        }
-        return time
-    }
-
-    private func skipTimestamps(_ count: Int) throws(RemuxError) {
-        guard let timestamps else { return }
-        try RemuxError.ofInput { () throws(InputError) in
-            try timestamps.rewind()
-            for _ in 0..<count { _ = try timestamps.next() }
-        }
-    }
-
-    private static func count(_ timestamps: TimestampFile) throws(RemuxError) -> Int {
-        try RemuxError.ofInput { () throws(InputError) in
+    private static func unusedCount(_ timestamps: TimestampFile?, _ wanted: Int) throws(RemuxError) -> Int {
+        guard let timestamps else { return 0 }
+        let count = try RemuxError.ofInput { () throws(InputError) in
             var count = 0
             while try timestamps.next() != nil { count += 1 }
             return count
         }
-    }
-}
-
-extension RemuxError {
-    fileprivate static func ofInput<Result>(
-        _ body: () throws(InputError) -> Result
-    ) throws(RemuxError) -> Result {
-        do throws(InputError) { return try body() } catch { throw .input(error) }
-    }
-
-    fileprivate static func ofOutput<Result>(
-        _ body: () throws(OutputError) -> Result
-    ) throws(RemuxError) -> Result {
-        do throws(OutputError) { return try body() } catch { throw .output(error) }
+        guard count >= wanted else {
+            throw .tooFewTimestamps(file: timestamps.path, timestamps: count, pictures: wanted)
+        }
+        return count - wanted
     }
 }

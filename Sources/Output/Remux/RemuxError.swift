@@ -1,3 +1,5 @@
+import Bitstream
+
 /// Why a stream could not be put into a container. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What goes in cannot be read, or is not what it should be.
@@ -6,6 +8,10 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     case output(OutputError)
     /// There is no time for the pictures.
     case noFrameRate(input: String)
+    /// A name that says another codec than the stream's.
+    case otherCodec(output: String, is: Codec)
+    /// The part that is wanted begins behind the recording's end.
+    case beyondEnd(input: String, seconds: Double)
     /// A timestamp file for another recording.
     case tooFewTimestamps(file: String, timestamps: Int, pictures: Int)
     /// Asked to end before the end.
@@ -17,10 +23,28 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .output(let error): error.description
         case .noFrameRate(let input):
             "\(input) does not say its frame rate; give --timestamps or --fps"
+        case .otherCodec(let output, let codec):
+            "\(output): the stream is \(codec); name it \(codec == .h264 ? ".h264" : ".h265")"
+        case .beyondEnd(let input, let seconds):
+            "\(input): its last picture is at \(seconds) s; give an earlier --from"
         case .tooFewTimestamps(let file, let timestamps, let pictures):
             "\(file) has \(timestamps) times for \(pictures) pictures; is it this recording's?"
         case .interrupted(let pictures, let total):
             "stopped after \(pictures) of \(total) pictures; up to there the output plays"
         }
+    }
+}
+
+extension RemuxError {
+    static func ofInput<Result>(
+        _ body: () throws(InputError) -> Result
+    ) throws(RemuxError) -> Result {
+        do throws(InputError) { return try body() } catch { throw .input(error) }
+    }
+
+    static func ofOutput<Result>(
+        _ body: () throws(OutputError) -> Result
+    ) throws(RemuxError) -> Result {
+        do throws(OutputError) { return try body() } catch { throw .output(error) }
     }
 }

@@ -1,6 +1,6 @@
 import Bitstream
 
-/// What a raw stream turns out to be when it is read through.
+/// What a recording turns out to be when it is read through.
 struct StreamSurvey {
     /// Pictures from the first IDR picture on.
     private(set) var pictureCount = 0
@@ -9,7 +9,7 @@ struct StreamSurvey {
     /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
     let description: StreamDescription
 
-    init(of stream: RawStream) throws(RemuxError) {
+    init(of stream: any PictureStream) throws(RemuxError) {
         var parameterSets = StreamParameterSets(codec: stream.codec)
         var meter = ReorderingMeter()
         var (pictureCount, undecodableCount) = (0, 0)

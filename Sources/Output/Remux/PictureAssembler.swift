@@ -1,0 +1,135 @@
+import Bitstream
+
+/// Gathers NAL units to pictures.
+struct PictureAssembler {
+    typealias Body = (StreamPicture?) throws(RemuxError) -> Void
+
+    private let path: String
+    private var detector: AccessUnitDetector
+    private var counter = PictureOrderCounter()
+    private var shaper: StreamShaper
+    /// The access unit at hand.
+    private var current = Gathered()
+    /// The one before, until it is known that the one at hand is not its second field.
+    private var complete = Gathered()
+    /// Units whose access unit is not known yet.
+    private var undecided = Gathered()
+    private var number = 0
+
+    /// NAL units as Annex B, with what their first slice says.
+    private final class Gathered {
+        var bytes: [UInt8] = []
+        var offset = 0
+        var time: Int64?
+        var order: PictureOrderCounter.Order?
+        var isSecondField = false
+
+        func append(_ nalUnit: RawSpan, at offset: Int, time: Int64?) {
+            if bytes.isEmpty { (self.offset, self.time) = (offset, time) }
+            bytes += [0, 0, 0, 1]
+            nalUnit.withUnsafeBytes { bytes += $0 }
+        }
+
+        func append(_ other: Gathered) {
+            if bytes.isEmpty { (offset, time) = (other.offset, other.time) }
+            bytes += other.bytes
+            order = order ?? other.order
+        }
+
+        func removeAll() {
+            bytes.removeAll(keepingCapacity: true)
+            (order, isSecondField, time) = (nil, false, nil)
+        }
+    }
+
+    init(codec: Codec, path: String) {
+        self.path = path
+        detector = AccessUnitDetector(codec: codec)
+        // Pictures wait for their number.
+        shaper = StreamShaper(pool: AccessUnitPool(codec: codec, limit: PictureQueue.limit + 1))
+    }
+
+    /// Takes the next NAL unit of the stream.
+    /// - Parameters:
+    ///   - offset: where it stands, for messages; of a stream with times these tell that.
+    ///   - time: of the picture, in nanoseconds; that of its first unit counts.
+    mutating func add(
+        _ nalUnit: RawSpan, at offset: Int, time: Int64? = nil, _ body: Body
+    ) throws(RemuxError) {
+        switch detector.next(nalUnit) {
+        case .undecided:
+            try append(nalUnit, at: offset, time, to: undecided)
+        case .begins:
+            try endCurrent(body)
+            try extendCurrent(by: nalUnit, at: offset, time)
+        case .continues:
+            try extendCurrent(by: nalUnit, at: offset, time)
+        }
+    }
+
+    mutating func finish(_ body: Body) throws(RemuxError) {
+        current.append(undecided)
+        try endCurrent(body)
+        try handOn(body)
+    }
+
+    private mutating func extendCurrent(
+        by nalUnit: RawSpan, at offset: Int, _ time: Int64?
+    ) throws(RemuxError) {
+        current.append(undecided)
+        undecided.removeAll()
+        try append(nalUnit, at: offset, time, to: current)
+        let isSlice = NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.isSlice ?? false
+        if isSlice, current.order == nil {
+            current.order = counter.next(nalUnit, detector.parameterSets)
+            current.isSecondField = detector.isSecondField
+        }
+    }
+
+    private func append(
+        _ nalUnit: RawSpan, at offset: Int, _ time: Int64?, to units: Gathered
+    ) throws(RemuxError) {
+        units.append(nalUnit, at: offset, time: time)
+        guard units.bytes.count <= RawStream.maximumByteCount else {
+            throw malformed("it has more than \(RawStream.maximumByteCount) bytes", in: units)
+        }
+    }
+
+    /// The access unit at hand is complete: the one before is, too, unless both are fields of one frame.
+    private mutating func endCurrent(_ body: Body) throws(RemuxError) {
+        if current.isSecondField {
+            complete.append(current)
+        } else {
+            try handOn(body)
+            swap(&complete, &current)
+        }
+        current.removeAll()
+    }
+
+    private mutating func handOn(_ body: Body) throws(RemuxError) {
+        let complete = complete
+        defer { complete.removeAll() }
+        guard !complete.bytes.isEmpty else { return }
+        let unit: AccessUnit?
+        do throws(StreamShapeError) {
+            unit = try shaper.shape(complete.bytes.span.bytes, frameNumber: number, sequence: 0, timestamp: 0)
+        } catch {
+            guard error.rule == .startsWithoutIDR else {
+                throw malformed("\(error.rule)", in: complete)
+            }
+            return try body(nil)
+        }
+        // Units without a picture, such as parameter sets at the end of the file.
+        guard let unit else { return }
+        guard let order = complete.order else {
+            throw malformed("its slice cannot be read", in: complete)
+        }
+        number += 1
+        try body(StreamPicture(unit: unit, order: order, time: complete.time))
+    }
+
+    private func malformed(_ problem: String, in picture: Gathered) -> RemuxError {
+        let place = picture.time.map { "\(Double($0) / 1e9) s" } ?? "offset \(picture.offset)"
+        return .input(InputError(.malformed("the picture at \(place): \(problem)"), input: path))
+    }
+}

@@ -1,0 +1,36 @@
+import Bitstream
+
+/// A picture with its two fields, where it has such.
+struct StreamPicture {
+    let unit: AccessUnit
+    let order: PictureOrderCounter.Order
+    /// When it is shown, in nanoseconds; nil where the recording does not say.
+    let time: Int64?
+}
+
+/// A recording that is read picture by picture, as often as needed.
+protocol PictureStream: AnyObject {
+    /// The file's name.
+    var path: String { get }
+    /// Which file it is.
+    var identity: FileIdentity? { get }
+    /// The standard that it is coded by.
+    var codec: Codec { get }
+    /// Whether its pictures have times of their own.
+    var hasTimes: Bool { get }
+
+    /// Reads the recording from its beginning.
+    /// - Parameters:
+    ///   - isOver: asked now and then; true ends the reading.
+    ///   - body: called for each picture in decoding order; nil stands for a picture ahead of the first IDR,
+    ///     which nobody can decode.
+    func forEachPicture(
+        isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
+    ) throws(RemuxError)
+}
+
+extension PictureStream {
+    func forEachPicture(_ body: (StreamPicture?) throws(RemuxError) -> Void) throws(RemuxError) {
+        try forEachPicture(isOver: { false }, body)
+    }
+}

@@ -1,0 +1,41 @@
+import Bitstream
+import Threading
+
+/// Where a remux writes to.
+enum RemuxSink {
+    case container(ContainerSink)
+    case raw(FileSink)
+
+    func write(_ picture: PictureQueue.Timed) throws(OutputError) {
+        switch self {
+        case .container(let sink):
+            try sink.write(picture.unit, number: picture.number, timestamp: picture.timestamp)
+        case .raw(let sink): try sink.write(picture.unit)
+        }
+    }
+
+    func finish() throws(OutputError) {
+        switch self {
+        case .container(let sink): try sink.finish()
+        case .raw(let sink): try sink.finish()
+        }
+    }
+}
+
+/// What a remux makes.
+public enum RemuxFormat: Sendable, Equatable {
+    case container(ContainerFormat)
+    /// NAL units behind start codes, without times.
+    case raw(Codec)
+
+    /// The format that a file's name asks for; nil for any other name.
+    public init?(path: String) {
+        if let format = ContainerFormat(path: path) {
+            self = .container(format)
+        } else if let codec = Codec(fileName: path) {
+            self = .raw(codec)
+        } else {
+            return nil
+        }
+    }
+}

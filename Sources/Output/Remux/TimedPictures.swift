@@ -1,0 +1,75 @@
+import Bitstream
+
+/// The pictures of a recording in decoding order, each with its time and its place in presentation order.
+struct TimedPictures {
+    let stream: any PictureStream
+    /// Nil for pictures that have times of their own, or come at a constant rate.
+    let timestamps: TimestampFile?
+    let description: StreamDescription
+    /// Pictures ahead of the first that can be decoded, which have times in the file.
+    let undecodableCount: Int
+
+    /// Reads the recording from its beginning.
+    /// - Parameter isOver: asked now and then; true ends the reading.
+    func forEach(
+        isOver: () -> Bool = { false },
+        _ body: (_ picture: PictureQueue.Timed, _ index: Int) throws(RemuxError) -> Void
+    ) throws(RemuxError) {
+        var queue = PictureQueue(reordering: description.reordering)
+        var index = 0
+        func handOn() throws(RemuxError) {
+            while let next = queue.next() {
+                try body(next, index)
+                index += 1
+            }
+        }
+        try skipTimestamps()
+        try stream.forEachPicture(isOver: isOver) { (picture) throws(RemuxError) in
+            guard let picture else { return }
+            try queue.append(picture, timestamp: timestamp)
+            try handOn()
+            guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
+        }
+        try queue.finish(timestamp: timestamp)
+        try handOn()
+    }
+
+    /// Finds the keyframes where a part begins and ends.
+    func cut(_ range: RemuxRange) throws(RemuxError) -> RemuxCut {
+        var cut = RemuxCut(range)
+        var origin: Int64?
+        try forEach { (picture, index) throws(RemuxError) in
+            let first = origin ?? picture.timestamp
+            origin = first
+            cut.note(isKeyframe: picture.unit.isIDR, time: picture.timestamp - first, index: index)
+        }
+        guard range.start ?? 0 <= cut.latest else {
+            throw .beyondEnd(input: stream.path, seconds: Double(cut.latest) / 1e9)
+        }
+        return cut
+    }
+
+    /// The time of a picture, in nanoseconds. Called once for each, in presentation order.
+    private func timestamp(_ number: Int) throws(RemuxError) -> Int64 {
+        if stream.hasTimes { throw malformed("picture \(number + 1) has no time") }
+        guard let timestamps else {
+            return Int64((Double(number) * 1e9 / (description.frameRate?.framesPerSecond ?? 1)).rounded())
+        }
+        guard let time = try RemuxError.ofInput({ () throws(InputError) in try timestamps.next() }) else {
+            throw .input(InputError(.malformed("it has become shorter"), input: timestamps.path))
+        }
+        return time
+    }
+
+    private func skipTimestamps() throws(RemuxError) {
+        guard let timestamps else { return }
+        try RemuxError.ofInput { () throws(InputError) in
+            try timestamps.rewind()
+            for _ in 0..<undecodableCount { _ = try timestamps.next() }
+        }
+    }
+
+    private func malformed(_ problem: String) -> RemuxError {
+        .input(InputError(.malformed(problem), input: stream.path))
+    }
+}

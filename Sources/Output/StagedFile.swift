@@ -1,0 +1,64 @@
+import Files
+import Glibc
+
+/// A file that has no name before it is whole: whatever ends its writing leaves nothing behind.
+final class StagedFile {
+    /// Open for reading and writing, for as long as this lives and after.
+    let descriptor: Int32
+    private let location: FileLocation
+    /// Where the file system makes no file without a name; nil once there is nothing to remove.
+    private var temporaryName: String?
+
+    /// Makes a file that will have a place's name.
+    init(at location: FileLocation) throws(OutputError.Kind) {
+        self.location = location
+        let unnamed = location.openUnnamed(mode: 0o644)
+        guard unnamed < 0 else {
+            descriptor = unnamed
+            return
+        }
+        guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) else { throw .notCreated(errno: errno) }
+        let name = Self.temporaryName(for: location)
+        descriptor = openat(location.folder, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw .notCreated(errno: errno) }
+        temporaryName = name
+    }
+
+    deinit { removeTemporaryName() }
+
+    /// Gives the file its name; its content is on the disk first.
+    /// - Parameter overwrite: whether a file that has the name already is replaced.
+    func publish(overwrite: Bool) throws(OutputError.Kind) {
+        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
+        let folder = location.folder
+        if overwrite {
+            let name = temporaryName ?? Self.temporaryName(for: location)
+            if temporaryName == nil, !link(as: name) { throw .notCreated(errno: errno) }
+            temporaryName = name
+            guard renameat(folder, name, folder, location.name) == 0 else { throw .notCreated(errno: errno) }
+            temporaryName = nil
+        } else {
+            guard link(as: location.name) else {
+                throw errno == EEXIST ? .exists : .notCreated(errno: errno)
+            }
+            removeTemporaryName()
+        }
+    }
+
+    private func link(as name: String) -> Bool {
+        if let temporaryName {
+            return linkat(location.folder, temporaryName, location.folder, name, 0) == 0
+        }
+        // The way without privileges (open(2), O_TMPFILE).
+        return linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", location.folder, name, AT_SYMLINK_FOLLOW) == 0
+    }
+
+    private func removeTemporaryName() {
+        guard let name = temporaryName.take() else { return }
+        unlinkat(location.folder, name, 0)
+    }
+
+    private static func temporaryName(for location: FileLocation) -> String {
+        ".\(location.name).\(getpid()).part"
+    }
+}
