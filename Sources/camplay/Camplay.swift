@@ -11,17 +11,18 @@ import Terminal
 struct Camplay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camplay",
-        abstract: "Plays a raw H.264 or H.265 stream, and saves it or its pictures.",
+        abstract: "Plays a recording or stream of H.264 or H.265, and saves it or its pictures.",
         usage: "camplay [<options>] <SOURCE>",
         discussion: """
             SOURCE is tcp://HOST:PORT (connects, and connects again), listen://[HOST:]PORT (waits for a sender), a \
-            file, or - for standard input: what comes through a pipe is shown as it comes, and at its time where \
+            file (.mkv, .mp4, .ts, .h264, .h265, .avcc), or - for standard input: what comes through a pipe is shown as it comes, and at its time where \
             --fps, --speed or --timestamps is given. A window shows the pictures: F full screen, space pause, S statistics, \
-            Q or Escape the end.
+            left and right 10 s back and on in a file, down and up 60 s, Q or Escape the end.
 
             Examples:
               camplay tcp://192.168.1.100:9982
               camplay --speed 0.5 out.h264
+              camplay --start 1m out.mkv
               camplay --no-window --save copy.h264 tcp://camera:9982
               camplay --no-window --output pictures.y4m out.h265
               camplay --no-window --frames 1 --snapshot now.png tcp://camera:9982
@@ -56,6 +57,7 @@ struct Camplay: ParsableCommand {
         if showing.noWindow, showing.speed != 1 || showing.timestamps != nil {
             throw ValidationError("--speed and --timestamps are for the window; leave them out")
         }
+        if reading.start != nil, isLive { throw ValidationError("--start is for files") }
         if reading.once, !source.isConnection {
             throw ValidationError("--once is for tcp:// and listen://; leave it out")
         }

@@ -19,7 +19,7 @@ enum ExitStatus: Int32, Error {
             case .notOpened(_, EACCES), .notOpened(_, EPERM): .noPermission
             case .notOpened: .noInput
             case .notAStream, .noPicture, .tooFewTimestamps: .badInput
-            case .timestamps(let error): ExitStatus(error)
+            case .timestamps(let error), .input(let error): ExitStatus(error)
             case .output(let error): error.isCreation ? .cannotCreate : .inputOutput
             case .decoder(let error): ExitStatus(error)
             case .noDisplay, .notShown: .unavailable

@@ -1,4 +1,6 @@
+import Bitstream
 import Glibc
+import Output
 import Threading
 
 /// A file or standard input.
@@ -28,6 +30,34 @@ final class FileSource: ByteSource {
     static func isFile(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The container that the file is; nil for anything else, and for what is no file.
+    func container() throws(PlayError) -> ContainerReader? {
+        guard Self.isFile(descriptor), lseek(descriptor, 0, SEEK_CUR) == 0, try startsAsContainer() else {
+            return nil
+        }
+        do throws(InputError) {
+            return try ContainerReader(descriptor: descriptor, name: name, interruption: interruption)
+        } catch { throw .input(error) }
+    }
+
+    /// Whether reading can begin again.
+    var isSeekable: Bool { Self.isFile(descriptor) }
+
+    /// Reads from the beginning again.
+    func rewind() throws(PlayError) {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .readFailed(name, errno: errno) }
+    }
+
+    private func startsAsContainer() throws(PlayError) -> Bool {
+        try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { (head) throws(PlayError) in
+            let count = pread(descriptor, head.baseAddress, head.count, 0)
+            guard count >= 0 else { throw .readFailed(name, errno: errno) }
+            let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])
+            if case .container = StreamKind(head: bytes.bytes, isWhole: false) { return true }
+            return false
+        }
     }
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }

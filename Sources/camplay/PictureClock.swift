@@ -1,7 +1,8 @@
 import Bitstream
 import Output
 
-/// When a file's pictures are to be shown, counted from the first: by a timestamp file, or at a rate.
+/// When a file's pictures are to be shown, counted from the first: by a timestamp file, at a rate, or as a container
+/// says.
 ///
 /// Used by one thread.
 final class PictureClock {
@@ -11,9 +12,20 @@ final class PictureClock {
     private(set) var end: Int64 = 0
     private let speed: Double
     private let timestamps: TimestampFile?
-    private var count = 0
-    private var firstTime: Int64?
-    private var elapsed = 0.0
+    /// Where the next picture stands.
+    private(set) var place = Place()
+
+    /// A place in the file.
+    struct Place: Equatable {
+        /// Pictures ahead of it.
+        fileprivate(set) var count = 0
+        /// The time of the picture before, at the file's own speed, in nanoseconds.
+        fileprivate(set) var elapsed = 0.0
+        fileprivate var firstTime: Int64?
+
+        /// The time of the picture before, in whole nanoseconds.
+        var time: Int64 { PictureClock.nanoseconds(elapsed) }
+    }
 
     /// Frames a second of a stream that does not say: what players take raw streams for.
     private static let rateOfSilentStreams = 25.0
@@ -28,29 +40,43 @@ final class PictureClock {
     }
 
     /// When the next picture is due, in nanoseconds.
-    /// - Parameter rate: the rate of the stream, if that is known.
-    func next(rate: NominalFrameRate?) throws(PlayError) -> Int64 {
+    /// - Parameters:
+    ///   - rate: the rate of the stream, if that is known.
+    ///   - time: what a container says; counts where neither a rate nor times are given.
+    func next(rate: NominalFrameRate?, time: Int64? = nil) throws(PlayError) -> Int64 {
         let duration = 1e9 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams)
         if let timestamps {
-            let time = try time(from: timestamps)
-            let first = firstTime ?? time
-            firstTime = first
-            elapsed = Double(time - first)
-        } else if count > 0 {
-            elapsed += duration
+            let time = try self.time(from: timestamps)
+            let first = place.firstTime ?? time
+            place.firstTime = first
+            place.elapsed = Double(time - first)
+        } else if let time, frameRate == nil {
+            place.elapsed = Double(max(0, time))
+        } else if place.count > 0 {
+            place.elapsed += duration
         }
-        count += 1
-        end = Self.nanoseconds((elapsed + duration) / speed)
-        return Self.nanoseconds(elapsed / speed)
+        place.count += 1
+        end = Self.nanoseconds((place.elapsed + duration) / speed)
+        return Self.nanoseconds(place.elapsed / speed)
+    }
+
+    /// Goes to a place where it was before.
+    func go(to place: Place) throws(PlayError) {
+        self.place = place
+        guard let timestamps else { return }
+        do throws(InputError) {
+            try timestamps.rewind()
+            for _ in 0..<place.count { _ = try timestamps.next() }
+        } catch { throw .timestamps(error) }
     }
 
     private func time(from file: TimestampFile) throws(PlayError) -> Int64 {
         let time: Int64?
         do throws(InputError) { time = try file.next() } catch { throw .timestamps(error) }
-        guard let time else { throw .tooFewTimestamps(file.path, count: count) }
+        guard let time else { throw .tooFewTimestamps(file.path, count: place.count) }
         return time
     }
 
     /// Bounded: a century is enough for any file.
-    private static func nanoseconds(_ value: Double) -> Int64 { Int64(min(value, 3e18)) }
+    fileprivate static func nanoseconds(_ value: Double) -> Int64 { Int64(min(value, 3e18).rounded()) }
 }

@@ -4,6 +4,8 @@ import Output
 import Threading
 
 /// Decoded pictures one after the other: YUV4MPEG2, or samples alone.
+///
+/// Such a file has one size of pictures. Where the stream's changes, another file begins, with a counter in its name.
 final class PictureFile {
     /// What the file is.
     enum Form {
@@ -21,9 +23,20 @@ final class PictureFile {
         }
     }
 
-    let file: OutputFile
+    private(set) var file: OutputFile
     private let form: Form
     private var hasHeader = false
+    private var names: SegmentNames
+    private let overwrite: Bool
+    private let interruption: Interruption
+    private var shape: Shape?
+
+    /// What all pictures of a file have in common.
+    private struct Shape: Equatable {
+        let width, height: Int
+        /// What YUV4MPEG2's header says besides; nil for samples alone.
+        let header: [Int]?
+    }
     private var packed: [UInt8] = []
 
     /// Opens the file, or standard output for `-`, which is YUV4MPEG2 where the layout allows.
@@ -32,9 +45,33 @@ final class PictureFile {
     ) throws(OutputError) {
         file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
         form = Form(path: path) ?? (layout == .yuv420p ? .y4m : .samples)
+        names = SegmentNames(path, expandsTime: false)
+        (self.overwrite, self.interruption) = (overwrite, interruption)
+        continues = path != FileSink.standardOutput && FileIdentity.isFile(path) == true
     }
 
-    /// Writes a picture, of the same size as all others.
+    /// Whether another file can follow this one: not where it is a pipe or a device.
+    let continues: Bool
+
+    /// Begins another file where a picture has no place in this one.
+    /// - Returns: the name of the file that has ended; nil where none has.
+    func makePlace(for picture: borrowing DecodedPicture) throws(OutputError) -> String? {
+        let aspect = picture.sampleAspectRatio ?? (0, 0)
+        let next = Shape(
+            width: picture.width, height: picture.height,
+            header: form == .y4m ? [aspect.0, aspect.1, picture.color.isFullRange ? 1 : 0] : nil)
+        guard let shape, shape != next, continues else {
+            self.shape = next
+            return nil
+        }
+        try file.close()
+        let former = file.name
+        file = try OutputFile(path: names.next(at: 0), overwrite: overwrite, interruption: interruption)
+        (self.shape, hasHeader) = (next, false)
+        return former
+    }
+
+    /// Writes a picture, of the same size as the others in the file.
     /// - Parameter rate: what the stream says; YUV4MPEG2 needs a rate, and 25 is what is taken for none.
     func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(OutputError) {
         do throws(OutputError) {

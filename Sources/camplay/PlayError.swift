@@ -16,6 +16,8 @@ enum PlayError: Error, CustomStringConvertible {
     case output(OutputError)
     /// The timestamp file.
     case timestamps(InputError)
+    /// The container, or what belongs to the stream.
+    case input(InputError)
     /// The timestamp file ended before the stream did.
     case tooFewTimestamps(String, count: Int)
     case noDisplay(reason: String)
@@ -27,7 +29,7 @@ enum PlayError: Error, CustomStringConvertible {
         switch self {
         case .notOpened(let name, ENOENT), .notOpened(let name, ENOTDIR):
             "\(name): no such file; check its name"
-        case .notOpened(let name, EISDIR): "\(name) is a folder; give a raw stream's name"
+        case .notOpened(let name, EISDIR): "\(name) is a folder; give a recording's name"
         case .notOpened(let name, let code): "cannot open \(name): \(Self.words(code)); check its permissions"
         case .readFailed(let name, EBADF):
             "\(name) is closed, or not for reading; redirect it, or give a file"
@@ -38,7 +40,7 @@ enum PlayError: Error, CustomStringConvertible {
         case .network(let error): error.description
         case .decoder(let error): error.description
         case .output(let error): error.description
-        case .timestamps(let error): error.description
+        case .timestamps(let error), .input(let error): error.description
         case .tooFewTimestamps(let name, let count):
             "\(name) has only \(count) times for more pictures; give the file of the same recording"
         case .noDisplay(let reason):

@@ -22,6 +22,16 @@ struct ReadingOptions: ParsableArguments {
     var decoder: DecoderChoice = .auto
 
     @Option(
+        help: ArgumentHelp("Begin so far into a file: 90s, 10m, 1h.", valueName: "TIME"),
+        transform: StartTime.read)
+    var start: StartTime?
+
+    @Option(
+        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
+    var record: String?
+
+    @Option(
         help: ArgumentHelp("End after so many pictures.", valueName: "N"),
         transform: PlainValue.number(from: 1))
     var frames: Int?
@@ -158,6 +168,27 @@ enum DecoderChoice: ExplainedArgument {
         case .software: .none
         case .renderNode(let path): .renderNode(path)
         }
+    }
+}
+
+/// `90s`, `10m`, `1h`
+struct StartTime: ExplainedArgument {
+    static let requirement = "it is a time such as 90s, 10m or 1h"
+
+    let nanoseconds: Int64
+
+    init?(argument: String) {
+        let number = argument.prefix { $0.isNumber || $0 == "." }
+        let factor: Double? =
+            switch argument.dropFirst(number.count) {
+            case "", "s": 1
+            case "ms": 1e-3
+            case "m": 60
+            case "h": 3600
+            default: nil
+            }
+        guard let value = Double(number), let factor, value * factor <= 1e8 else { return nil }
+        nanoseconds = Int64(value * factor * 1e9)
     }
 }
 

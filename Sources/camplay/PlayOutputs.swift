@@ -10,8 +10,10 @@ final class PlayOutputs {
     private let snapshot: OutputFile?
     private let layout: PictureLayout
     private let scale: ScaledSize?
-    /// Made with the first picture: all have that one's size.
-    private var converter: PictureConverter?
+    /// For pictures of the size at hand.
+    private var converter: (converter: PictureConverter, width: Int, height: Int)?
+    private let warn: (String) -> Void
+    private var hasToldScaling = false
     private var last: DecodedPicture?
 
     /// Opens the files.
@@ -34,7 +36,7 @@ final class PlayOutputs {
             if let path = options.snapshot {
                 try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
             } else { nil }
-        (layout, scale) = (options.pixelFormat, options.scale)
+        (layout, scale, self.warn) = (options.pixelFormat, options.scale, warn)
     }
 
     /// Those that were opened.
@@ -54,19 +56,45 @@ final class PlayOutputs {
     func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(PlayError) {
         guard wantPictures else { return }
         let converted = try convert(picture)
-        do throws(OutputError) { try pictures?.write(converted, rate: rate) } catch { throw .output(error) }
+        do throws(OutputError) {
+            if let pictures {
+                if let former = try pictures.makePlace(for: converted) {
+                    warn(
+                        "\(former) is complete: the pictures are \(converted.width)x\(converted.height) from here on, in "
+                            + pictures.file.name)
+                }
+                try pictures.write(converted, rate: rate)
+            }
+        } catch { throw .output(error) }
         if snapshot != nil { last = consume converted }
     }
 
     private func convert(_ picture: borrowing DecodedPicture) throws(PlayError) -> DecodedPicture {
-        let converter =
-            converter
-            ?? PictureConverter(
-                to: layout, size: (scale?.width ?? picture.width, scale?.height ?? picture.height))
-        self.converter = converter
+        let (width, height) = size(of: picture)
+        if converter?.width != width || converter?.height != height {
+            converter = (PictureConverter(to: layout, size: (width, height)), width, height)
+        }
         do throws(DecoderError) {
-            return try converter.convert(picture.share())
+            guard let converter else { return try picture.share() }
+            return try converter.converter.convert(picture.share())
         } catch { throw .decoder(error) }
+    }
+
+    /// The picture's own, unless one is asked for, or what is written can't have another than the first.
+    private func size(of picture: borrowing DecodedPicture) -> (width: Int, height: Int) {
+        if let scale { return (scale.width, scale.height) }
+        let own = (width: picture.width, height: picture.height)
+        guard let pictures, !pictures.continues, let converter, (converter.width, converter.height) != own
+        else {
+            return own
+        }
+        if !hasToldScaling {
+            warn(
+                "\(pictures.file.name): pictures of \(own.width)x\(own.height) are scaled to the first one's size"
+            )
+            hasToldScaling = true
+        }
+        return (converter.width, converter.height)
     }
 
     /// Writes what comes last, and ends the files.

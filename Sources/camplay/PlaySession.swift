@@ -13,13 +13,14 @@ struct PlaySession {
 
     func run() throws(PlayError) {
         let clock = try command.isLive ? nil : PictureClock(command.showing)
-        let source = try openSource()
+        let input = try openInput()
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
-        let screen = try openWindow(source.name)
+        let screen = try openWindow(input)
         let (outputs, report) = try openFiles()
         let player = Player(
-            command, source: source, outputs: outputs, presentation: screen?.presentation, clock: clock,
+            command, input: input, record: try readRecord(), outputs: outputs,
+            presentation: screen?.presentation, clock: clock,
             console: console, interruption: signals.interruption)
         var failure: PlayError?
         do throws(PlayError) {
@@ -34,22 +35,39 @@ struct PlaySession {
         do throws(PlayError) { try finish(player, outputs, report) } catch { failure = failure ?? error }
         if let failure { throw failure }
         let pictures = player.report.pictures
-        console.inform("\(source.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
+        console.inform("\(input.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
     }
 
-    private func openSource() throws(PlayError) -> any ByteSource {
+    private func openInput() throws(PlayError) -> PlayInput {
         let interruption = signals.interruption
         switch command.source {
-        case .file(let path): return try FileSource(path: path, interruption: interruption)
-        case .standardInput: return try FileSource(path: nil, interruption: interruption)
+        case .file(let path): return try openFile(path)
+        case .standardInput: return try openFile(nil)
         case .sender(let address):
-            return ConnectionSource(
-                sender: address, once: command.reading.once, interruption: interruption, console: console)
+            return .bytes(
+                ConnectionSource(
+                    sender: address, once: command.reading.once, interruption: interruption, console: console)
+            )
         case .listener(let address):
-            return try ConnectionSource(
-                listeningOn: address, once: command.reading.once, interruption: interruption,
-                console: console)
+            return .bytes(
+                try ConnectionSource(
+                    listeningOn: address, once: command.reading.once, interruption: interruption,
+                    console: console))
         }
+    }
+
+    private func readRecord() throws(PlayError) -> DecoderConfigurationRecord? {
+        guard let path = command.reading.record else { return nil }
+        do throws(InputError) { return try DecoderConfigurationRecord(path: path) } catch {
+            throw .input(error)
+        }
+    }
+
+    /// - Parameter path: nil for standard input.
+    private func openFile(_ path: String?) throws(PlayError) -> PlayInput {
+        let file = try FileSource(path: path, interruption: signals.interruption)
+        guard let container = try file.container() else { return .bytes(file) }
+        return .container(container, file)
     }
 
     /// Where pictures are shown.
@@ -59,11 +77,12 @@ struct PlaySession {
     }
 
     /// - Returns: nil where no window is wanted.
-    private func openWindow(_ name: String) throws(PlayError) -> Screen? {
+    private func openWindow(_ input: PlayInput) throws(PlayError) -> Screen? {
         if command.showing.noWindow { return nil }
-        let presentation = try Presentation(interruption: signals.interruption)
+        let presentation = try Presentation(
+            interruption: signals.interruption, isSeekable: input.isSeekable && !command.isLive)
         let window = try PlayWindow(
-            title: "camplay \(name)", isLive: command.isLive, presentation: presentation)
+            title: "camplay \(input.name)", isLive: command.isLive, presentation: presentation)
         return Screen(presentation: presentation, window: window)
     }
 

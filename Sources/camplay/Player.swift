@@ -1,5 +1,6 @@
 import Bitstream
 import Decoder
+import Output
 import Terminal
 import Threading
 
@@ -7,20 +8,29 @@ import Threading
 final class Player {
     private let options: ReadingOptions
     private let isLive: Bool
-    private let source: any ByteSource
-    private let outputs: PlayOutputs
-    private let presentation: Presentation?
+    let input: PlayInput
+    let outputs: PlayOutputs
+    let presentation: Presentation?
     private let console: Console
-    private let interruption: Interruption
-    private let clock: PictureClock?
-    private var pipeline: Pipeline?
+    let interruption: Interruption
+    let clock: PictureClock?
+    var pipeline: Pipeline?
     /// Whether it is yet to be found out what the stream is.
-    private var isUnknown = true
+    var isUnknown = true
     /// The first bytes of a stream of which that is not known yet.
-    private var head: [UInt8] = []
+    var head: [UInt8] = []
     /// What was received so far.
     private(set) var report: PlayReport
-    private var isDone = false
+    var isDone = false
+    /// What a raw stream that is AVCC is cut by; nil for start codes.
+    private var lengths: AVCC.Reader?
+    private let record: DecoderConfigurationRecord?
+    /// Pictures that are due earlier, in nanoseconds at the file's own speed, are decoded and not played.
+    var start: Int64?
+    /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
+    var unitsToPass = 0
+    /// What looks for a keyframe, and takes the access units in place of the decoder.
+    var search: KeyframeSearch?
     private var hasToldLoss = false
     private var hasToldOrder = false
     private var hasDescribed = false
@@ -32,7 +42,7 @@ final class Player {
     private var beginning: (time: Int64, pictures: Int)?
 
     /// What a stream of one codec goes through.
-    private struct Pipeline {
+    struct Pipeline {
         let gatherer: AccessUnitGatherer
         let decoder: PictureDecoder
         var rate: NominalFrameRate?
@@ -40,7 +50,9 @@ final class Player {
         var counted = PictureDecoder.Counters()
     }
 
-    private static let chunkLength = 64 << 10
+    static let chunkLength = 64 << 10
+    /// What a decoder tells as no time at all.
+    private static let noTime = Int64.min
     /// Seconds of a live stream without a picture after which somebody should hear of it.
     private static let patience: Int64 = 5
 
@@ -48,29 +60,35 @@ final class Player {
     ///   - presentation: where pictures are shown; nil without a window.
     ///   - clock: when; nil for as soon as they are there.
     init(
-        _ command: Camplay, source: any ByteSource, outputs: PlayOutputs, presentation: Presentation?,
+        _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
+        presentation: Presentation?,
         clock: PictureClock?, console: Console, interruption: Interruption
     ) {
         options = command.reading
         isLive = command.isLive
-        (self.source, self.outputs, self.presentation, self.clock) = (source, outputs, presentation, clock)
-        (self.console, self.interruption) = (console, interruption)
-        report = PlayReport(source: source.name)
+        (self.input, self.outputs, self.presentation, self.clock) = (input, outputs, presentation, clock)
+        (self.console, self.interruption, self.record) = (console, interruption, record)
+        report = PlayReport(source: input.name)
     }
 
     /// Plays until the stream ends, enough pictures were played, or somebody interrupts.
     func run() throws(PlayError) {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
-        try readAll()
-        try endStream(isWhole: !interruption.isRaised)
-        if !isDone, let clock { presentation?.hold(until: clock.end) }
+        if let start = options.start { try seek(to: start.nanoseconds) }
+        repeat {
+            try readAll()
+            try endStream(isWhole: !interruption.isRaised)
+            if !isDone, let clock { presentation?.hold(until: clock.end) }
+        } while try jump()
         if report.pictures.decoded == 0, !interruption.isRaised {
-            throw .noPicture(source.name, reason: report.lastLoss ?? problem)
+            throw .noPicture(
+                input.name,
+                reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
         }
         if report.losses > 0, !console.isQuiet {
             console.warn(
-                "\(source.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
+                "\(input.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
                     + "out: \(report.pictures.frozen + report.pictures.lost)")
         }
     }
@@ -85,16 +103,60 @@ final class Player {
 
 extension Player {
     private func readAll() throws(PlayError) {
+        switch input {
+        case .bytes(let source): try readBytes(of: source)
+        case .container(let reader, _): try readPictures(of: reader)
+        }
+    }
+
+    private func readPictures(of reader: ContainerReader) throws(PlayError) {
+        if report.connections == 0 { report.connections = 1 }
+        isUnknown = false
+        if pipeline == nil { pipeline = makePipeline(reader.codec) }
+        while !isDone, let packet = try next(of: reader) {
+            report.bytes += reader.bytes.count
+            let picture = reader.bytes
+            if let problem = packet.problem {
+                self.problem = problem
+                pipeline?.gatherer.abandon()
+            } else {
+                try gatherWhole(picture, time: packet.time)
+            }
+            _ = try jump()
+        }
+    }
+
+    /// - Returns: nil at the end, and where somebody interrupts.
+    private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
+        do throws(InputError) { return try reader.next() } catch {
+            guard error.kind != .interrupted else { return nil }
+            // What is held back was whole.
+            try endStream(isWhole: true)
+            throw .input(error)
+        }
+    }
+
+    /// Gathers a picture that is there with all its bytes.
+    /// - Parameter time: taken through the decoder as if it came then.
+    private func gatherWhole(_ picture: [UInt8], time: Int64?) throws(PlayError) {
+        guard let gatherer = pipeline?.gatherer else { return }
+        let time = time ?? Self.noTime
+        try gatherer.gather(picture.span.bytes, arrival: time) { (unit) throws(PlayError) in try play(unit) }
+        try gatherer.finish(arrival: time) { (unit) throws(PlayError) in try play(unit) }
+    }
+
+    private func readBytes(of source: any ByteSource) throws(PlayError) {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
         while !isDone {
             switch try source.read(into: room) {
             case .bytes(let count):
-                if isUnknown, head.isEmpty { report.connections += 1 }
+                if isUnknown, head.isEmpty, start == nil { report.connections += 1 }
                 report.bytes += count
                 // More may wait where the room is full.
                 if count < room.count || timeOfLastRead == 0 { timeOfLastRead = MonotonicTime.now() }
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                _ = try jump()
                 if isLive { warnIfNothingPlays() }
             case .pause: try anticipate()
             case .interrupted(let isWhole): try endStream(isWhole: isWhole)
@@ -103,9 +165,13 @@ extension Player {
         }
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
+    func take(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
         guard isUnknown else { return try gather(bytes) }
         head += bytes
+        if let record {
+            let prefix = record.prefix(ofStreamBeginningWith: head.span.bytes)
+            return try begin(record.codec, .lengthPrefixed(record.lengthSize), with: prefix + head)
+        }
         try identify(isWhole: false)
     }
 
@@ -113,40 +179,44 @@ extension Player {
     private func identify(isWhole: Bool) throws(PlayError) {
         let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
         guard let kind, kind != .empty else { return }
-        guard let codec = codec(of: kind) else {
+        guard let (codec, framing) = form(of: kind) else {
             let complaint = Self.complaint(of: kind)
-            head = []
-            guard source.giveUp(complaint) else { throw .notAStream(source.name, complaint) }
-            return
+            if case .bytes(let source) = input, source.giveUp(complaint) { return head.removeAll() }
+            throw .notAStream(input.name, complaint)
         }
-        isUnknown = false
-        if pipeline?.gatherer.codec != codec {
-            pipeline = makePipeline(codec)
-        }
-        let bytes = head
-        head = []
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(PlayError) in try gather(bytes) }
+        try begin(codec, framing, with: head)
     }
 
-    /// Nil for what is no stream.
-    private func codec(of kind: StreamKind) -> Codec? {
-        guard let wanted = options.codec else {
-            if case .stream(let codec, .annexB) = kind { return codec }
-            return nil
+    /// Begins with a stream's first bytes.
+    private func begin(
+        _ codec: Codec, _ framing: NALUnitSource.Framing, with head: [UInt8]
+    ) throws(PlayError) {
+        isUnknown = false
+        self.head.removeAll()
+        lengths =
+            if case .lengthPrefixed(let size) = framing {
+                AVCC.Reader(lengthSize: size, maximumUnitByteCount: AccessUnitGatherer.defaultByteLimit)
+            } else { nil }
+        if codec != pipeline?.gatherer.codec { pipeline = makePipeline(codec) }
+        try head.span.bytes.withUnsafeBytes { (bytes) throws(PlayError) in try gather(bytes) }
+    }
+
+    private func form(of kind: StreamKind) -> (Codec, NALUnitSource.Framing)? {
+        guard case .stream(let codec, let framing) = kind else {
+            return options.codec.map { ($0, .annexB) }
         }
-        if case .stream(let codec, .annexB) = kind, codec != wanted {
-            console.warn("\(source.name): this looks like \(codec), and --codec says \(wanted)")
+        if let wanted = options.codec, codec != wanted {
+            console.warn("\(input.name): this looks like \(codec), and --codec says \(wanted)")
         }
-        return wanted
+        return (options.codec ?? codec, framing)
     }
 
     private static func complaint(of kind: StreamKind) -> String {
         switch kind {
-        case .stream: "its NAL units stand behind lengths; 'camrec inspect --annexb' writes start codes"
         case .container(let container):
-            "this is \(container), not a raw H.264 or H.265 stream; play it with ffplay"
+            "this is \(container), which is played from a file, not a pipe; save it first"
         case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
-        case .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
+        case .stream, .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
         }
     }
 
@@ -158,7 +228,7 @@ extension Player {
         self.beginning = (.max, 0)
         guard beginning.pictures == report.pictures.decoded else { return }
         console.warn(
-            "\(source.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
+            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
         )
     }
 
@@ -174,9 +244,20 @@ extension Player {
     }
 
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
-        try pipeline?.gatherer.gather(bytes.bytes, arrival: MonotonicTime.now()) { (unit) throws(PlayError) in
-            try play(unit)
+        let now = MonotonicTime.now()
+        guard lengths != nil else { return try gather(bytes.bytes, arrival: now) }
+        var annexB: [UInt8] = []
+        lengths?.read(bytes.bytes) { result, nalUnit in
+            // Behind a wrong length nothing is known: the decoder finds out.
+            guard case .success = result else { return }
+            annexB += [0, 0, 0, 1]
+            nalUnit.withUnsafeBytes { annexB += $0 }
         }
+        try gather(annexB.span.bytes, arrival: now)
+    }
+
+    private func gather(_ bytes: RawSpan, arrival: Int64) throws(PlayError) {
+        try pipeline?.gatherer.gather(bytes, arrival: arrival) { (unit) throws(PlayError) in try play(unit) }
     }
 
     /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
@@ -208,8 +289,16 @@ extension Player {
         outputs.interrupt()
     }
 
-    private func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
+    func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
         guard !isDone, let decoder = pipeline?.decoder else { return }
+        if search != nil {
+            try search?.note(unit)
+            return
+        }
+        if unitsToPass > 0, unit.hasPicture {
+            unitsToPass -= 1
+            return
+        }
         if unit.isEntryPoint { pipeline?.rate = unit.format?.frameRate }
         try outputs.write(unit)
         let isSkipped = shedder.skips(unit.role, lateness: lateness)
@@ -243,10 +332,15 @@ extension Player {
 
     private func play(_ picture: consuming DecodedPicture) throws(PlayError) {
         if !hasDescribed { describe(picture) }
-        report.pictures.decoded += 1
         let rate = clock?.frameRate ?? pipeline?.rate
+        let due = try clock?.next(rate: rate, time: input.hasTimes ? picture.arrival : nil)
+        if let start, let clock, clock.place.time < start {
+            report.pictures.skipped += 1
+            return
+        }
+        start = nil
+        report.pictures.decoded += 1
         try outputs.write(picture, rate: rate)
-        let due = try clock?.next(rate: rate)
         isDone = report.pictures.decoded == options.frames
         presentation?.show(
             picture, at: due,
@@ -267,12 +361,12 @@ extension Player {
         let because = report.reasons.isEmpty ? "" : " (because: \(report.reasons.joined(separator: "; ")))"
         let rate = pipeline.rate.map { ", \($0.framesPerSecond) frames/s" } ?? ""
         console.inform(
-            "\(source.name): \(pipeline.gatherer.codec) \(picture.width)x\(picture.height)\(rate), decoded by "
+            "\(input.name): \(pipeline.gatherer.codec) \(picture.width)x\(picture.height)\(rate), decoded by "
                 + "\(report.decoder ?? "")\(because)")
     }
 
     /// Adds to the report what became of the access units since the last call.
-    private func count() {
+    func count() {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
         report.pictures.received += counters.received - counted.received
         report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry
@@ -289,13 +383,13 @@ extension Player {
         if !hasToldLoss {
             let consequence =
                 pipeline?.decoder.isFrozenByLoss == true ? "; frozen until the next keyframe" : ""
-            console.warn("\(source.name): a loss: \(loss)\(consequence)")
+            console.warn("\(input.name): a loss: \(loss)\(consequence)")
         }
         hasToldLoss = true
         if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
             hasToldOrder = true
             console.warn(
-                "\(source.name): its pictures are in another order than it declares; more are held back from here on"
+                "\(input.name): its pictures are in another order than it declares; more are held back from here on"
             )
         }
     }

@@ -15,9 +15,14 @@ final class Presentation: @unchecked Sendable {
     private var onChange: @Sendable () -> Void = {}
     private var isPaused = false
     private var isFinished = false
-    /// The monotonic time of the first picture, later by all pauses.
+    /// The monotonic time at which the file's first picture was due, later by all pauses.
     private var start: Int64?
     private var pauseStart: Int64 = 0
+    private let isSeekable: Bool
+    /// Nanoseconds that the viewer wants to go on or back, until the decoding thread does so.
+    private var jump: Int64?
+    /// Whether a picture is to be shown in spite of a pause: the first one behind a jump.
+    private var showsNext = false
     private var current = Statistics()
     private var lateness: Int64 = 0
 
@@ -33,9 +38,11 @@ final class Presentation: @unchecked Sendable {
         var totals = StreamTotals()
     }
 
-    /// - Parameter interruption: raised when the viewer closes the window.
-    init(interruption: Interruption) throws(PlayError) {
-        self.interruption = interruption
+    /// - Parameters:
+    ///   - interruption: raised when the viewer closes the window.
+    ///   - isSeekable: whether the decoding thread takes jumps.
+    init(interruption: Interruption, isSeekable: Bool = false) throws(PlayError) {
+        (self.interruption, self.isSeekable) = (interruption, isSeekable)
         do throws(NetworkError) { wakeUp = try WakeUp() } catch { throw .noResources }
     }
 }
@@ -56,10 +63,11 @@ extension Presentation {
         let isNews = monitor.withLock {
             current.totals = totals
             if let due, let start { lateness = MonotonicTime.now() - start - due }
-            if isPaused {
+            if isPaused, !showsNext {
                 current.pausedCount += 1
                 return false
             }
+            showsNext = false
             swap(&self.picture, &incoming)
             let isLate = incoming != nil
             if isLate { current.lateCount += 1 }
@@ -74,6 +82,18 @@ extension Presentation {
     /// Leaves the last picture where it is until a time, in nanoseconds since the first.
     func hold(until due: Int64) { _ = wait(until: due) }
 
+    /// How far the viewer wants to go on or back, in nanoseconds, once; nil where nobody asked.
+    func takeJump() -> Int64? { monitor.withLock { jump.take() } }
+
+    /// What is shown next comes from elsewhere in the file: its time begins now.
+    func restart() {
+        monitor.withLock {
+            if picture.take() != nil { current.lateCount += 1 }
+            (start, lateness) = (nil, 0)
+            (showsNext, pauseStart) = (isPaused, MonotonicTime.now())
+        }
+    }
+
     /// No more pictures come.
     func finish() {
         monitor.withLock { isFinished = true }
@@ -85,14 +105,16 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false where the viewer, or a signal, ends the wait.
+    /// - Returns: false where the viewer, or a signal, ends the wait, be it to go elsewhere.
     private func wait(until due: Int64) -> Bool {
         while !interruption.isRaised {
+            if monitor.withLock({ jump != nil }) { return false }
             let remaining: Int64? = monitor.withLock {
                 let now = MonotonicTime.now()
-                let begun = start ?? now
+                // The first picture is due at once, wherever in the file it is.
+                let begun = start ?? now - due
                 start = begun
-                return isPaused ? nil : begun + due - now
+                return isPaused && !showsNext ? nil : begun + due - now
             }
             if let remaining, remaining <= 0 { return true }
             sleep(nanoseconds: remaining)
@@ -144,6 +166,13 @@ extension Presentation {
             if !isPaused { pauseStart = now }
             isPaused.toggle()
         }
+        wakeUp.wake()
+    }
+
+    /// Goes on, or back, by so many nanoseconds where pictures come from a file.
+    func seek(by nanoseconds: Int64) {
+        guard isSeekable else { return }
+        monitor.withLock { jump = (jump ?? 0) + nanoseconds }
         wakeUp.wake()
     }
 

@@ -36,6 +36,30 @@ import Testing
         #expect(clock.end == 120_000_000)
     }
 
+    @Test("a container's own times hold, gaps and all, unless a rate is asked for")
+    func ownTimes() throws {
+        let times: [Int64] = [0, 33_000_000, 5_000_000_000, 5_001_000_000]
+        let clock = try clock("--speed", "2")
+        #expect(try times.map { try clock.next(rate: nil, time: $0) } == times.map { $0 / 2 })
+        let fixed = try self.clock("--fps", "10")
+        #expect(
+            try times.map { try fixed.next(rate: fixed.frameRate, time: $0) / 1_000_000 } == [
+                0, 100, 200, 300,
+            ])
+    }
+
+    @Test("going back to a place gives its times again")
+    func places() throws {
+        let clock = try clock()
+        _ = try dues(clock, 3)
+        let place = clock.place
+        #expect(try dues(clock, 2) == [120, 160])
+        try clock.go(to: place)
+        #expect(try dues(clock, 2) == [120, 160])
+        try clock.go(to: PictureClock.Place())
+        #expect(try dues(clock, 1) == [0])
+    }
+
     @Test("--fps is handed on as the rate of all pictures")
     func frameRate() throws {
         #expect(try clock("--fps", "30000/1001").frameRate == NominalFrameRate(30000, in: 1001))

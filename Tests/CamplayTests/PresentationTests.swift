@@ -82,4 +82,53 @@ import Threading
         presentation.hold(until: 3_000_000_000_000_000_000)
         #expect(take() == nil)
     }
+
+    @Test("a jump ends the wait for a picture, which is not shown, and is taken once")
+    func jump() throws {
+        let presentation = try Presentation(interruption: interruption, isSeekable: true)
+        func show(_ number: Int64, at due: Int64) throws {
+            let frame = try #require(av_frame_alloc())
+            frame.pointee.pts = number
+            presentation.show(
+                DecodedPicture(taking: frame), at: due, byteCount: 0, lossCount: 0, frozenCount: 0)
+        }
+        try show(1, at: 0)
+        _ = presentation.take()
+        presentation.seek(by: 10_000_000_000)
+        presentation.seek(by: -3_000_000_000)
+        try show(2, at: 3_000_000_000_000_000_000)
+        let dropped = presentation.take()
+        #expect(dropped?.number == nil)
+        #expect(presentation.takeJump() == 7_000_000_000)
+        #expect(presentation.takeJump() == nil)
+        // Wherever in the file it is, the next picture is due at once.
+        presentation.restart()
+        try show(3, at: 3_000_000_000_000_000_000)
+        let picture = presentation.take()
+        #expect(picture?.number == 3)
+    }
+
+    @Test("a jump during a pause shows one picture")
+    func jumpInPause() throws {
+        let presentation = try Presentation(interruption: interruption, isSeekable: true)
+        func show(_ number: Int64) throws -> Int? {
+            let frame = try #require(av_frame_alloc())
+            frame.pointee.pts = number
+            presentation.show(
+                DecodedPicture(taking: frame), at: nil, byteCount: 0, lossCount: 0, frozenCount: 0)
+            let picture = presentation.take()
+            return picture?.number
+        }
+        presentation.togglePause()
+        #expect(try show(1) == nil)
+        presentation.restart()
+        #expect(try show(2) == 2)
+        #expect(try show(3) == nil)
+    }
+
+    @Test("a live stream has nowhere to jump to")
+    func noJump() {
+        presentation.seek(by: 10_000_000_000)
+        #expect(presentation.takeJump() == nil)
+    }
 }

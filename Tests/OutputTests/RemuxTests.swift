@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import TestSupport
 import Testing
@@ -120,6 +121,194 @@ import Threading
         #expect(remux.pictureCount == 20)
         let times = try #require(ContainerContent(folder.path("out.mkv"))).times
         #expect(times == (0..<20).map { Int64($0) * 40_000_000 })
+    }
+
+    // MARK: Containers
+
+    @Test("raw to a container, to another and back is bit for bit the same", arguments: cases)
+    func roundTrip(_ kind: Case) throws {
+        let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
+        record(stream, to: "in.raw")
+        let raw = kind.codec == .h264 ? "h264" : "h265"
+        for middle in ContainerFormat.allCases {
+            let names = ["a.\(kind.format.rawValue)", "b.\(middle.rawValue)", "c.\(raw)"]
+            for name in names { unlink(folder.path(name)) }
+            _ = try remux("in.raw", to: names[0])
+            _ = try remux(names[0], to: names[1])
+            _ = try remux(names[1], to: names[2])
+            #expect(folder.content(names[2]) == stream.units.flatMap(\.allBytes))
+        }
+    }
+
+    @Test("a container's times survive, as far as the next one has ticks for them", arguments: cases)
+    func timesSurvive(_ kind: Case) throws {
+        let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
+        // Whole milliseconds with a gap, a burst and a pause of minutes.
+        let burst = (0..<10).map { Int64(3150 + $0 * 5) }
+        let milliseconds: [Int64] = (0..<20).map { $0 * 40 } + burst + (30..<60).map { 400_000 + $0 * 100 }
+        let times = milliseconds.map { $0 * 1_000_000 }
+        record(stream, to: "in.raw")
+        writeTimes(times, to: "in.txt")
+        _ = try remux("in.raw", "in.txt", to: "a.\(kind.format.rawValue)")
+        for format in ContainerFormat.allCases {
+            let output = "b.\(format.rawValue)"
+            unlink(folder.path(output))
+            _ = try remux("a.\(kind.format.rawValue)", to: output)
+            let content = try #require(ContainerContent(folder.path(output)))
+            #expect(content.times == stream.units.map { times[$0.frameNumber] })
+        }
+    }
+
+    @Test("a cut begins at the keyframe before and ends ahead of the next one", arguments: cases)
+    func cutAtKeyframes(_ kind: Case) throws {
+        // A keyframe every 10 pictures, a third of a second.
+        let stream = try CodedStream(kind.codec, frames: 60, bFrames: kind.bFrames)
+        record(stream, to: "in.raw")
+        _ = try remux("in.raw", to: "in.\(kind.format.rawValue)")
+        for input in ["in.raw", "in.\(kind.format.rawValue)"] {
+            let remux = try Remux(
+                folder.path(input), range: RemuxRange(start: 500_000_000, end: 1_100_000_000))
+            let cut = try #require(remux.cut)
+            #expect(abs(cut.start - 333_333_333) < 1_000_000)
+            #expect(abs(try #require(cut.end) - 1_333_333_333) < 1_000_000)
+            #expect(remux.pictureCount == 30)
+            let output = kind.codec == .h264 ? "part.h264" : "part.h265"
+            unlink(folder.path(output))
+            try remux.write(
+                to: folder.path(output), format: .raw(kind.codec), overwrite: false,
+                interruption: try #require(Interruption()))
+            #expect(folder.content(output) == stream.units[10..<40].flatMap(\.allBytes))
+        }
+    }
+
+    @Test("a cut that begins behind the end is refused, and one that ends there takes the rest")
+    func cutAtTheEnd() throws {
+        record(try CodedStream(.h264, frames: 60), to: "in.raw")
+        #expect(throws: RemuxError.self) {
+            _ = try Remux(folder.path("in.raw"), range: RemuxRange(start: 5_000_000_000))
+        }
+        let rest = try Remux(
+            folder.path("in.raw"), range: RemuxRange(start: 1_900_000_000, end: 9_000_000_000))
+        #expect(rest.pictureCount == 10)
+        #expect(rest.cut?.end == nil)
+    }
+
+    @Test("AVCC goes in, with its parameter sets in it or apart", arguments: Codec.allCases)
+    func lengthPrefixed(codec: Codec) throws {
+        let stream = try CodedStream(codec)
+        var bytes: [UInt8] = []
+        var withoutSets: [UInt8] = []
+        let writer = AVCC.Writer(lengthSize: .four)
+        let short = AVCC.Writer(lengthSize: .two)
+        var sets: [[UInt8]] = []
+        for access in stream.units {
+            for unit in access.units {
+                let nalUnit = Array(access.allBytes[unit.bytes])
+                try writer.append(nalUnit.span.bytes, to: &bytes)
+                if unit.header.isParameterSet {
+                    if !sets.contains(nalUnit) { sets.append(nalUnit) }
+                } else {
+                    try short.append(nalUnit.span.bytes, to: &withoutSets)
+                }
+            }
+        }
+        folder.write("in.avcc", bytes)
+        folder.write("short.avcc", withoutSets)
+        folder.write("short.avcC", try configurationRecord(codec, sets))
+        let output = codec == .h264 ? ["a.h264", "b.h264"] : ["a.h265", "b.h265"]
+        _ = try remux("in.avcc", to: output[0])
+        #expect(folder.content(output[0]) == stream.units.flatMap(\.allBytes))
+        let apart = try Remux(
+            folder.path("short.avcc"), Remux.Companions(record: folder.path("short.avcC")))
+        try apart.write(
+            to: folder.path(output[1]), format: .raw(codec), overwrite: false,
+            interruption: try #require(Interruption()))
+        #expect(folder.content(output[1]) == stream.units.flatMap(\.allBytes))
+    }
+
+    private func configurationRecord(_ codec: Codec, _ sets: [[UInt8]]) throws -> [UInt8] {
+        switch codec {
+        case .h264:
+            return try AVCDecoderConfigurationRecord(
+                sequenceParameterSets: [sets[0]], pictureParameterSets: [sets[1]], lengthSize: .two
+            ).bytes
+        case .hevc:
+            return try HEVCDecoderConfigurationRecord(
+                videoParameterSets: [sets[0]], sequenceParameterSets: [sets[1]],
+                pictureParameterSets: [sets[2]], lengthSize: .two
+            ).bytes
+        }
+    }
+
+    // MARK: Finished MP4
+
+    /// The types of a file's boxes.
+    private func boxes(_ name: String) throws -> [String] {
+        let bytes = try #require(folder.content(name))
+        var (types, position) = ([String](), 0)
+        while position + 8 <= bytes.count {
+            let size = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+            types.append(String(decoding: bytes[position + 4..<position + 8], as: UTF8.self))
+            position += max(size, 8)
+        }
+        return types
+    }
+
+    @Test("an MP4 has its index ahead of its pictures", arguments: Codec.allCases, [0, 3])
+    func indexInFront(codec: Codec, bFrames: Int) throws {
+        record(try CodedStream(codec, bFrames: bFrames), to: "in.raw")
+        _ = try remux("in.raw", to: "out.mp4")
+        let boxes = try boxes("out.mp4")
+        let (index, pictures) = (boxes.firstIndex(of: "moov"), boxes.firstIndex(of: "mdat"))
+        #expect(try #require(index) < #require(pictures))
+        #expect(!boxes.contains("moof"))
+        #expect(folder.names() == ["in.raw", "out.mp4"])
+    }
+
+    @Test("an MP4 that cannot be finished leaves nothing, and what it was to replace")
+    func unfinished() throws {
+        record(try CodedStream(.h264, frames: 900), to: "in.raw")
+        let small = try SmallFileSystem(bytes: 16384)
+        let path = "\(small.path)/out.mp4"
+        let remux = try Remux(folder.path("in.raw"))
+        let interruption = try #require(Interruption())
+        func write() throws(RemuxError) {
+            try remux.write(to: path, format: .container(.mp4), overwrite: true, interruption: interruption)
+        }
+        #expect(throws: RemuxError.output(OutputError(.diskFull, output: path))) { try write() }
+        #expect(contentOfFile(path) == nil)
+        let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+        _ = Glibc.write(descriptor, "kept", 4)
+        close(descriptor)
+        #expect(throws: RemuxError.output(OutputError(.diskFull, output: path))) { try write() }
+        #expect(contentOfFile(path) == Array("kept".utf8))
+    }
+
+    @Test("a file that appears while an MP4 is written is not replaced unasked")
+    func appears() throws {
+        let file = try OutputFile(
+            path: folder.path("out.mp4"), overwrite: false, interruption: try #require(Interruption()),
+            isStaged: true)
+        try file.write(Array("ours".utf8))
+        file.keep()
+        #expect(folder.content("out.mp4") == nil)
+        folder.write("out.mp4", Array("theirs".utf8))
+        #expect(throws: OutputError(.exists, output: folder.path("out.mp4"))) { try file.close() }
+        #expect(folder.content("out.mp4") == Array("theirs".utf8))
+    }
+
+    @Test("an MP4 that replaces another does so at once, and leaves no other name")
+    func replaces() throws {
+        folder.write("out.mp4", Array("former".utf8))
+        let file = try OutputFile(
+            path: folder.path("out.mp4"), overwrite: true, interruption: try #require(Interruption()),
+            isStaged: true)
+        try file.write(Array("ours".utf8))
+        #expect(folder.content("out.mp4") == Array("former".utf8))
+        file.keep()
+        try file.close()
+        #expect(folder.content("out.mp4") == Array("ours".utf8))
+        #expect(Folder.names(in: folder.path("")).count == 3)
     }
 
     // MARK: Inputs

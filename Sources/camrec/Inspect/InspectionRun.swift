@@ -14,6 +14,8 @@ struct InspectionRun {
     private var shape: StreamShapeInspector?
     private var output = StandardOutput()
     private var unitCount = 0
+    /// Whether an access unit delimiter that is not checked has begun the next unit's access unit.
+    private var isBehindDelimiter = false
     private var byteCount = 0
     /// The container that the stream comes from.
     var container: Inspection.Container?
@@ -110,9 +112,13 @@ struct InspectionRun {
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(InspectSession.Failure) {
         // A transport stream has to have them (H.222.0, 2.14.1): camrec writes none elsewhere.
-        if container?.kind == .transportStream, isAccessUnitDelimiter(nalUnit) { return }
+        if container?.kind == .transportStream, isAccessUnitDelimiter(nalUnit) {
+            isBehindDelimiter = true
+            return
+        }
+        defer { isBehindDelimiter = false }
         do throws(StreamShapeViolation) {
-            try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit)
+            try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit || isBehindDelimiter)
         } catch {
             throw .offence(error)
         }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Raw streams of x264 and x265 into containers: true times, the same pictures, and what is left after a crash.
+# Raw streams of x264 and x265 into containers: true times, the same pictures, and what is left after a crash; and
+# what camrec writes read again by inspect, remux and camplay, damaged or not.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -53,7 +54,8 @@ for codec in h264 hevc; do
             records "$name" remux "$raw" "$file" --timestamps times.txt || continue
             check "$name: each picture at its time" container times "$file" times.txt
             check "$name: the pictures of the raw stream" has_pictures_of "$file" "$raw" $codec
-            check "$name: cut at any byte" container cuts "$file"
+            # An MP4 that is made of a recording has no name before it is whole.
+            [ $format = mp4 ] || check "$name: cut at any byte" container cuts "$file"
             check "$name: codec and size" has_stream "$file" codec_name=$codec width=320 height=240
             if [ $format = ts ]; then continue; fi
             check "$name: begins at 0" has_stream "$file" start_pts=0
@@ -64,7 +66,10 @@ for codec in h264 hevc; do
 done
 
 records "remux: the stream's own rate" remux --verbose h264-0.raw own.mkv && says "remux: says which rate" 'no timestamp file; 30 frames/s'
-records "remux: an MP4 of fragments" remux h264-0.raw own.mp4 && check "remux: a fragment a keyframe" container fragments own.mp4 6
+records "remux: an MP4" remux h264-0.raw own.mp4 && check "remux: its index is in front" container indexed own.mp4
+mkfifo pipe.mp4
+cat pipe.mp4 >piped.mp4 &
+records "remux: an MP4 into a pipe" remux h264-0.raw pipe.mp4 && wait $! && check "remux: a fragment a keyframe" container fragments piped.mp4 6
 records "remux: another rate" remux h264-0.raw given.mp4 --fps 15 && check "remux: twice as long" has_stream given.mp4 duration=6.000000
 
 # What mkvmerge makes of a recording's timestamps, and camrec of the same.
@@ -82,8 +87,11 @@ refuses "remux: an output that exists" 73 'own\.mkv exists' remux h264-0.raw own
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'mkv, \.mp4 or \.ts' remux h264-0.raw out.avi
+refuses "remux: the other codec's name" 64 'the stream is H\.264; name it \.h264' remux h264-0.raw out.h265
+refuses "remux: times beside a container's own" 65 'have times; leave out' remux own.mkv out.mp4 --fps 15
+refuses "remux: an end ahead of the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
+refuses "remux: a beginning behind the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
 refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
-refuses "remux: a container as the input" 65 'Matroska' remux own.mkv out.mp4
 head -n 60 times.txt >few.txt
 refuses "remux: fewer times than pictures" 65 '59 times for 90 pictures' remux h264-0.raw out.mkv --timestamps few.txt
 sed '10s/.*/soon/' times.txt >bad.txt
@@ -96,6 +104,12 @@ for format in mkv mp4 ts; do
     refuses "remux: a full disk, .$format" 74 'disk is full' remux h264-0.raw full.$format
     # For camrec alone: the shell's own tally may be longer than that.
     launcher=(prlimit --fsize=40960)
+    if [ $format = mp4 ]; then
+        refuses "remux: a file that may not grow, .mp4" 74 'may not grow' remux h264-0.raw limited.mp4
+        launcher=()
+        check "remux: nothing is left of an .mp4" test ! -e limited.mp4
+        continue
+    fi
     refuses "remux: a file that may not grow, .$format" 74 'may not grow' remux h264-0.raw limited.$format --timestamps times.txt
     launcher=()
     check "remux: what fits plays, .$format" container prefix h264-0.$format limited.$format
@@ -106,7 +120,7 @@ records "remux: a recording that was cut" remux cut.h264 cut.mkv --timestamps ti
 
 # A process that is killed while it writes.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=1280x720:r=30 -frames:v 150 -c:v libx264 -preset ultrafast -qp 1 -g 15 -f h264 large.h264
-for format in mkv mp4 ts; do
+for format in mkv ts; do
     records "killed: the whole, .$format" remux large.h264 large.$format || continue
     for share in 3 5 7 9; do
         rm -f killed.$format
@@ -134,4 +148,124 @@ for format in mkv mp4 ts; do
     wait $pid 2>/dev/null || true
     check "killed: a recording plays, .$format" begins_like live.$format killed.h264 15
 done
+
+# What camrec writes it reads: each container, both codecs, in all three programs.
+same() { # FILE FILE
+    cmp "$1" "$2"
+}
+pictures() { # FILE: as camplay decodes them
+    timeout 60 "$CAMPLAY" --no-window --quiet --overwrite --output - --pixel-format yuv420p "$1" | md5sum
+}
+same_pictures() { # FILE FILE
+    local one other
+    one=$(pictures "$1") other=$(pictures "$2")
+    [ "$one" = "$other" ]
+}
+starts_at() { # FILE RAW PICTURES: playing from 1.5 s on leaves out so many
+    timeout 60 "$CAMPLAY" --no-window --quiet --overwrite --output from.yuv --start 1.5s "$1" &&
+        timeout 60 "$CAMPLAY" --no-window --quiet --overwrite --output all.yuv "$2" &&
+        cmp from.yuv <(tail -c +$((320 * 240 * 3 * $3 / 2 + 1)) all.yuv)
+}
+counts() { # FILE N: what inspect finds in it
+    "$CAMREC" inspect --json "$1" | "$PYTHON" -c '
+import json, sys
+found = json.load(sys.stdin)
+assert found["frameCount"] == int(sys.argv[1]), found["frameCount"]
+assert found["failure"] is None and not found["problems"], (found["failure"], found["problems"])
+' "$2"
+}
+one_line() { # what a program says of a file that is not one: 65 and one line, or, of a part that plays, whatever it is
+    local status=0
+    timeout 20 "$@" >/dev/null 2>said || status=$?
+    case $status in
+        0 | 1 | 65) [ "$(wc -l <said)" -le 3 ] || { cat said; return 1; } ;;
+        *) echo "status $status: $(head -c 300 said)"; return 1 ;;
+    esac
+}
+all_take() { # FILE: none of the three crashes, hangs or says more than it should
+    one_line "$CAMREC" inspect "$1" && one_line "$CAMREC" remux --overwrite "$1" taken.mkv && one_line "$CAMPLAY" --no-window "$1"
+}
+cut_everywhere() { # FILE: at each kilobyte
+    local size end
+    size=$(stat -c %s "$1")
+    for ((end = 0; end < size; end += 1024)); do
+        head -c $end "$1" >part."${1##*.}"
+        all_take part."${1##*.}" || { echo "cut at $end"; return 1; }
+    done
+}
+flipped() { # FILE: bits, most of them where the structure is
+    local seed
+    for seed in $(seq 12); do
+        "$PYTHON" - "$1" "$seed" >flip."${1##*.}" <<'END'
+import random, sys
+data, source = bytearray(open(sys.argv[1], "rb").read()), random.Random(int(sys.argv[2]))
+for _ in range(source.randint(1, 30)):
+    data[source.randrange(min(len(data), 2000) if source.random() < 0.5 else len(data))] ^= 1 << source.randrange(8)
+sys.stdout.buffer.write(data)
+END
+        all_take flip."${1##*.}" || { echo "seed $seed"; return 1; }
+    done
+}
+
+for codec in h264 hevc; do
+    raw=again.$([ $codec = hevc ] && echo h265 || echo h264)
+    records "again: recorded, $codec" --device test --no-pace --size 320x240 --frames 90 --keyframe-interval 15 --bframes 2 --codec $codec --encoder software "$raw" || continue
+    for format in mkv mp4 ts; do
+        name="again: $codec in .$format"
+        records "$name: recorded" --device test --no-pace --size 320x240 --frames 90 --codec $codec --encoder software --overwrite direct.$format &&
+            check "$name: inspect" counts direct.$format 90 && check "$name: inspect --check" "$CAMREC" inspect --check direct.$format &&
+            check "$name: camplay" "$CAMPLAY" --no-window --overwrite --snapshot direct.png direct.$format
+        records "$name: remux" remux --overwrite "$raw" again.$format || continue
+        check "$name: the same pictures" same_pictures again.$format "$raw"
+        check "$name: from 1.5 s on" starts_at again.$format "$raw" 45
+        records "$name: back" remux --overwrite again.$format "back.${raw##*.}" && check "$name: bit for bit" same "back.${raw##*.}" "$raw"
+        check "$name: cut at each kilobyte" cut_everywhere again.$format
+        check "$name: flipped bits" flipped again.$format
+    done
+    records "again: AVCC of $codec" inspect --overwrite --avcc again.avcc --avcc-record again.avcC "$raw"
+    check "again: AVCC of $codec: inspect" counts again.avcc 90
+    check "again: AVCC of $codec: camplay" same_pictures again.avcc "$raw"
+    check "again: AVCC of $codec: from 1.5 s on" starts_at again.avcc "$raw" 45
+    check "again: AVCC of $codec: with its record" "$CAMREC" inspect --record again.avcC again.avcc
+    check "again: AVCC of $codec: flipped bits" flipped again.avcc
+    records "again: a part of $codec" remux --overwrite --verbose --from 1.2s --to 2.1s again.mkv part.mp4 &&
+        says "again: says where the cut is" 'from 1\.0 s to 2\.5 s' && check "again: has those pictures" counts part.mp4 45
+    for size in 320x240 640x480 320x240; do "$CAMREC" --device test --no-pace --size $size --frames 10 --codec $codec --encoder software - 2>/dev/null; done >"sizes.${raw##*.}"
+    rm -f sizes*.y4m
+    check "again: other sizes of $codec" "$CAMPLAY" --no-window --output sizes.y4m "sizes.${raw##*.}"
+    check "again: a file for each size" grep -qx "W320 W640 W320" <(head -qn 1 sizes.y4m sizes-1.y4m sizes-2.y4m | awk '{printf "%s%s", sep, $2; sep = " "} END {print ""}')
+done
+
+# Files that are no such recordings
+ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
+ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
+ffmpeg -nostdin -v error -y -i again.mkv -i again.mp4 -map 0 -map 1 -c copy two.mkv
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2 -t 1 -c:v mpeg4 other.mp4
+truncate -s 1T endless.mkv && head -c 3000 again.mkv | dd of=endless.mkv conv=notrunc status=none
+mkfifo pipe.mkv
+limit=20
+declare -A reason=([sound.mp4]='no video in it' [sound.ts]='no video in it' [two.mkv]='it has 2 videos' [other.mp4]='its video is mpeg4' [endless.mkv]='no picture in 256 MB')
+recorder=$CAMREC
+for file in sound.mp4 sound.ts two.mkv other.mp4 endless.mkv; do
+    refuses "foreign: inspect $file" 65 "${reason[$file]}" inspect $file
+    refuses "foreign: remux $file" 65 "${reason[$file]}" remux $file out.mkv
+    # Of what begins as a recording the first pictures are played, and what is wrong with them told.
+    if [ $file = endless.mkv ]; then
+        check "foreign: camplay $file" one_line "$CAMPLAY" --no-window $file
+        continue
+    fi
+    CAMREC=$CAMPLAY
+    refuses "foreign: camplay $file" 65 "${reason[$file]}" --no-window $file
+    CAMREC=$recorder
+done
+refuses "foreign: a pipe" 65 'not a file' remux pipe.mkv out.mp4
+check "foreign: nothing is left" test ! -e out.mkv -a ! -e out.mp4
+
+# A raw stream needs none of libavformat's forty libraries.
+loads() { # NAME
+    "$CAMREC" --device test --no-pace --frames 5 --overwrite --encoder software "$1" 2>/dev/null
+    LD_DEBUG=files "$CAMREC" --device test --no-pace --frames 5 --overwrite --encoder software "$1" 2>&1 | grep -q 'file=libavformat'
+}
+check "libavformat: loaded for a container" loads loaded.mkv
+if loads loaded.h264; then fail "libavformat: not for a raw stream" "it was"; else pass "libavformat: not for a raw stream"; fi
 finish

@@ -164,8 +164,12 @@ head -c 100000 container.mp4 | tail -c 50000 | tr '\0' '\1' >noise.h264
 refuses "bad input: an empty file" 65 'offset 0: .*empty' inspect empty.h264
 refuses "bad input: text" 65 'offset 0: no H\.264 or H\.265' inspect text.h264
 refuses "bad input: noise" 65 'offset 0: no H\.264 or H\.265' inspect noise.h264
-refuses "bad input: MP4" 65 'offset 0: this is an MP4 file' inspect container.mp4
-refuses "bad input: Matroska" 65 'offset 0: this is a Matroska file' inspect container.mkv
+records "inspect: an MP4 of another program" inspect container.mp4 && check "inspect: its pictures" has_line "$(cat stdout)" 'an MP4 file, pictures from'
+records "inspect: a Matroska file of another program" inspect container.mkv && check "inspect: its pictures too" has_line "$(cat stdout)" 'a Matroska file, pictures from'
+mkfifo pipe.mkv
+cat container.mkv >pipe.mkv &
+refuses "bad input: a container in a pipe" 65 'pipe\.mkv: a container is read from a file' inspect pipe.mkv
+wait $! || true
 refuses "bad input: no such file" 66 'nothing\.h264: no such file' inspect nothing.h264
 refuses "bad input: a folder" 66 'is a folder' inspect .
 refuses "bad input: options that exclude each other" 64 'check' inspect --check --nal own.h264

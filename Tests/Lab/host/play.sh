@@ -402,6 +402,18 @@ check "play: in a window of another size it has that size, at its aspect ratio" 
 xdotool key alt+F4
 if wait $player; then pass "play: closing the window ends it"; else fail "play: closing the window ends it" "$(cat window.err)"; fi
 
+# A film of a minute and a half in a container, two pictures a second: the arrows reach its end long before it would.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=176x144:r=2 -frames:v 180 -pix_fmt yuv420p -c:v libx264 -g 10 -f h264 slow.h264
+"$recorder" remux slow.h264 slow.mkv
+for file in slow.mkv slow.h264; do
+    timeout 60 "$CAMPLAY" --report sought.json --overwrite $file 2>window.err &
+    player=$!
+    check "play: $file in the window" within 10 is_lit
+    xdotool key Up Left Right Right Right Right Right
+    if wait $player; then pass "play: arrows go on in $file"; else fail "play: arrows go on in $file" "$(cat window.err)"; fi
+    check "play: what lies between is not played, $file" "$PYTHON" -c 'import json; p = json.load(open("sought.json"))["pictures"]; assert p["decoded"] < 120, p'
+done
+
 # The statistics of a small window; and the display that goes away
 timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
 player=$!

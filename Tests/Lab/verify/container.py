@@ -5,6 +5,7 @@ usage: container.py times FILE TIMES     each picture is at its line's time
        container.py prefix WHOLE PART    PART has WHOLE's first packets and nothing else; at least --least of them
        container.py cuts FILE            cut at any byte, it has the packets up to the cut
        container.py fragments FILE N     an MP4 of N fragments
+       container.py indexed FILE         an MP4 whose index is ahead of its pictures
 """
 
 import argparse
@@ -98,6 +99,11 @@ def fragments(path, count):
     return None if found == count else f"{found} fragments in place of {count}"
 
 
+def indexed(path):
+    found = [kind for _, _, kind in boxes(path.read_bytes())]
+    return None if "moof" not in found and found.index("moov") < found.index("mdat") else f"its boxes are {found}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
@@ -106,6 +112,7 @@ def main():
         "prefix": [("whole", pathlib.Path), ("part", pathlib.Path)],
         "cuts": [("file", pathlib.Path)],
         "fragments": [("file", pathlib.Path), ("count", int)],
+        "indexed": [("file", pathlib.Path)],
     }.items():
         command = commands.add_parser(name)
         for argument, kind in arguments:

@@ -1,0 +1,61 @@
+import Decoder
+import Output
+
+/// Playing on from elsewhere in a file.
+extension Player {
+    /// Goes where the viewer wants to.
+    /// - Returns: whether there was such a wish.
+    func jump() throws(PlayError) -> Bool {
+        guard !isDone, !interruption.isRaised, let presentation, let clock, let step = presentation.takeJump()
+        else { return false }
+        try seek(to: max(0, clock.place.time + step))
+        presentation.restart()
+        return true
+    }
+
+    /// Has playing go on at a time, in nanoseconds at the file's own speed: from the keyframe before on everything is
+    /// decoded.
+    func seek(to time: Int64) throws(PlayError) {
+        discard()
+        switch input {
+        case .container(let reader, _):
+            do throws(InputError) { try reader.seek(to: time) } catch { throw .input(error) }
+        case .bytes(let source):
+            guard let file = source as? FileSource, let clock else { return }
+            let (place, units) = try keyframe(in: file, upTo: time, clock)
+            try clock.go(to: place)
+            unitsToPass = units
+            try file.rewind()
+        }
+        start = time
+    }
+
+    /// Finds the last keyframe up to a time.
+    private func keyframe(
+        in file: FileSource, upTo time: Int64, _ clock: PictureClock
+    ) throws(PlayError) -> (PictureClock.Place, unitCount: Int) {
+        var search = try KeyframeSearch(upTo: time, clock)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
+        defer { room.deallocate() }
+        self.search = search
+        try file.rewind()
+        while let search = self.search, !search.isOver, case .bytes(let count) = try file.read(into: room) {
+            try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
+        try pipeline?.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
+        search = self.search.take() ?? search
+        discard()
+        return (search.place, search.unitCount)
+    }
+
+    /// Nothing of what was read so far is played any more.
+    private func discard() {
+        (head, isUnknown) = ([], true)
+        outputs.interrupt()
+        guard let pipeline else { return }
+        pipeline.gatherer.abandon()
+        pipeline.decoder.discard()
+        while let picture = try? pipeline.decoder.nextPicture() { _ = consume picture }
+        count()
+    }
+}
