@@ -7,7 +7,7 @@ final class StagedFile {
     let descriptor: Int32
     private let location: FileLocation
     /// Where the file system makes no file without a name; nil once there is nothing to remove.
-    private var temporaryName: String?
+    private var temporaryName: [CChar]?
 
     /// Makes a file that will have a place's name.
     init(at location: FileLocation) throws(OutputError.Kind) {
@@ -18,7 +18,7 @@ final class StagedFile {
             return
         }
         guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) else { throw .notCreated(errno: errno) }
-        let name = Self.temporaryName(for: location)
+        let name = Self.newTemporaryName
         descriptor = openat(location.folder, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { throw .notCreated(errno: errno) }
         temporaryName = name
@@ -32,7 +32,7 @@ final class StagedFile {
         guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
         let folder = location.folder
         if overwrite {
-            let name = temporaryName ?? Self.temporaryName(for: location)
+            let name = temporaryName ?? Self.newTemporaryName
             if temporaryName == nil, !link(as: name) { throw .notCreated(errno: errno) }
             temporaryName = name
             guard renameat(folder, name, folder, location.name) == 0 else { throw .notCreated(errno: errno) }
@@ -45,7 +45,7 @@ final class StagedFile {
         }
     }
 
-    private func link(as name: String) -> Bool {
+    private func link(as name: [CChar]) -> Bool {
         if let temporaryName {
             return linkat(location.folder, temporaryName, location.folder, name, 0) == 0
         }
@@ -58,7 +58,5 @@ final class StagedFile {
         unlinkat(location.folder, name, 0)
     }
 
-    private static func temporaryName(for location: FileLocation) -> String {
-        ".\(location.name).\(getpid()).part"
-    }
+    private static var newTemporaryName: [CChar] { Array(".camrec-\(getpid()).part".utf8CString) }
 }

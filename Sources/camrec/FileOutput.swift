@@ -38,7 +38,9 @@ struct FileOutput {
     /// Makes the folders that a date has named.
     /// - Parameter base: what stands ahead of them, and may be mistyped where it is not there.
     static func makeFolder(of path: String, below base: String) throws(OutputError) {
-        guard access(base + "/", F_OK) == 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+        guard access(base + "/", F_OK) == 0 else {
+            throw OutputError(.notCreated(errno: errno), output: path)
+        }
         do throws(FileLocation.Failure) {
             try Folder.make(Folder.of(path))
         } catch { throw OutputError(error, output: path) }

@@ -25,7 +25,8 @@ struct RemuxCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A recording.", valueName: "IN"), transform: PlainValue.text("it is a file's name"))
+        help: ArgumentHelp("A recording.", valueName: "IN"), transform: PlainValue.text("it is a file's name")
+    )
     var input: String
 
     @Argument(
