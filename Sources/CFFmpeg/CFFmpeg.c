@@ -1,6 +1,7 @@
 #include "CFFmpeg.h"
 
 #include <libavutil/log.h>
+#include <libavutil/pixdesc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,21 +9,67 @@
 
 static _Thread_local char last_error[512];
 
-struct cffmpeg_error_count {
-    atomic_uint value;
+struct cffmpeg_watch {
+    atomic_uint error_count;
+    // The luma of the picture that is being decoded, kept by a reference; none where that is NULL.
+    AVBufferRef *picture;
+    uint8_t *luma;
+    int stride, sample_length, width, height;
 };
 
-cffmpeg_error_count *cffmpeg_error_count_alloc(void) { return calloc(1, sizeof(cffmpeg_error_count)); }
+cffmpeg_watch *cffmpeg_watch_alloc(void) { return calloc(1, sizeof(cffmpeg_watch)); }
 
-void cffmpeg_error_count_free(cffmpeg_error_count *count) { free(count); }
+void cffmpeg_watch_free(cffmpeg_watch *watch) {
+    if (watch) av_buffer_unref(&watch->picture);
+    free(watch);
+}
 
-unsigned cffmpeg_error_count_take(cffmpeg_error_count *count) { return atomic_exchange(&count->value, 0); }
+unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch) { return atomic_exchange(&watch->error_count, 0); }
+
+// Nothing that a camera sees: eight samples in the middle of a block.
+static const uint8_t mark[8] = {0xf3, 0x04, 0xd9, 0x1b, 0xe6, 0x08, 0xcd, 0x12};
+enum { BLOCK = 16, MARK_X = 4, MARK_Y = 8 };
+
+static uint8_t *mark_place(const cffmpeg_watch *watch, int x, int y) {
+    return watch->luma + (ptrdiff_t)(y + MARK_Y) * watch->stride + (x + MARK_X) * watch->sample_length;
+}
+
+static int get_marked_buffer(AVCodecContext *context, AVFrame *frame, int flags) {
+    int result = avcodec_default_get_buffer2(context, frame, flags);
+    cffmpeg_watch *watch = context->opaque;
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    if (result < 0 || !frame->buf[0] || !format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return result;
+    // H.264's decoder first makes the frames that are missing ahead of a picture, H.265's afterwards.
+    if (watch->picture && context->codec_id != AV_CODEC_ID_H264) return result;
+    av_buffer_unref(&watch->picture);
+    if (!(watch->picture = av_buffer_ref(frame->buf[0]))) return result;
+    watch->luma = frame->data[0];
+    watch->stride = frame->linesize[0];
+    watch->sample_length = format->comp[0].step;
+    watch->width = context->coded_width;
+    watch->height = context->coded_height;
+    for (int y = 0; y + BLOCK <= watch->height; y += BLOCK)
+        for (int x = 0; x + BLOCK <= watch->width; x += BLOCK) memcpy(mark_place(watch, x, y), mark, sizeof mark);
+    return result;
+}
+
+void cffmpeg_watch_blocks(AVCodecContext *context) { context->get_buffer2 = get_marked_buffer; }
+
+unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch) {
+    unsigned count = 0;
+    if (!watch->picture) return 0;
+    for (int y = 0; y + BLOCK <= watch->height; y += BLOCK)
+        for (int x = 0; x + BLOCK <= watch->width; x += BLOCK)
+            count += memcmp(mark_place(watch, x, y), mark, sizeof mark) == 0;
+    av_buffer_unref(&watch->picture);
+    return count;
+}
 
 // `object` begins with a pointer to its class (libavutil/log.h).
 static void count_error(void *object) {
     if (!object || *(const AVClass **)object != avcodec_get_class()) return;
-    cffmpeg_error_count *count = ((AVCodecContext *)object)->opaque;
-    if (count) atomic_fetch_add(&count->value, 1);
+    cffmpeg_watch *watch = ((AVCodecContext *)object)->opaque;
+    if (watch) atomic_fetch_add(&watch->error_count, 1);
 }
 
 static void keep(void *object, int level, const char *format, va_list arguments) {

@@ -19,7 +19,7 @@ final class DecoderSession {
     private(set) var isDraining = false
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
-    private let errorCount: OpaquePointer
+    private let watch: OpaquePointer
     private var arrivals = ArrivalTimes()
 
     /// Threads that libavcodec may decode the slices of one picture on.
@@ -36,19 +36,19 @@ final class DecoderSession {
             throw DecoderError(.noDecoder(codec))
         }
         var (allocated, allocatedPacket) = (avcodec_alloc_context3(decoder), av_packet_alloc())
-        let allocatedCount = cffmpeg_error_count_alloc()
+        let allocatedWatch = cffmpeg_watch_alloc()
         var isOpen = false
         defer {
             if !isOpen {
                 avcodec_free_context(&allocated)
                 av_packet_free(&allocatedPacket)
-                cffmpeg_error_count_free(allocatedCount)
+                cffmpeg_watch_free(allocatedWatch)
             }
         }
-        guard let context = allocated, let packet = allocatedPacket, let errorCount = allocatedCount else {
+        guard let context = allocated, let packet = allocatedPacket, let watch = allocatedWatch else {
             throw DecoderError(.outOfMemory)
         }
-        context.pointee.opaque = UnsafeMutableRawPointer(errorCount)
+        context.pointee.opaque = UnsafeMutableRawPointer(watch)
         let delay = max(leastDelay, configuration.delay.depth(entry.reordering))
         context.configure(configuration, delay: delay)
         context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
@@ -60,6 +60,8 @@ final class DecoderSession {
             }
             context.pointee.hw_device_ctx = device
         }
+        // Of a frame in two fields half is missing until the second one is there.
+        if entry.reordering?.hasFields == false { cffmpeg_watch_blocks(context) }
         cffmpeg_clear_log()
         let result = avcodec_open2(context, decoder, nil)
         guard result >= 0 else {
@@ -71,7 +73,7 @@ final class DecoderSession {
         reordering = entry.reordering
         self.context = context
         self.packet = packet
-        self.errorCount = errorCount
+        self.watch = watch
     }
 
     deinit {
@@ -80,13 +82,13 @@ final class DecoderSession {
         )
         avcodec_free_context(&context)
         av_packet_free(&packet)
-        cffmpeg_error_count_free(errorCount)
+        cffmpeg_watch_free(watch)
     }
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.
     /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
     func send(_ unit: borrowing ReceivedAccessUnit) -> String? {
-        _ = cffmpeg_error_count_take(errorCount)
+        _ = cffmpeg_watch_take_errors(watch)
         cffmpeg_clear_log()
         packet.pointee.buf = av_buffer_ref(unit.buffer)
         packet.pointee.data = unit.buffer.pointee.data
@@ -177,8 +179,11 @@ final class DecoderSession {
     }
 
     private func complaint(_ result: Int32) -> String? {
-        let hasErrors = cffmpeg_error_count_take(errorCount) > 0
-        guard hasErrors || result < 0 else { return nil }
+        let hasErrors = cffmpeg_watch_take_errors(watch) > 0
+        let missingBlocks = cffmpeg_watch_take_missing_blocks(watch)
+        guard hasErrors || result < 0 else {
+            return missingBlocks > 0 ? "parts of a picture are missing: \(missingBlocks) blocks" : nil
+        }
         return LibavMessage.reason(result < 0 ? result : Int32(CFFMPEG_INVALID_DATA))
     }
 }
@@ -186,6 +191,8 @@ final class DecoderSession {
 extension UnsafeMutablePointer<AVCodecContext> {
     fileprivate func configure(_ configuration: DecoderConfiguration, delay: Int) {
         pointee.pkt_timebase = AVRational(num: 1, den: 1)
+        // Checksums of pictures, where the stream has them.
+        pointee.err_recognition |= AV_EF_CRCCHECK
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
         // Threads that each take a picture would delay every picture by as many.
         pointee.thread_type = FF_THREAD_SLICE
@@ -194,7 +201,12 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.has_b_frames = Int32(delay)
         // A GPU's pictures that are held back come from the same pool as references.
         pointee.extra_hw_frames = Int32(delay)
-        if configuration.lossPolicy == .show { pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
+        if configuration.lossPolicy == .show {
+            pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
+        } else if configuration.codec == .h264 {
+            // What H.264's decoder makes up for missing blocks would hide that they are missing.
+            av_opt_set_int(pointee.priv_data, "enable_er", 0, 0)
+        }
     }
 
     /// Gives the decoder the parameter sets that came before.

@@ -13,9 +13,9 @@ import CFFmpeg
 ///
 /// Every access unit ends in one of the counters: no picture is left out in silence.
 ///
-/// What libavcodec does not notice is no loss here either. Of H.265 that is slice data which ends early, unless
-/// the slice has substreams (of wavefronts or tiles): the rest of such a picture, and whatever refers to it up to
-/// the next entry point, is something that nobody sent.
+/// Damage is noticed where libavcodec complains, where parts of a picture are not covered, and where a checksum in
+/// the stream differs. The rest is no loss here: slice data that can be decoded, though nobody sent it, shows until
+/// the next entry point. Of H.265 without checksums that is most of it.
 ///
 /// Where the stream says that it does not reorder pictures, each access unit's picture is there as soon as it
 /// was decoded. Belongs to one thread at a time; nothing of ours is allocated or copied for a picture but its

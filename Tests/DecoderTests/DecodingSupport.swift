@@ -12,6 +12,7 @@ struct CodedFilm {
     var height = 96
     var keyframeInterval = 10
     var bFrames = 0
+    var slices = 1
 
     /// An access unit a frame, the first and every tenth an IDR.
     func accessUnits(_ count: Int) throws -> [[UInt8]] {
@@ -21,6 +22,7 @@ struct CodedFilm {
         configuration.codec = codec
         configuration.keyframeInterval = .frames(keyframeInterval)
         configuration.bFrames = bFrames
+        configuration.slices = slices
         let encoder = try SoftwareEncoder.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]),
             regulator: RateRegulator())

@@ -153,6 +153,21 @@ import Testing
         #expect(receiver.decoder.counters.losses == 1)
     }
 
+    @Test("a picture of which a slice is missing is a loss", arguments: [10, 13])
+    func missingSlice(number: Int) throws {
+        var units = try CodedFilm(codec: .h264, slices: 3).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        #expect(whole.decoder.counters.losses == 0)
+        // The last of them.
+        units[number].removeLast(try units[number].lastUnitLength + 3)
+        let receiver = try Receiver.receive(units.flatMap { $0 }, .h264)
+        let expected = whole.pictures[..<number] + whole.pictures[20...]
+        #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))
+        #expect(receiver.decoder.counters.losses == 1)
+        let loss = receiver.decoder.lastLoss ?? ""
+        #expect(loss.hasPrefix("parts of a picture are missing"))
+    }
+
     @Test(
         "a parameter set that refers to one which never came costs pictures up to the next IDR, and no more",
         arguments: Codec.allCases, [0, 4])

@@ -29,15 +29,24 @@ const char *cffmpeg_last_error(void);
 
 void cffmpeg_clear_log(void);
 
-// How often something of severity error or worse was logged for a codec's context, by any of its threads:
-// libavcodec tells of damaged slices and of missing reference pictures in no other way.
-typedef struct cffmpeg_error_count cffmpeg_error_count;
+// Watches a decoder for what libavcodec does not return.
+typedef struct cffmpeg_watch cffmpeg_watch;
 
-// To be set as the `opaque` of one codec's context, and freed after it. NULL without memory.
-cffmpeg_error_count *cffmpeg_error_count_alloc(void);
-void cffmpeg_error_count_free(cffmpeg_error_count *count);
+// To be set as the `opaque` of one decoder's context, and freed after it. NULL without memory.
+cffmpeg_watch *cffmpeg_watch_alloc(void);
+void cffmpeg_watch_free(cffmpeg_watch *watch);
 
-// The number since the last call.
-unsigned cffmpeg_error_count_take(cffmpeg_error_count *count);
+// How often something of severity error or worse was logged for the context since the last call, by any of its
+// threads: libavcodec tells of damaged slices and of missing reference pictures in no other way.
+unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
+
+// Marks each picture's buffer ahead of decoding, block by block, so that blocks that no slice covers are found:
+// libavcodec does not tell of them. To be called before the context is opened; pictures in memory only, and frames,
+// of which each is decoded at once.
+void cffmpeg_watch_blocks(AVCodecContext *context);
+
+// The number of blocks of 16x16 that were not written in the picture decoded since the last call; 0 where there was
+// none.
+unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch);
 
 #endif

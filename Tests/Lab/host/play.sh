@@ -199,6 +199,9 @@ make small-plain.h264 176x144 20 libx264 -bf 0 -g 8
 make small.h265 176x144 20 libx265 -x265-params $x265:keyint=8:min-keyint=8
 check "play: 200 damaged streams" "$PYTHON" "$LAB/verify/damage.py" "$CAMPLAY" 200 small.h264 small.h265 small-plain.h264
 
+check "play: damage in a stream with checksums is noticed" "$PYTHON" "$LAB/../Benchmark/damage.py" "$CAMPLAY" . 20 "H.265, with hashes" 100
+check "play: and most of it in H.264 without" "$PYTHON" "$LAB/../Benchmark/damage.py" "$CAMPLAY" . 40 "H.264, CABAC" 85
+
 # Standard input and the network
 live() { # a recording that is played while it is made
     "$recorder" --device test --frames 60 --size 320x240 - 2>recorder.log | timeout 20 "$CAMPLAY" --no-window --report live.json --output live.y4m --save live.h264 - &&
