@@ -3,9 +3,11 @@
 
 usage: damage.py CAMPLAY COUNT FILE...    plays COUNT damaged copies of the FILEs, in turn; the same ones each time
 
-An exit code of 0, or 65 with one line on standard error that says why, within 20 s, is what is right.
+An exit code of 0, or 65 with one line on standard error that says why, within 20 s, is what is right; and a report in which every
+access unit ends somewhere.
 """
 import concurrent.futures
+import json
 import os
 import random
 import subprocess
@@ -52,6 +54,7 @@ def replace(random_, data):
     data[start:] = random_.randbytes(len(data) - start)
 
 
+ENDS = "decoded", "secondFields", "beforeFirstKeyframe", "frozen", "skipped", "lost", "withheld", "unplayed"
 DAMAGES = flip, cut, insert, repeat, truncate, replace
 
 
@@ -65,17 +68,23 @@ def play(camplay, number, path):
     options = ["--codec", "hevc" if ".h265" in path else "h264", "--on-loss", random_.choice(("freeze", "show"))]
     outputs = random_.choice(([], ["--output", "-"], ["--scale", "64x48", "--pixel-format", "bgra", "--output", "-"]))
     damaged = f"damaged-{number}{os.path.splitext(path)[1]}"
+    report = f"damaged-{number}.json"
     with open(damaged, "wb") as file:
         file.write(data)
     try:
-        ended = subprocess.run([camplay, "--no-window", *options, *outputs, damaged], stdin=subprocess.DEVNULL,
+        ended = subprocess.run([camplay, "--no-window", *options, *outputs, "--report", report, "--overwrite", damaged], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=20, check=False)
     except subprocess.TimeoutExpired:
         return f"{damaged}: it does not end", None
     said = [line for line in ended.stderr.decode(errors="replace").splitlines() if ": warning: " not in line]
     if ended.returncode not in (0, 65) or len(said) != (ended.returncode == 65):
         return f"{damaged}, {damage.__name__} of {path}, {' '.join(options + outputs)}: exit code {ended.returncode}: {said[-2:]}", None
+    with open(report, encoding="utf-8") as file:
+        pictures = json.load(file)["pictures"]
+    if pictures["received"] != sum(pictures[end] for end in ENDS):
+        return f"{damaged}, {damage.__name__} of {path}, {' '.join(options + outputs)}: {pictures}", None
     os.unlink(damaged)
+    os.unlink(report)
     return None, ended.returncode
 
 
