@@ -38,7 +38,7 @@ public struct DecoderConfiguration: Sendable {
     /// What decodes.
     public var acceleration = Acceleration.automatic
     /// The largest picture that is decoded, in luma samples; bounds the memory that a hostile stream can have
-    /// taken: up to 17 pictures of it.
+    /// taken: up to 16 references, 16 pictures held back, and the one being decoded.
     public var maximumSampleCount = 8192 * 4352
 
     /// The defaults for a stream of that standard.
