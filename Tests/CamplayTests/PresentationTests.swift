@@ -90,7 +90,7 @@ import Threading
             let frame = try #require(av_frame_alloc())
             frame.pointee.pts = number
             presentation.show(
-                DecodedPicture(taking: frame), at: due, byteCount: 0, lossCount: 0, frozenCount: 0)
+                DecodedPicture(taking: frame), at: due, StreamTotals())
         }
         try show(1, at: 0)
         _ = presentation.take()
@@ -115,7 +115,7 @@ import Threading
             let frame = try #require(av_frame_alloc())
             frame.pointee.pts = number
             presentation.show(
-                DecodedPicture(taking: frame), at: nil, byteCount: 0, lossCount: 0, frozenCount: 0)
+                DecodedPicture(taking: frame), at: nil, StreamTotals())
             let picture = presentation.take()
             return picture?.number
         }
