@@ -47,7 +47,8 @@ struct RemuxCommand: ParsableCommand {
     var fps: FrameRate?
 
     @Option(
-        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"))
+        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"),
+        transform: PlainValue.text("it is a file's name"))
     var record: String?
 
     @Option(
@@ -75,7 +76,7 @@ struct RemuxCommand: ParsableCommand {
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
         if let from, let to, to.seconds <= from.seconds {
-            throw ValidationError("--to must be later than --from")
+            throw ValidationError("--to is not later than --from; give a later time")
         }
         if RemuxFormat(path: output) == nil {
             throw ValidationError(

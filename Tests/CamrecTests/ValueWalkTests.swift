@@ -20,7 +20,7 @@ import Testing
     private static let texts: Set<String> = [
         "device", "input", "standard", "render-node", "listen", "control-socket", "settings", "report",
         "timestamps", "output",
-        "html", "avcc", "avcc-record", "annexb", "node", "control", "format",
+        "html", "avcc", "avcc-record", "record", "annexb", "node", "control", "format",
     ]
 
     /// What each command needs besides.
