@@ -86,7 +86,7 @@ fi
 refuses "remux: an output that exists" 73 'own\.mkv exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
-refuses "remux: an unknown container" 64 'mkv, \.mp4 or \.ts' remux h264-0.raw out.avi
+refuses "remux: an unknown container" 64 'named .mkv, .mp4, .ts, .h264 or .h265' remux h264-0.raw out.avi
 refuses "remux: the other codec's name" 64 'the stream is H\.264; name it \.h264' remux h264-0.raw out.h265
 refuses "remux: times beside a container's own" 65 'have times; leave out' remux own.mkv out.mp4 --fps 15
 refuses "remux: an end ahead of the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
@@ -97,7 +97,7 @@ refuses "remux: fewer times than pictures" 65 '59 times for 90 pictures' remux h
 sed '10s/.*/soon/' times.txt >bad.txt
 refuses "remux: a line that is no time" 65 "line 10: 'soon'" remux h264-0.raw out.mkv --timestamps bad.txt
 ln -s h264-0.raw link.mkv
-refuses "remux: an input as the output" 73 'is an input' remux h264-0.raw --overwrite link.mkv
+refuses "remux: an input as the output" 73 'it is also an input' remux h264-0.raw --overwrite link.mkv
 check "remux: nothing is left" test ! -e out.mkv -a ! -e out.mp4
 for format in mkv mp4 ts; do
     ln -s /dev/full full.$format

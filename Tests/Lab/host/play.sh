@@ -269,7 +269,7 @@ printf nothing >nothing.h264
 refuses "play: no stream" 65 'not a raw H.264' --no-window nothing.h264
 refuses "play: a container" 65 'YUV4MPEG2' --no-window tail.y4m
 refuses "play: an output that exists" 73 'tail\.y4m exists' --no-window plain.h264 --output tail.y4m
-refuses "play: the input as an output" 73 'is the input' --no-window plain.h264 --save plain.h264 --overwrite
+refuses "play: the input as an output" 73 'it is also the input' --no-window plain.h264 --save plain.h264 --overwrite
 check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
