@@ -113,6 +113,19 @@ public final class PictureDecoder {
         }
     }
 
+    /// Takes note of an access unit that came, and of which nothing can be decoded.
+    /// - Parameter reason: what is wrong with it, in words.
+    public func reject(because reason: String) {
+        counters.received += 1
+        switch state {
+        case .waiting: counters.beforeEntry += 1
+        case .frozen: counters.frozen += 1
+        case .following:
+            counters.lost += 1
+            lose(from: latestNumber + 1, reason)
+        }
+    }
+
     /// Leaves an access unit out. One that others refer to is to be followed by an entry point, with everything up
     /// to that left out.
     public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {

@@ -36,13 +36,14 @@ extension OutputFile {
             location = try FileLocation(path)
             try location.followLink()
         } catch { throw OutputError(error, output: path) }
-        if let status = location.status {
+        let former = location.status
+        if let status = former {
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
             // Whoever writes it keeps it.
             Glibc.close(try openExisting(location, path: path, overwrite: overwrite))
         }
         do throws(OutputError.Kind) {
-            return try StagedFile(at: location)
+            return try StagedFile(at: location, replacing: former)
         } catch { throw OutputError(error, output: path) }
     }
 

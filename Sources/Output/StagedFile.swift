@@ -10,18 +10,23 @@ final class StagedFile {
     private var temporaryName: [CChar]?
 
     /// Makes a file that will have a place's name.
-    init(at location: FileLocation) throws(OutputError.Kind) {
+    /// - Parameter former: the file that it is to replace, whose owner and mode it gets, as far as the system allows.
+    init(at location: FileLocation, replacing former: stat? = nil) throws(OutputError.Kind) {
         self.location = location
         let unnamed = location.openUnnamed(mode: 0o644)
-        guard unnamed < 0 else {
+        if unnamed >= 0 {
             descriptor = unnamed
-            return
+        } else {
+            guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) else {
+                throw .notCreated(errno: errno)
+            }
+            let name = Self.newTemporaryName
+            descriptor = openat(
+                location.folder, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            guard descriptor >= 0 else { throw .notCreated(errno: errno) }
+            temporaryName = name
         }
-        guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) else { throw .notCreated(errno: errno) }
-        let name = Self.newTemporaryName
-        descriptor = openat(location.folder, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw .notCreated(errno: errno) }
-        temporaryName = name
+        if let former { Self.give(descriptor, theOwnerOf: former) }
     }
 
     deinit { removeTemporaryName() }
@@ -58,5 +63,14 @@ final class StagedFile {
         unlinkat(location.folder, name, 0)
     }
 
-    private static var newTemporaryName: [CChar] { Array(".camrec-\(getpid()).part".utf8CString) }
+    /// Nobody can foresee it, and have something there already.
+    private static var newTemporaryName: [CChar] {
+        Array(".camrec-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part".utf8CString)
+    }
+
+    /// A file that only its owner may read does not become everybody's because its owner stays another.
+    private static func give(_ descriptor: Int32, theOwnerOf former: stat) {
+        let isOwners = fchown(descriptor, former.st_uid, former.st_gid) == 0
+        fchmod(descriptor, former.st_mode & (isOwners ? 0o777 : 0o700))
+    }
 }

@@ -117,8 +117,7 @@ extension Player {
             report.bytes += reader.bytes.count
             let picture = reader.bytes
             if let problem = packet.problem {
-                self.problem = problem
-                pipeline?.gatherer.abandon()
+                try reject(problem)
             } else {
                 try gatherWhole(picture, time: packet.time)
             }
@@ -246,14 +245,28 @@ extension Player {
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
         let now = MonotonicTime.now()
         guard lengths != nil else { return try gather(bytes.bytes, arrival: now) }
-        var annexB: [UInt8] = []
+        var (annexB, problem): ([UInt8], String?) = ([], nil)
         lengths?.read(bytes.bytes) { result, nalUnit in
-            // Behind a wrong length nothing is known: the decoder finds out.
-            guard case .success = result else { return }
-            annexB += [0, 0, 0, 1]
-            nalUnit.withUnsafeBytes { annexB += $0 }
+            switch result {
+            case .success:
+                annexB += [0, 0, 0, 1]
+                nalUnit.withUnsafeBytes { annexB += $0 }
+            case .failure(let error): problem = error.problem
+            }
         }
         try gather(annexB.span.bytes, arrival: now)
+        if let problem { try reject(problem) }
+    }
+
+    /// What comes next has pictures missing ahead of it.
+    private func reject(_ problem: String) throws(PlayError) {
+        self.problem = problem
+        guard search == nil, let pipeline else { return }
+        // What came before was whole.
+        try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
+        pipeline.gatherer.abandon()
+        pipeline.decoder.reject(because: problem)
+        count()
     }
 
     private func gather(_ bytes: RawSpan, arrival: Int64) throws(PlayError) {
@@ -279,6 +292,10 @@ extension Player {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
         (isUnknown, beginning) = (true, nil)
         guard let pipeline else { return }
+        var problem: String?
+        // Behind a wrong length the whole rest may seem to be one unit.
+        lengths?.finish { result, _ in if case .failure(let error) = result { problem = error.problem } }
+        if let problem, !isDone { try reject(problem) }
         if isWhole, !isDone {
             try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         } else {

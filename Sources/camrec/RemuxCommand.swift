@@ -128,6 +128,9 @@ struct RemuxCommand: ParsableCommand {
             console.warn(
                 "\(input): \(remux.undecodableCount) pictures ahead of the first keyframe are left out")
         }
+        if let problem = remux.brokenEnd {
+            console.warn("\(input): its end cannot be read and is left out: \(problem)")
+        }
         if let timestamps, remux.unusedTimestampCount > 0 {
             console.warn(
                 "\(timestamps) has \(remux.unusedTimestampCount) times more than \(input) has pictures; "

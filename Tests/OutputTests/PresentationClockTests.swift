@@ -86,7 +86,7 @@ import Testing
             ticksPerSecond: 1000,
             stream: StreamDescription(
                 codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1),
-                reordering: reordering))
+                reordering: reordering), largestStep: ContainerFormat.mp4.largestStep)
     }
 
     private func times(_ numbers: [Int], reordering: Int) -> [PacketClock.Times] {
@@ -121,13 +121,30 @@ import Testing
     @Test("less than there is presents pictures late, in order of decoding all the same")
     func tooLittle() { #expect(isInOrder(times([0, 4, 2, 1, 3, 8, 6, 5, 7], reordering: 0))) }
 
+    @Test(
+        "a camera that was away for a day leaves a day in Matroska, and a frame where there is no room for it"
+    )
+    func longOutage() {
+        let day: Int64 = 86_400_000_000_000
+        func gap(_ format: ContainerFormat) -> Int64 {
+            var clock = PacketClock(
+                ticksPerSecond: 1000,
+                stream: StreamDescription(
+                    codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1)),
+                largestStep: format.largestStep)
+            _ = clock.times(number: 0, timestamp: 0)
+            return clock.times(number: 1, timestamp: day).presentation
+        }
+        #expect(ContainerFormat.allCases.map(gap) == [86_400_000, 40, 40])
+    }
+
     @Test("frame rates of no use are bounded", arguments: [1, 1_000_000_000])
     func rates(denominator: Int) {
         var clock = PacketClock(
             ticksPerSecond: 90_000,
             stream: StreamDescription(
                 codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(1, in: denominator),
-                reordering: 16))
+                reordering: 16), largestStep: ContainerFormat.mp4.largestStep)
         // MP4 has 31 bits for a duration.
         #expect((1...Int64(Int32.max)).contains(clock.frameTicks))
         #expect(clock.times(number: 0, timestamp: 0).presentation == 0)

@@ -50,6 +50,18 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
+    /// The longest time from picture to picture that it can have, in nanoseconds; what is longer becomes a frame's.
+    var largestStep: Int64 {
+        let hour: Int64 = 3_600_000_000_000
+        return switch self {
+        case .matroska: PresentationClock.largestStepAhead
+        // 31 bits for a picture's duration.
+        case .mp4: 6 * hour
+        // 33 bits for times, which begin anew then: half of that can be told from a step back.
+        case .transportStream: 12 * hour
+        }
+    }
+
     /// Ticks a second asked for; Matroska has its own.
     static let ticksPerSecond: Int32 = 90_000
 }

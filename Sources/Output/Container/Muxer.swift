@@ -55,14 +55,15 @@ final class Muxer {
             throw OutputError(.containerFailed(detail: "it has no muxer '\(format)'"), output: file.name)
         }
         (self.library, self.file, self.context, self.packet) = (library, file, context, packet)
-        clock = PacketClock(ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream)
+        clock = PacketClock(
+            ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream,
+            largestStep: format.largestStep)
         sealsFragments = format == .mp4 && file.isSeekable && !file.isStaged
         headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
         clock = PacketClock(
-            ticksPerSecond: try writeHeader(options),
-            stream: stream)
+            ticksPerSecond: try writeHeader(options), stream: stream, largestStep: format.largestStep)
         headerCount = file.count
     }
 

@@ -17,9 +17,9 @@ struct PacketClock {
     private var leading: Int
     private var lastDecoding = Int64.min
 
-    init(ticksPerSecond: Int64, stream: StreamDescription) {
+    init(ticksPerSecond: Int64, stream: StreamDescription, largestStep: Int64) {
         presentation = PresentationClock(
-            ticksPerSecond: ticksPerSecond, frameDuration: stream.frameDuration)
+            ticksPerSecond: ticksPerSecond, frameDuration: stream.frameDuration, largestStep: largestStep)
         order = PresentationOrder(reordering: stream.reordering)
         leading = order.reordering
     }

@@ -38,10 +38,16 @@ struct PacketFraming {
         var finding = Finding()
         locateUnits(packet, &finding)
         var hasParameterSets = false
+        var hasSlice = false
         for unit in units {
             guard let header = NALUnitHeader(of: packet.extracting(unit), codec: codec) else { continue }
+            if header.isSlice { hasSlice = true }
             if header.isEntryPoint { finding.isKeyframe = true }
             if header.isParameterSet { hasParameterSets = true }
+        }
+        // Zeros, as a power cut leaves them, are a chain of lengths with nothing behind them.
+        if lengthSize != nil, !hasSlice, finding.problem == nil {
+            finding.problem = "the picture has no slice"
         }
         let isIncomplete = finding.isKeyframe && !hasParameterSets
         guard lengthSize != nil else {

@@ -4,6 +4,7 @@ import Bitstream
 final class ContainerStream: PictureStream {
     let path: String
     private let reader: ContainerReader
+    private(set) var brokenEnd: String?
 
     init(path: String) throws(InputError) {
         self.path = path
@@ -31,6 +32,7 @@ final class ContainerStream: PictureStream {
                 try assembler.add(bytes.span.bytes.extracting(unit.bytes), at: 0, time: packet.time, body)
             }
         }
+        brokenEnd = problem
         try assembler.finish(body)
     }
 

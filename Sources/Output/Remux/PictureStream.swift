@@ -18,6 +18,8 @@ protocol PictureStream: AnyObject {
     var codec: Codec { get }
     /// Whether its pictures have times of their own.
     var hasTimes: Bool { get }
+    /// What is at its end and cannot be read, in words, once it was read through; nil where nothing is.
+    var brokenEnd: String? { get }
 
     /// Reads the recording from its beginning.
     /// - Parameters:

@@ -7,6 +7,7 @@ final class RawStream: PictureStream {
     let codec: Codec
     private let file: InputFile
     private let framing: NALUnitSource.Framing
+    private(set) var brokenEnd: String?
     /// Parameter sets that the file lacks, as it would have them.
     private let missingSets: [UInt8]
 
@@ -53,7 +54,7 @@ final class RawStream: PictureStream {
                 guard let problem = piece.problem else {
                     return try assembler.add(nalUnit, at: piece.place.offset, body)
                 }
-                if problem.isTail { return }
+                if problem.isTail { return brokenEnd = "\(problem)" }
                 throw .input(InputError(.malformed("\(problem)"), input: path))
             }
         }

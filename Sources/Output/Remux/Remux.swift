@@ -33,6 +33,8 @@ public final class Remux {
     public let unusedTimestampCount: Int
     /// What the container will say of the stream.
     public let description: StreamDescription
+    /// What is at the recording's end and cannot be read, in words, and is left out; nil where nothing is.
+    public let brokenEnd: String?
     /// Where the recording is cut; nil where all of it is wanted.
     public let cut: RemuxCut?
 
@@ -51,6 +53,7 @@ public final class Remux {
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
         let survey = try StreamSurvey(of: stream)
+        brokenEnd = stream.brokenEnd
         undecodableCount = survey.undecodableCount
         var description = survey.description
         description.frameRate = companions.frameRate ?? description.frameRate

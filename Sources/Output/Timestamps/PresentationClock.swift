@@ -10,13 +10,14 @@ struct PresentationClock {
     /// A step back by more than this, in nanoseconds, is a clock that was set: time goes on from the last
     /// picture. A smaller one is a clock that jitters.
     static let largestStepBack: Int64 = 1_000_000_000
-    /// A step ahead by more than this likewise, six hours: MP4 has 31 bits for a picture's duration.
-    static let largestStepAhead: Int64 = 21_600_000_000_000
+    /// A step ahead by more than this likewise: a week. A camera may be away for long.
+    static let largestStepAhead: Int64 = 7 * 86400 * 1_000_000_000
     /// More pictures than any stream presents between two that it decodes one after the other.
     private static let windowLength = 32
 
     /// Nominal time from picture to picture, in nanoseconds.
     private let frameDuration: Int64
+    private let largestStep: Int64
     /// The pictures presented last, by their number.
     private var window: [(number: Int, time: Int64)] = []
     /// What makes a time on the recording's clock of a capture time.
@@ -27,9 +28,11 @@ struct PresentationClock {
     /// - Parameters:
     ///   - ticksPerSecond: at least 1, at most a milliard.
     ///   - frameDuration: nominal, in nanoseconds; at least 1.
-    init(ticksPerSecond: Int64, frameDuration: Int64) {
+    ///   - largestStep: the longest time from picture to picture, in nanoseconds, that the container can have.
+    init(ticksPerSecond: Int64, frameDuration: Int64, largestStep: Int64 = Self.largestStepAhead) {
         self.ticksPerSecond = ticksPerSecond
-        self.frameDuration = min(frameDuration, Self.largestStepAhead)
+        self.largestStep = min(largestStep, Self.largestStepAhead)
+        self.frameDuration = min(frameDuration, self.largestStep)
         window.reserveCapacity(Self.windowLength + 1)
     }
 
@@ -71,7 +74,7 @@ struct PresentationClock {
         guard number > highest else { return time }
         // Compared without overflow: a capture time is any number.
         let (step, overflow) = time.subtractingReportingOverflow(latest)
-        if overflow || step < -Self.largestStepBack || step > Self.largestStepAhead {
+        if overflow || step < -Self.largestStepBack || step > largestStep {
             offset = latest &+ frameDuration &- timestamp
             latest &+= frameDuration
         } else {

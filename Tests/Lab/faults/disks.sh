@@ -52,6 +52,7 @@ meanwhile() { # FAULT TRIAL-OPTION...: from `appears` to `begins`, `stops` and `
     shift
     for ((i = 0; i < $(times 3 1); i++)); do
         appears
+        mkdir -p "$disk/sub"
         draw 3 "$(times 25 5)"
         start "${test30[@]}" --qp 8 --segment 1s "$disk/sub/a.h264" beside.h264
         await 30 holds $((drawn * 1000)) "$disk/sub/a*.h264" || fail "$fault" "nothing is recorded"

@@ -236,6 +236,35 @@ for codec in h264 hevc; do
     check "again: a file for each size" grep -qx "W320 W640 W320" <(head -qn 1 sizes.y4m sizes-1.y4m sizes-2.y4m | awk '{printf "%s%s", sep, $2; sep = " "} END {print ""}')
 done
 
+# What is missing is told, and counted.
+spoil() { "$PYTHON" "$LAB/verify/spoil.py" "$@"; }
+adds_up=(report play.json 'pictures.received == pictures.decoded + pictures.secondFields + pictures.beforeFirstKeyframe + pictures.frozen + pictures.skipped + pictures.lost + pictures.withheld + pictures.unplayed')
+plays_spoilt() { # NAME FILE RECEIVED
+    "$CAMPLAY" --no-window --overwrite --report play.json "$2" 2>/dev/null || true
+    check "$1: camplay counts a loss" "${adds_up[@]}" 'losses == 1' "pictures.received == $3"
+}
+"$CAMREC" --device test --no-pace --size 320x240 --frames 90 --keyframe-interval 30 --encoder software --overwrite whole.h264 2>/dev/null
+"$CAMREC" remux --overwrite whole.h264 whole.mp4 2>/dev/null
+# So large that what it is can be told from its beginning.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -qp 10 large.h264
+"$CAMREC" inspect --overwrite --avcc whole.avcc large.h264 >/dev/null
+for way in zeros length; do
+    spoil $way whole.mp4 spoilt.mp4 40
+    plays_spoilt "spoilt: $way" spoilt.mp4 90
+    refuses "spoilt: $way: remux" 65 'at 1\.3' remux spoilt.mp4 spoilt.mkv
+    check "spoilt: $way: inspect" grep -q 'offset' <("$CAMREC" inspect spoilt.mp4 2>&1)
+done
+spoil unit whole.avcc spoilt.avcc 50
+plays_spoilt "spoilt: a wrong length" spoilt.avcc 49
+records "spoilt: a wrong length: remux" remux --fps 30 --overwrite spoilt.avcc spoilt.mkv && says "spoilt: a wrong length: remux says what is left out" 'its end cannot be read'
+# frame_num has four bits here, and begins anew behind 15.
+for lost in 5 15 16; do
+    spoil lose whole.h264 spoilt.h264 $lost
+    plays_spoilt "spoilt: picture $lost is missing" spoilt.h264 89
+done
+touch private.mp4 && chmod 600 private.mp4
+records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "private: stays its owner's alone" test "$(stat -c %a private.mp4)" = 600
+
 # Files that are no such recordings
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
