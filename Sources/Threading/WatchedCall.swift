@@ -9,9 +9,9 @@ public enum WatchedCall {
     ///
     /// Where the system allows no more threads, the call runs on the caller's.
     /// - Parameters:
-    ///   - patience: ticks in which the call may stand still. Those in which its thread ran are not counted, until six
-    ///     times as many have gone: a slow machine takes long to load a driver. Ticks are counted, and not time: a
-    ///     process that was stopped, or a machine that was suspended, has done nothing meanwhile.
+    ///   - patience: ticks in a row in which the call may stand still. One in which its thread ran begins the count
+    ///     anew, until six times as many have gone: a slow machine takes long to load a driver. Ticks are counted, and
+    ///     not time: a process that was stopped, or a machine that was suspended, has done nothing meanwhile.
     ///   - tick: nanoseconds.
     ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
     /// - Returns: nil where the call did not return in time.
@@ -78,7 +78,7 @@ public enum WatchedCall {
                     guard value == nil, MonotonicTime.now() >= next else { continue }
                     let runTime = runTime
                     ticks += 1
-                    if runTime - lastRunTime < Self.leastProgress { idleTicks += 1 }
+                    idleTicks = runTime - lastRunTime < Self.leastProgress ? idleTicks + 1 : 0
                     (lastRunTime, next) = (runTime, MonotonicTime.now() + tick)
                 }
                 isAbandoned = value == nil
