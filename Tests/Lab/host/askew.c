@@ -1,4 +1,4 @@
-/* A libva whose driver gets a surface wrong where ASKEW says so: `map` gives its chroma a row too late when it is
+/* A libva whose driver gets a surface wrong where ASKEW says so: `map` gives its chroma two bytes too late when it is
  * mapped, `put` forgets what is put into it, `lock` gives it as an image that cannot be mapped. To be preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,9 +42,10 @@ VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage *image)
 
     if (status == VA_STATUS_SUCCESS)
         derived = image->buf;
-    if (status == VA_STATUS_SUCCESS && is_askew("map")) {
-        image->offsets[1] += image->pitches[1];
-        image->data_size += image->pitches[1];
+    /* No further than the padding behind the last row reaches. */
+    if (status == VA_STATUS_SUCCESS && is_askew("map") && image->pitches[1] >= image->width + 2u) {
+        image->offsets[1] += 2;
+        image->data_size += 2;
     }
     return status;
 }
