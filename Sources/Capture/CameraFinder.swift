@@ -8,17 +8,20 @@ import Synchronization
 /// same where a link leads to it (the one that it was opened by, or udev's in /dev/v4l/by-id) and its serial number
 /// is its own: cheap cameras have none, or all the same. Another one's pictures are never taken for its.
 ///
-/// A twin may be plugged in while the camera records. So whoever has its serial number in another port at the first
-/// look after a loss is a twin: nobody moves a camera that fast.
+/// Another camera with the same serial number may be plugged in during the recording. If one is in another port as soon
+/// as this one is lost, it is not this one: nobody moves a camera that fast.
 public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
     private let request: CaptureRequest
     private let machine: Machine
-    private let place: NodePlace?
     private let search: Mutex<Search>
 
+    /// What is known of the camera so far.
     private struct Search {
+        /// Where it was last: it may have been moved since the recording began.
+        var bus: String?
+        var place: NodePlace?
         /// Another camera has the same serial number.
         var hasTwin: Bool
         /// Since the camera was lost, it has been looked for.
@@ -45,8 +48,8 @@ public final class CameraFinder: Sendable {
         self.link = link
         self.request = request
         self.machine = machine
-        place = machine.place(identity.device)
-        search = Mutex(Search(hasTwin: Self.hasTwin(place, machine)))
+        let place = machine.place(identity.device)
+        search = Mutex(Search(bus: identity.bus, place: place, hasTwin: Self.hasTwin(place, machine)))
     }
 
     /// Opens the camera for a stream that continues one of `format`: just like that where it can, else as near
@@ -54,7 +57,8 @@ public final class CameraFinder: Sendable {
     public func open(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
         lookForTwin()
         let stream = try openStream(continuing: format)
-        search.withLock { $0.hasBegun = false }
+        let place = machine.place(stream.identity.device)
+        search.withLock { ($0.bus, $0.place, $0.hasBegun) = (stream.identity.bus, place, false) }
         return stream
     }
 
@@ -62,7 +66,7 @@ public final class CameraFinder: Sendable {
         search.withLock {
             guard !$0.hasBegun else { return }
             $0.hasBegun = true
-            if Self.hasTwin(place, machine) { $0.hasTwin = true }
+            if Self.hasTwin($0.place, machine) { $0.hasTwin = true }
         }
     }
 
@@ -81,11 +85,12 @@ public final class CameraFinder: Sendable {
     }
 
     private func find() throws(CaptureError) -> Camera {
+        let former = search.withLock { $0 }
         var refusal: CaptureError?
         if let link {
             do throws(CaptureError) {
                 let camera = try Camera(path: link, calls: machine.calls)
-                if isSame(camera, at: link) { return camera }
+                if isSame(camera, at: link, as: former) { return camera }
             } catch {
                 refusal = error
             }
@@ -94,7 +99,7 @@ public final class CameraFinder: Sendable {
         for path in paths {
             do throws(CaptureError) {
                 let camera = try Camera(path: path, calls: machine.calls)
-                if isInPlace(camera, at: path) { return camera }
+                if isInPlace(camera, at: path, as: former) { return camera }
             } catch {
                 // Whose node another one is cannot be told.
                 if path == identity.device, case .permissionDenied = error.kind { refusal = error }
@@ -104,21 +109,21 @@ public final class CameraFinder: Sendable {
     }
 
     /// Whether the camera that the link leads to is the one that is looked for.
-    private func isSame(_ camera: borrowing Camera, at path: String) -> Bool {
+    private func isSame(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         let found = machine.place(path)
-        if camera.identity.bus == identity.bus { return isPlace(found) }
-        guard let serial = found?.unit?.serial, serial == place?.unit?.serial else { return false }
-        return !search.withLock(\.hasTwin) && !Self.hasTwin(found, machine)
+        if camera.identity.bus == former.bus { return Self.isPlace(found, former.place) }
+        guard let serial = found?.unit?.serial, serial == former.place?.unit?.serial else { return false }
+        return !former.hasTwin && !Self.hasTwin(found, machine)
     }
 
     /// Whether it has the name and the place of the one that is looked for.
-    private func isInPlace(_ camera: borrowing Camera, at path: String) -> Bool {
-        camera.identity.name == identity.name && camera.identity.bus == identity.bus
-            && isPlace(machine.place(path))
+    private func isInPlace(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
+        camera.identity.name == identity.name && camera.identity.bus == former.bus
+            && Self.isPlace(machine.place(path), former.place)
     }
 
     /// Without sysfs the bus position has to do.
-    private func isPlace(_ found: NodePlace?) -> Bool {
+    private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
         return found.interface == place.interface && found.index == place.index
     }

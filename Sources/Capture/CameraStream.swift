@@ -177,7 +177,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
             try endSilence()
-            // A driver that reports an error and has nothing to give would be asked again at once, for ever.
+            // A driver that reports an error and has nothing to give would be asked again at once, forever.
             waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
             return nil
         }

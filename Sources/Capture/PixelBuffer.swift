@@ -66,7 +66,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     deinit { pool.giveBack(index) }
 }
 
-/// Gives a buffer back whose owner never will, because its thread hangs for ever.
+/// Gives a buffer back whose owner never will, because its thread hangs forever.
 public struct PixelBufferClaim: Sendable {
     private let pool: PixelBufferPool
     private let index: Int

@@ -23,7 +23,7 @@ extension SourceClock {
         cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), nanoseconds)
     }
 
-    /// The same, until `deadline`; without one for ever.
+    /// The same, until `deadline`; without one forever.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Int64?) -> Int32 {
         poll(descriptors, nanoseconds: deadline.map { max(0, $0 - now()) } ?? -1)
     }

@@ -141,6 +141,26 @@ import Testing
         #expect(try moved(from: former, to: other, isThereBefore: true) == .failure(gone))
     }
 
+    @Test("one that was moved to another port is found there again when it fails, and has no twin by that")
+    func movedTwice() throws {
+        let link = "/dev/v4l/by-id/usb-camera"
+        let moved = webcam(port: "/sys/2-2", serial: "a")
+        machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
+        let stream = try open().stream
+        let finder = finder(stream.identity, link: link)
+        (machine.devices, machine.places) = ([:], [:])
+        #expect(throws: CaptureError.self) { try finder.open(continuing: stream.format) }
+        let camera = ScriptedDevice()
+        camera.bus = "usb-2.2"
+        machine.devices = ["/dev/video1": camera, link: camera]
+        machine.places = ["/dev/video1": moved, link: moved]
+        _ = try finder.open(continuing: stream.format)
+        // It stands still, and is opened where it is; then without udev's link, too.
+        _ = try finder.open(continuing: stream.format)
+        machine.devices[link] = nil
+        #expect(try finder.open(continuing: stream.format).identity.bus == "usb-2.2")
+    }
+
     @Test("where the link went to its twin, the one in the old place is taken")
     func stolenLink() throws {
         let link = "/dev/v4l/by-id/usb-camera"
