@@ -42,7 +42,7 @@ final class JournalFile {
     }
 
     /// The lines beneath the header; not one that was cut off.
-    func lines() throws(OutputError) -> [String] {
+    func lines() -> [String] {
         let content = content()
         var lines = content.split(separator: UInt8(ascii: "\n"))
         isCutOff = content.last.map { $0 != UInt8(ascii: "\n") } ?? false

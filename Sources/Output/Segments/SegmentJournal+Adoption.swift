@@ -17,7 +17,7 @@ extension SegmentJournal {
         let folder = names[0].folder
         var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
         for entry in foreign {
-            guard let facts = facts(of: entry.files[0], in: folder) else {
+            guard let facts = facts(of: entry.files[0].name, in: folder) else {
                 rest.append(entry)
                 result.missing += 1
                 continue
@@ -29,7 +29,7 @@ extension SegmentJournal {
             }
             let files = entry.files.map { file in
                 // Timestamps elsewhere stay what they are: their folder is not in the journal.
-                File(name: file.name, birth: self.facts(of: file, in: folder)?.birth ?? file.birth)
+                File(name: file.name, birth: self.facts(of: file.name, in: folder)?.birth ?? file.birth)
             }
             adopted.append(Entry(files: files, size: facts.size))
         }

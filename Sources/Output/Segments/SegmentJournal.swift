@@ -77,20 +77,19 @@ final class SegmentJournal {
     init(path: String, names: [SegmentNames], keepsMissing: Bool = false) throws(OutputError) {
         (self.names, self.keepsMissing) = (names, keepsMissing)
         file = try JournalFile(path: path, owner: names[0].pattern)
-        entries = try read()
+        entries = read()
         sortOut(entries.count)
         // A disk that is full has no room for another; the old one goes on.
         try? compact()
     }
 
-    /// A segment begins. On the disk itself when this returns: what is not in the journal stays for ever.
+    /// A segment begins. On the disk itself when this returns: what is not in the journal stays forever.
     /// - Parameter paths: the segment, and its timestamps where there are any.
     /// - Returns: why it is not in the file, the first time that it is not.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
-            let unknown = File(name: name, birth: 0)
-            return File(name: name, birth: facts(of: unknown, in: names.folder)?.birth ?? 0)
+            return File(name: name, birth: facts(of: name, in: names.folder)?.birth ?? 0)
         }
         entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
@@ -133,7 +132,7 @@ final class SegmentJournal {
 
     /// Of a segment that there is. It was written no later than when the next one began, whatever its file says now.
     var oldestAge: Age {
-        guard let facts = facts(of: entries[0].files[0], in: names[0].folder) else {
+        guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
             return Self.isAbsence(errno) ? .missing : .unknown
         }
         let next = entries.count > 1 ? entries[1].files[0].birth : 0
@@ -167,7 +166,7 @@ final class SegmentJournal {
         switch remove(entry.files[0], of: names[0], size: entry.size) {
         // A segment that is somebody's own now keeps its timestamps.
         case .isForeign:
-            if facts(of: entry.files[0], in: names[0].folder) != nil { foreign.append(entry) }
+            if facts(of: entry.files[0].name, in: names[0].folder) != nil { foreign.append(entry) }
             return nil
         case .failed:
             stuck.append(entry)
@@ -267,17 +266,17 @@ extension SegmentJournal {
         if !file.isInPlace {
             try file.reopen()
             let known = Set((stuck + foreign + entries).map { $0.files[0] })
-            entries = try read().filter { !known.contains($0.files[0]) } + entries
+            entries = read().filter { !known.contains($0.files[0]) } + entries
         }
         // The segment that begins has just been made, whatever the file system says of it.
         sortOut(entries.count - 1)
         try compact()
     }
 
-    private func read() throws(OutputError) -> [Entry] {
+    private func read() -> [Entry] {
         var (entries, indices): ([Entry], [File: Int]) = ([], [:])
         unread = []
-        for line in try file.lines() {
+        for line in file.lines() {
             guard let entry = Entry(line: line) else {
                 unread.append(line)
                 continue
@@ -296,7 +295,7 @@ extension SegmentJournal {
     private func sortOut(_ count: Int) {
         var (known, others): ([Entry], [Entry]) = ([], [])
         for entry in entries[..<count] {
-            let facts = facts(of: entry.files[0], in: names[0].folder)
+            let facts = facts(of: entry.files[0].name, in: names[0].folder)
             switch facts {
             case nil where Self.isAbsence(errno): if keepsMissing { others.append(entry) }
             // A disk that does not say what there is may say so later.
@@ -327,8 +326,8 @@ extension SegmentJournal {
     }
 
     /// Nil where it cannot be told; errno says why.
-    func facts(of file: File, in folder: String) -> FileFacts? {
-        withParent(of: file.name, in: folder) { FileFacts(path: $1, in: $0) } ?? nil
+    func facts(of name: String, in folder: String) -> FileFacts? {
+        withParent(of: name, in: folder) { FileFacts(path: $1, in: $0) } ?? nil
     }
 
     /// Entries that are in the file.

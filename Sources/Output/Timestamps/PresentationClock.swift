@@ -26,7 +26,7 @@ struct PresentationClock {
     private var latest: Int64 = 0
 
     /// - Parameters:
-    ///   - ticksPerSecond: at least 1, at most a milliard.
+    ///   - ticksPerSecond: at least 1, at most a billion.
     ///   - frameDuration: nominal, in nanoseconds; at least 1.
     ///   - largestStep: the longest time from picture to picture, in nanoseconds, that the container can have.
     init(ticksPerSecond: Int64, frameDuration: Int64, largestStep: Int64 = Self.largestStepAhead) {
