@@ -23,8 +23,8 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Begin so far into a file: 90s, 10m, 1h.", valueName: "TIME"),
-        transform: StartTime.read)
-    var start: StartTime?
+        transform: TimeSpan.read)
+    var start: TimeSpan?
 
     @Option(
         help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"),
@@ -38,7 +38,6 @@ struct ReadingOptions: ParsableArguments {
 
     @Flag(help: "End when the sender does, in place of waiting for it to come back.")
     var once = false
-
 }
 
 /// How pictures are shown.
@@ -168,27 +167,6 @@ enum DecoderChoice: ExplainedArgument {
         case .software: .none
         case .renderNode(let path): .renderNode(path)
         }
-    }
-}
-
-/// `90s`, `10m`, `1h`
-struct StartTime: ExplainedArgument {
-    static let requirement = "it is a time such as 90s, 10m or 1h"
-
-    let nanoseconds: Int64
-
-    init?(argument: String) {
-        let number = argument.prefix { $0.isNumber || $0 == "." }
-        let factor: Double? =
-            switch argument.dropFirst(number.count) {
-            case "", "s": 1
-            case "ms": 1e-3
-            case "m": 60
-            case "h": 3600
-            default: nil
-            }
-        guard let value = Double(number), let factor, value * factor <= 1e8 else { return nil }
-        nanoseconds = Int64(value * factor * 1e9)
     }
 }
 

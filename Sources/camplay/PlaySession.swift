@@ -66,7 +66,10 @@ struct PlaySession {
     /// - Parameter path: nil for standard input.
     private func openFile(_ path: String?) throws(PlayError) -> PlayInput {
         let file = try FileSource(path: path, interruption: signals.interruption)
-        guard let container = try file.container() else { return .bytes(file) }
+        // A record belongs to a raw stream, whatever the file looks like.
+        guard command.reading.record == nil, let container = try file.container() else {
+            return .bytes(file)
+        }
         return .container(container, file)
     }
 

@@ -1,4 +1,5 @@
 import Encoder
+import Terminal
 import Testing
 
 @testable import camrec

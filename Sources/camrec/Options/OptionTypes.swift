@@ -117,58 +117,11 @@ struct BitsPerSecond: ExplainedArgument {
     }
 }
 
-/// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
-struct TimeSpan: ExplainedArgument, CustomStringConvertible {
-    static let requirement = "it is a time such as 500ms, 90s, 10m or 24h, up to 27777h"
-
-    let seconds: Double
-
-    /// Reads a time within limits.
-    /// - Parameter words: the limits, as in `1s to 1h`.
-    static func reader(
-        _ limits: ClosedRange<Double>, _ words: String
-    ) -> @Sendable (String) throws -> TimeSpan {
-        { argument in
-            guard let time = TimeSpan(argument: argument), limits.contains(time.seconds) else {
-                throw ValidationError("it is a time, \(words)")
-            }
-            return time
-        }
-    }
-
-    init(seconds: Double) { self.seconds = seconds }
-
-    /// At least 1.
-    var nanoseconds: Int64 { max(1, Int64(seconds * 1e9)) }
-
-    init?(argument: String) {
-        let (number, unit) = argument.splitUnit()
-        let factor: Double? =
-            switch unit {
-            case "", "s", "sec": 1
-            case "ms": 1e-3
-            case "m", "min": 60
-            case "h": 3600
-            default: nil
-            }
-        guard let number, let factor, number > 0, number * factor <= 1e8 else { return nil }
-        seconds = number * factor
-    }
-
-    /// As it is given: in the largest unit of which it is a whole number.
-    var description: String {
-        for (unit, name) in [(3600.0, "h"), (60, "m"), (1, "s")] where seconds >= unit {
-            if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }
-        }
-        return "\(Int((seconds * 1000).rounded()))ms"
-    }
-}
-
 /// How long something is waited for: a time, `0`, or `forever`.
 struct Patience: ExplainedArgument {
     static let requirement = "it is a time such as 30s or 10m, 0, or forever"
 
-    /// Nil for ever.
+    /// Nil forever.
     let nanoseconds: Int64?
 
     static let forever = Patience(nanoseconds: nil)
@@ -211,14 +164,6 @@ struct KeyframeDistance: ExplainedArgument {
         case (nil, let time?): interval = .seconds(time)
         case (nil, nil): return nil
         }
-    }
-}
-
-extension String {
-    /// The number at the beginning, and what follows it.
-    func splitUnit() -> (number: Double?, unit: String) {
-        let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        return (Double(digits), String(dropFirst(digits.count)))
     }
 }
 

@@ -1,5 +1,6 @@
 import Encoder
 import Output
+import Terminal
 
 /// What a stream's rate and keyframes make of the lengths that were asked for: memory is bounded, and files begin and
 /// end at keyframes.

@@ -1,0 +1,59 @@
+import ArgumentParser
+
+/// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
+public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
+    public static let requirement = "it is a time such as 500ms, 90s, 10m or 24h, up to 27777h"
+
+    /// Above 0, at most 1e8.
+    public let seconds: Double
+
+    /// Reads a time within limits.
+    /// - Parameter words: the limits, as in `1s to 1h`.
+    public static func reader(
+        _ limits: ClosedRange<Double>, _ words: String
+    ) -> @Sendable (String) throws -> TimeSpan {
+        { argument in
+            guard let time = TimeSpan(argument: argument), limits.contains(time.seconds) else {
+                throw ValidationError("it is a time, \(words)")
+            }
+            return time
+        }
+    }
+
+    /// A time of so many seconds.
+    public init(seconds: Double) { self.seconds = seconds }
+
+    /// At least 1.
+    public var nanoseconds: Int64 { max(1, Int64(seconds * 1e9)) }
+
+    /// Nil for what is none.
+    public init?(argument: String) {
+        let (number, unit) = argument.splitUnit()
+        let factor: Double? =
+            switch unit {
+            case "", "s", "sec": 1
+            case "ms": 1e-3
+            case "m", "min": 60
+            case "h": 3600
+            default: nil
+            }
+        guard let number, let factor, number > 0, number * factor <= 1e8 else { return nil }
+        seconds = number * factor
+    }
+
+    /// As it is given: in the largest unit of which it is a whole number.
+    public var description: String {
+        for (unit, name) in [(3600.0, "h"), (60, "m"), (1, "s")] where seconds >= unit {
+            if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }
+        }
+        return "\(Int((seconds * 1000).rounded()))ms"
+    }
+}
+
+extension String {
+    /// The number at the beginning, and what follows it.
+    public func splitUnit() -> (number: Double?, unit: String) {
+        let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        return (Double(digits), String(dropFirst(digits.count)))
+    }
+}
