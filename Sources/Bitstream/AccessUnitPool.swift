@@ -36,7 +36,7 @@ public final class AccessUnitPool {
         AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
     }
 
-    /// Four times the largest access unit of late: room for a key frame, not for an outlier for ever.
+    /// Four times the largest access unit of late: room for a key frame, not for an outlier forever.
     private var maximumCapacity: Int { max(Self.minimumRetainedCapacity, 4 * recentPeak) }
 
     private func takeAccessUnit() -> AccessUnit {

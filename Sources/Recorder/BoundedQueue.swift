@@ -71,7 +71,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Waits until the next `push` of this thread, the only one, will not have to. A closed queue always has room.
-    /// - Parameter patience: nanoseconds without a `pop`, after which it waits no longer; `Int64.max` for ever.
+    /// - Parameter patience: nanoseconds without a `pop`, after which it waits no longer; `Int64.max` forever.
     func waitForRoom(cost: Int, patience: Int64) -> Room {
         monitor.withLock {
             if hasRoom(for: cost) { return .atOnce }

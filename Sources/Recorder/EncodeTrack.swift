@@ -329,7 +329,7 @@ extension EncodeTrack {
         encoder = nil
     }
 
-    /// A thread hangs in this track's encoder or in another's: it is left as it is, for ever.
+    /// A thread hangs in this track's encoder or in another's: it is left as it is, forever.
     /// - Parameter hasPicture: whether that was while a picture was encoded.
     func leaveEncoder(hasPicture: Bool) {
         if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }

@@ -51,7 +51,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private static let byteLimit = 64 << 20
 
     /// - Parameters:
-    ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` for ever.
+    ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` forever.
     ///   - report: told, on the encode thread, where it is left behind.
     init(
         _ sink: any PacketSink, track: Int, measuresLatency: Bool,

@@ -10,7 +10,7 @@ public struct RecordingSource {
     /// Opens the source again after it went away; nil where its end is the recording's. Called on the capture
     /// thread.
     public var reopen: SourceFactory?
-    /// Nanoseconds that it may be without pictures; nil for ever, 0 for not at all.
+    /// Nanoseconds that it may be without pictures; nil forever, 0 for not at all.
     public var timeout: Int64?
     /// Told when the source went away and when it is back. Called on the capture thread.
     public var report: (SourceEvent) -> Void
@@ -30,7 +30,7 @@ public struct RecordingSource {
 /// What happens to a source while it is recorded from. `description` is one line.
 public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     /// It went away, and is not back at once.
-    /// - Parameter timeout: nanoseconds that it is waited for; nil for ever.
+    /// - Parameter timeout: nanoseconds that it is waited for; nil forever.
     case waiting(CaptureError, timeout: Int64?)
     /// Its pictures come again.
     /// - Parameters:

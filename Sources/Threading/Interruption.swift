@@ -38,7 +38,7 @@ public final class Interruption: Sendable {
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
     ///   - other: another one, which is to be readable.
-    ///   - deadline: monotonic nanoseconds; nil waits for ever.
+    ///   - deadline: monotonic nanoseconds; nil waits forever.
     public func wait(
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
         until deadline: Int64? = nil

@@ -16,7 +16,7 @@ public enum Wake: Sendable {
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
     ///   - other: another one, which is to be readable; comes after the first where both are ready.
-    ///   - deadline: monotonic nanoseconds; nil waits for ever.
+    ///   - deadline: monotonic nanoseconds; nil waits forever.
     public static func wait(
         for descriptor: Int32, _ events: Int32 = POLLIN, or other: Int32 = -1,
         unless interruption: Interruption?,

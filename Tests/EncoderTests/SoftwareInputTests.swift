@@ -141,7 +141,7 @@ import Testing
         let encoder = try SoftwareEncoder.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
-        // The source has fewer buffers than the encoder holds frames back: it would wait for ever.
+        // The source has fewer buffers than the encoder holds frames back: it would wait forever.
         for number in 0..<60 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
             try encoder.encode(buffer, as: number == 0 ? .idr : .automatic, frameNumber: number)

@@ -85,7 +85,7 @@ import Threading
                 tracks: [track], watch: watch, limits: limits, frames: frames, counters: captureCounters,
                 stop: stop, control: control)
             stage.run()
-            // Closures that hold the bench would keep it for ever.
+            // Closures that hold the bench would keep it forever.
             for encoder in encoders { encoder.onPicture = { _ in } }
             var taken: [OutputItem] = []
             while let item = output.items.pop() { taken.append(item) }

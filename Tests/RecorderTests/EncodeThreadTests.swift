@@ -94,7 +94,7 @@ import Threading
             return units
         }
 
-        /// Tracks whose closures hold the bench would keep it for ever. Threads that hang do so anyhow.
+        /// Tracks whose closures hold the bench would keep it forever. Threads that hang do so anyhow.
         func letGo() { tracks = [] }
 
         func addsUp(_ track: Int = 0) -> Bool {

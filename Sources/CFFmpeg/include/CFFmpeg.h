@@ -37,12 +37,12 @@ cffmpeg_watch *cffmpeg_watch_alloc(void);
 void cffmpeg_watch_free(cffmpeg_watch *watch);
 
 // How often something of severity error or worse was logged for the context since the last call, by any of its
-// threads: libavcodec tells of damaged slices and of missing reference pictures in no other way.
+// threads: libavcodec reports damaged slices and missing reference pictures in no other way.
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
 
 // Marks each picture's buffer ahead of decoding, block by block, so that blocks that no slice covers are found:
-// libavcodec does not tell of them. To be called before the context is opened; pictures in memory only, and frames,
-// of which each is decoded at once.
+// libavcodec does not report them. To be called before the context is opened, for software decoding of frames; not for
+// fields.
 void cffmpeg_watch_blocks(AVCodecContext *context);
 
 // The number of blocks of 16x16 that were not written in the picture decoded since the last call; 0 where there was

@@ -107,7 +107,7 @@ static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argum
     return result < 0 ? -errno : result;
 }
 
-// As poll(2), with a time-out in nanoseconds; below zero it waits for ever.
+// As poll(2), with a time-out in nanoseconds; below zero it waits forever.
 int cv4l2_poll(struct pollfd *descriptors, nfds_t count, int64_t nanoseconds);
 
 static inline int cv4l2_eventfd(void) {

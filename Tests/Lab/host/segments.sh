@@ -217,7 +217,7 @@ for _ in 1 2; do
     for format in mkv mp4 ts; do check "killed: .$format" same_pictures killed/a-1.$format killed/a-1.h264; done
 done
 
-# Timestamps under the segments' own names: said, and not tried for ever.
+# Timestamps under the segments' own names: said, and not tried forever.
 refuses "timestamps: the segments' own name" 64 'same.h264.*--timestamps' "${small[@]}" --frames 9 --segment 3f --timestamps same.h264 same.h264
 camrec "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264' || true
 check "timestamps: a pattern that comes to the segments' name" error_names stderr 'y%.h264: given twice: it is also '

@@ -37,7 +37,7 @@ bool clock_wait(uint64_t when, uint64_t deadline)
     uint64_t until = when < deadline ? when : deadline;
 
     if (until > clock_now()) {
-        /* A wait for ever is one of an hour, again and again: time_t could not hold NEVER. */
+        /* A wait forever is one of an hour, again and again: time_t could not hold NEVER. */
         static const uint64_t longest = 3600ULL * NANOSECONDS_PER_SECOND;
 
         unlock();

@@ -57,7 +57,7 @@ static void forked(void)
 __attribute__((constructor)) static void start(void)
 {
     report_start();
-    pthread_atfork(lock_all, unlock_all, forked); /* or a lock that another thread held would be held for ever */
+    pthread_atfork(lock_all, unlock_all, forked); /* or a lock that another thread held would be held forever */
 }
 
 __attribute__((destructor)) static void end(void)

@@ -121,7 +121,7 @@ def hang(folder, gpu, _):
 
 
 def stuck(folder, gpu, _):
-    """The program waits in the call for ever."""
+    """The program waits in the call forever."""
     run = encode(folder, gpu, {"FAKEGPU_FAULTS": f"stuck {DEVICES[gpu][0]}"})
     try:
         run.finish(limit=3)
