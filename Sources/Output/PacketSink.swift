@@ -32,6 +32,40 @@ public protocol PacketSink: AnyObject {
 
     /// Ends the output. Nothing more is written.
     func finish() throws(OutputError)
+
+    /// What was written without an error and is lost all the same, because what came after it failed: a container keeps
+    /// its pictures in pieces. Each is told once.
+    func takeRetracted() -> WrittenUnits
+}
+
+/// A number of access units that were written.
+public struct WrittenUnits: Sendable, Equatable {
+    public private(set) var count = 0
+    public private(set) var keyframes = 0
+    public private(set) var bytes = 0
+
+    /// None.
+    public init() {}
+
+    /// Counts one more.
+    public mutating func add(_ unit: AccessUnit) {
+        count += 1
+        keyframes += unit.isIDR ? 1 : 0
+        bytes += unit.count
+    }
+
+    /// Counts others, too.
+    public mutating func add(_ others: WrittenUnits) {
+        count += others.count
+        keyframes += others.keyframes
+        bytes += others.bytes
+    }
+
+    /// All that were counted; none are left.
+    public mutating func takeAll() -> WrittenUnits {
+        defer { self = WrittenUnits() }
+        return self
+    }
 }
 
 extension PacketSink {
@@ -48,4 +82,7 @@ extension PacketSink {
 
     /// Most outputs are one stream.
     public func endFile() throws(OutputError) {}
+
+    /// Most outputs keep what was written.
+    public func takeRetracted() -> WrittenUnits { WrittenUnits() }
 }

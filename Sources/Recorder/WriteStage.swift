@@ -44,6 +44,7 @@ struct WriteStage {
             case .stream(let description): beginStream(description)
             case .event: break
             }
+            countRetracted()
             if failure != nil, !sink.recovers {
                 giveUp()
                 return failure
@@ -51,6 +52,7 @@ struct WriteStage {
         }
         noticeEvent()
         do throws(OutputError) { try sink.finish() } catch { note(error) }
+        countRetracted()
         return failure
     }
 
@@ -106,6 +108,16 @@ struct WriteStage {
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
         if measuresLatency, !isLate { latency.record(MonotonicTime.now() - unit.timestamp) }
+    }
+
+    /// What a container lost with the piece that it could not end had been counted as written.
+    private func countRetracted() {
+        let lost = sink.takeRetracted()
+        guard lost.count > 0 else { return }
+        counters.add(-lost.count, to: .written)
+        counters.add(-lost.keyframes, to: .keyframes)
+        counters.add(-lost.bytes, to: .bytes)
+        counters.add(lost.count, to: .lost)
     }
 
     private mutating func note(_ error: OutputError) { failure = failure ?? error }

@@ -1,3 +1,4 @@
+import Output
 import Testing
 import Threading
 
@@ -19,5 +20,22 @@ import Threading
             control: RecordingControl())
         #expect(stage.run() == nil)
         #expect(count == 3 && sink.isFinished)
+    }
+
+    @Test("what was written and turns out to be lost counts as lost, and not as written")
+    func retracted() {
+        let (sink, items) = (ScriptedSink(), BoundedQueue<OutputItem>(capacity: 8))
+        let counters = Counters<OutputCounter>()
+        let units = (0..<6).map { accessUnit(number: $0, isIDR: $0 % 3 == 0, length: 10 + $0) }
+        var lost = WrittenUnits()
+        for unit in units[1...3] { lost.add(unit) }
+        sink.retractions[4] = lost
+        for unit in units { _ = items.push(.unit(unit)) }
+        items.close()
+        var stage = WriteStage(
+            items: items, sink: sink, counters: counters, measuresLatency: false, control: RecordingControl())
+        #expect(stage.run() == nil)
+        #expect(counters[.written] == 3 && counters[.lost] == 3 && counters[.keyframes] == 1)
+        #expect(counters[.bytes] == units[0].count + units[4].count + units[5].count)
     }
 }

@@ -24,6 +24,9 @@ public final class ContainerSink: PacketSink {
     private var muxer: Muxer?
     /// Nanoseconds after which a cluster or fragment ends.
     private let pieceDuration: Int64
+    /// Written since the last `keep`: an error would cut them off again.
+    private var unkept = WrittenUnits()
+    private var retracted = WrittenUnits()
     /// On CLOCK_MONOTONIC, in nanoseconds.
     private var lastSynchronization: Int64 = 0
 
@@ -73,12 +76,22 @@ public final class ContainerSink: PacketSink {
     func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
         do throws(OutputError) {
             if muxer == nil { muxer = try begin(with: unit) }
+            let kept = file.keptCount
             try muxer?.write(unit, number: number, timestamp: timestamp)
             try keep()
-        } catch {
-            file.abandon()
-            throw error
-        }
+            // A piece reaches the file whole when the next one begins, a transport stream's picture at once.
+            if file.keptCount > kept { unkept = WrittenUnits() }
+            if file.keptCount == kept || format != .transportStream { unkept.add(unit) }
+        } catch { throw abandon(because: error) }
+    }
+
+    public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
+
+    /// Ends the file with what it keeps.
+    private func abandon(because error: OutputError) -> OutputError {
+        retracted.add(unkept.takeAll())
+        file.abandon()
+        return error
     }
 
     /// A container's header holds for the whole of it.
@@ -92,6 +105,7 @@ public final class ContainerSink: PacketSink {
                 if !file.isStaged {
                     try muxer.flush()
                     try keep()
+                    unkept = WrittenUnits()
                 }
                 try muxer.finish()
                 try muxer.sealFragment()
@@ -99,10 +113,7 @@ public final class ContainerSink: PacketSink {
                 self.muxer = nil
             }
             try file.close()
-        } catch {
-            file.abandon()
-            throw error
-        }
+        } catch { throw abandon(because: error) }
     }
 
     private func begin(with unit: AccessUnit) throws(OutputError) -> Muxer {

@@ -39,6 +39,8 @@ public final class SegmentedSink: PacketSink {
     /// The next IDR begins a file.
     private var isCutDue = false
     private var outage: Outage?
+    /// Lost after it was written.
+    private var retracted = WrittenUnits()
     private var messages = MessageLimit()
     private var timestampMessages = MessageLimit()
     /// It was told that there is too little room.
@@ -187,7 +189,10 @@ public final class SegmentedSink: PacketSink {
         if schedule?.enters(unit) == true { isCutDue = true }
         if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
         guard let sink = segment?.sink else { throw loss() }
-        do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
+        do throws(OutputError) { try sink.write(unit) } catch {
+            if !recovers { retract(from: sink) }
+            throw interrupt(error)
+        }
         if outage != nil, outage?.resumption == nil { resume() }
         writeTimestamp(of: unit)
         segment?.bytes += unit.count
@@ -222,6 +227,8 @@ public final class SegmentedSink: PacketSink {
         synchronizer?.finish()
         if let error = sideFailure ?? synchronizer?.takeFailure() { throw error }
     }
+
+    public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
 
     /// A file is not whole that has ended.
     private func tellAside(_ error: OutputError) {
@@ -309,7 +316,13 @@ extension SegmentedSink {
             }
         }
         do throws(OutputError) { try ended.timestamps?.finish() } catch { noteTimestamps(error) }
+        defer { retract(from: ended.sink) }
         try ended.sink.finish()
+    }
+
+    /// What the sink has lost of what it had written is lost here, too.
+    private func retract(from sink: any PacketSink) {
+        retracted.add(sink.takeRetracted())
     }
 
     /// A timestamp file that fails ends alone.
@@ -349,6 +362,7 @@ extension SegmentedSink {
         guard recovers else { return error }
         let now = clock.monotonic()
         // What is wrong is known.
+        let before = retracted.count
         try? endSegment()
         let needsRoom = error.kind.isFullDisk && !volume.isGone
         let removed = needsRoom ? keeper?.makeRoom(now: clock.wall()) ?? [] : []
@@ -359,6 +373,7 @@ extension SegmentedSink {
             outage = Outage(error: error, isTold: messages.admit(at: now) != nil)
             if outage?.isTold == true { report(.interrupted(error)) }
         }
+        outage?.lost += retracted.count - before
         outage?.pause = pause
         outage?.end = removed.isEmpty ? now + pause : now
         return loss(error)

@@ -18,6 +18,11 @@ final class ScriptedSink: PacketSink, @unchecked Sendable {
     /// Called with the number of each access unit before it is written.
     var onUnit: (Int) -> Void = { _ in }
 
+    /// What turns out to be lost after the access unit with this number, counted from 0, was written.
+    var retractions: [Int: WrittenUnits] = [:]
+
+    func takeRetracted() -> WrittenUnits { retractions.removeValue(forKey: count - 1) ?? WrittenUnits() }
+
     var maintenanceInterval: Int64?
     var onMaintenance: () -> Void = {}
 
