@@ -1,6 +1,7 @@
 import Glibc
 import Testing
-import Threading
+
+@testable import Threading
 
 @Suite struct WatchedCallTests {
     @Test("gives what the call returns")
@@ -20,17 +21,38 @@ import Threading
         // Other tests leave it a fraction of a processor: a fifth is enough.
         let result = WatchedCall.run(patience: 20, tick: 50_000_000) {
             // More ticks' worth of a processor than it may stand still.
-            let end = processorTime() + 1_100_000_000
-            while processorTime() < end {}
+            let end = Self.processorTime() + 1_100_000_000
+            while Self.processorTime() < end {}
             return 1
         }
         #expect(result == 1)
     }
 
-    private func processorTime() -> Int64 {
+    private static func processorTime() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    @Test("a process is busy that computes, in whichever thread, or reads pages from a disk")
+    func activity() {
+        func wasBusy(milliseconds: Int64, faults: Int) -> Bool {
+            ProcessActivity(processorTime: 7_000_000_000 + milliseconds * 1_000_000, majorFaults: 3 + faults)
+                .wasBusy(
+                    since: ProcessActivity(processorTime: 7_000_000_000, majorFaults: 3), tick: 1_000_000_000)
+        }
+        #expect(!wasBusy(milliseconds: 0, faults: 0))
+        #expect(!wasBusy(milliseconds: 49, faults: 0), "a driver that polls, and pictures thrown away")
+        #expect(wasBusy(milliseconds: 50, faults: 0))
+        #expect(wasBusy(milliseconds: 0, faults: 1))
+
+        let before = ProcessActivity.untilNow
+        let worker = WorkerThread {
+            let end = Self.processorTime() + 30_000_000
+            while Self.processorTime() < end {}
+        }
+        worker?.join()
+        #expect(ProcessActivity.untilNow.wasBusy(since: before, tick: 500_000_000))
     }
 
     @Test("a call that returns too late changes nothing any more")
