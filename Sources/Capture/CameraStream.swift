@@ -22,7 +22,8 @@ public final class CameraStream: CaptureStream {
     /// The buffers that somebody reads, as bits.
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
-    private var startTime: Int64 = 0
+    /// The number at which the driver's count began, and when.
+    private var countStart = (sequence: UInt32(0), time: Int64(0))
     private var deadline: FrameDeadline
     private var isStreaming = false
     private var restoresControls = false
@@ -67,7 +68,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
-        startTime = device.calls.now()
+        countStart = (0, device.calls.now())
         renewDeadline()
     }
 
@@ -183,8 +184,15 @@ public final class CameraStream: CaptureStream {
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
         let index = Int(request.index)
-        guard index < pool.count, queued & 1 << UInt32(index) != 0 else {
-            throw device.error(.driverMisbehaved("it gave back buffer \(index), which it did not have"))
+        guard index < pool.count else {
+            throw device.error(.driverMisbehaved("it gave buffer \(index) of \(pool.count)"))
+        }
+        guard queued & 1 << UInt32(index) != 0 else {
+            // v4l2loopback hands its buffers out in turn, whoever has them: as with any driver that is short of
+            // buffers a frame is lost, which the next number tells.
+            try endSilence()
+            waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
+            return nil
         }
         queued &= ~(1 << UInt32(index))
         countGap(before: request.sequence)
@@ -213,18 +221,19 @@ public final class CameraStream: CaptureStream {
         }
     }
 
-    /// Numbers that go back are a restart of the driver's count, not a loss.
+    /// Drivers count from 0 when the stream starts, so what comes before the first frame was lost. But numbers that
+    /// go back, or go ahead by more than the time explains, are no loss: the driver began its count anew, or goes on
+    /// counting between streams (v4l2loopback does both).
     private func countGap(before sequence: UInt32) {
-        let gap = Int32(bitPattern: sequence &- (expectedSequence ?? firstSequence(before: sequence)))
-        if gap > 0 { losses.droppedByDriver += Int(gap) }
+        let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
+        let now = device.calls.now()
+        let mostFrames = 2 * ((now - countStart.time) / format.frameRate.frameDuration) + 8
+        if gap >= 0, Int64(sequence &- countStart.sequence) <= mostFrames {
+            losses.droppedByDriver += Int(gap)
+        } else {
+            countStart = (sequence, now)
+        }
         expectedSequence = sequence &+ 1
-    }
-
-    /// Drivers count from 0 when the stream starts, so what comes before the first frame was lost; but some
-    /// (v4l2loopback) go on counting, which shows in a number that the time since the start does not explain.
-    private func firstSequence(before sequence: UInt32) -> UInt32 {
-        let frames = (device.calls.now() - startTime) / format.frameRate.frameDuration
-        return Int64(sequence) <= 2 * frames + 8 ? 0 : sequence
     }
 
     /// Nil where the driver filled in less than a picture, or claims more than there is.

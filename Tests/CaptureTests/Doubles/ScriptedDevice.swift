@@ -430,7 +430,8 @@ extension ScriptedDevice {
 
     private func deliver(_ frame: Frame, into answer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
         guard !queued.isEmpty else { return -EAGAIN }
-        let index = frame.index.map(Int.init) ?? queued.removeFirst()
+        let index = frame.index.map(Int.init) ?? queued[0]
+        queued.removeAll { $0 == index }
         let sequence = frame.sequence ?? nextSequence
         nextSequence = sequence &+ 1
         answer.pointee.index = UInt32(index)
