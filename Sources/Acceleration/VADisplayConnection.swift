@@ -1,6 +1,7 @@
 import CFFmpeg
 import CVAAPI
 import Glibc
+import Threading
 
 /// An open render node with a VA-API driver on it. Released once, by its last owner.
 ///
@@ -13,21 +14,43 @@ public final class VADisplayConnection {
     /// What the driver calls itself, such as `Intel iHD driver … 23.1.1`.
     public let driver: String
     private let descriptor: Int32
+    private let thread: WatchedThread
+
+    /// Seconds in which a driver may stand still. It may load and compile much, and a disk may have to spin up for it.
+    private static let patience = 10
 
     /// Opens the node and starts its driver. A driver that hangs is given up after some seconds.
     public init(node: String) throws(RenderNodeError) {
-        let opened = try DriverCall.run(on: node) { Self.open(node) }.get()
+        let thread = WatchedThread()
+        guard let result = thread.run(patience: Self.patience, { Self.open(node) }) else {
+            throw RenderNodeError(.hangs, node: node)
+        }
+        let opened = try result.get()
         self.node = node
+        self.thread = thread
         (display, driver, descriptor) = (opened.display, opened.driver, opened.descriptor)
     }
 
     deinit {
         let (display, descriptor) = (display, descriptor)
-        // One that hangs now keeps what it has.
-        try? DriverCall.run(on: node) {
+        // One that hangs, now or already, keeps what it has.
+        try? call {
             vaTerminate(display)
             close(descriptor)
         }
+    }
+
+    /// Makes a call into the driver, which may never return: that of a laptop's second GPU which does not resume, say.
+    /// Once one has not, none is made any more.
+    ///
+    /// Calls are made one after the other, on a thread of the connection's.
+    /// - Parameter call: what it holds belongs to it for good where it does not return. libav's message of a failure
+    ///   is that of the thread, and to be read by it.
+    public func call<Value>(_ call: @escaping () -> Value) throws(RenderNodeError) -> Value {
+        guard let value = thread.run(patience: Self.patience, call) else {
+            throw RenderNodeError(.hangs, node: node)
+        }
+        return value
     }
 
     private typealias Opened = (descriptor: Int32, display: VADisplay, driver: String)
@@ -56,7 +79,7 @@ public final class VADisplayConnection {
     /// What the driver can do with a profile; empty where it does not have it. To be asked before anything else of an
     /// entry point: some drivers answer vaGetConfigAttributes for those that they do not have (nvidia-vaapi-driver).
     ///
-    /// Enters the driver, and so belongs in a `DriverCall`.
+    /// Enters the driver, and so belongs in a `call`.
     public func entryPoints(of profile: VAProfile) -> [VAEntrypoint] {
         var entryPoints = Array(
             repeating: VAEntrypoint(rawValue: 0), count: Int(max(0, vaMaxNumEntrypoints(display))))

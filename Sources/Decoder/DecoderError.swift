@@ -14,6 +14,8 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         /// A picture could not be coded as PNG.
         case imageFailed(detail: String)
         case outOfMemory
+        /// The driver of that render node never came back from a call.
+        case driverHangs(node: String)
     }
 
     /// The cause.
@@ -29,6 +31,7 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .openFailed(let codec, let detail): "the decoder for \(codec) did not open: \(detail)"
         case .conversionFailed(let detail): "the picture could not be converted: \(detail); try another size"
         case .imageFailed(let detail): "the picture could not be written as PNG: \(detail)"
+        case .driverHangs(let node): "\(node): its driver does not answer; use --decoder software"
         case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
         }
     }

@@ -54,7 +54,7 @@ final class DecoderSession {
         context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
         guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
         if let connection {
-            let (device, code) = connection.makeDevice()
+            let (device, code) = try connection.decodingCall { connection.makeDevice() }
             guard let device else {
                 throw DecoderError(.openFailed(codec, detail: LibavMessage.reason(code)))
             }
@@ -77,24 +77,33 @@ final class DecoderSession {
     }
 
     deinit {
-        var (context, packet): (UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVPacket>?) = (
-            context, packet
-        )
-        avcodec_free_context(&context)
-        av_packet_free(&packet)
-        cffmpeg_watch_free(watch)
+        let (context, packet, watch) = (context, packet, watch)
+        func close() {
+            var (context, packet) = (Optional(context), Optional(packet))
+            avcodec_free_context(&context)
+            av_packet_free(&packet)
+            cffmpeg_watch_free(watch)
+        }
+        // A driver that hangs, now or already, keeps what it has.
+        if let connection { try? connection.call(close) } else { close() }
     }
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.
     /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
-    func send(_ unit: borrowing ReceivedAccessUnit) -> String? {
-        _ = cffmpeg_watch_take_errors(watch)
-        cffmpeg_clear_log()
+    /// - Throws: where a GPU's driver hangs; the session must not be used any more then.
+    func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
         packet.pointee.buf = av_buffer_ref(unit.buffer)
         packet.pointee.data = unit.buffer.pointee.data
         packet.pointee.size = Int32(clamping: unit.byteCount)
         packet.pointee.pts = Int64(unit.number)
         arrivals.note(unit.arrival, of: unit.number)
+        guard let connection else { return sendPacket() }
+        return try connection.decodingCall { self.sendPacket() }
+    }
+
+    private func sendPacket() -> String? {
+        _ = cffmpeg_watch_take_errors(watch)
+        cffmpeg_clear_log()
         let result = avcodec_send_packet(context, packet)
         av_packet_unref(packet)
         return complaint(result)
@@ -158,10 +167,16 @@ final class DecoderSession {
     }
 
     /// Asks for the next picture.
+    /// - Throws: where memory ran out, or a GPU's driver hangs; the session must not be used any more then.
     func receive() throws(DecoderError) -> Received {
+        guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
+        guard let connection else { return receive(into: frame) }
+        return try connection.decodingCall { self.receive(into: frame) }
+    }
+
+    private func receive(into received: UnsafeMutablePointer<AVFrame>) -> Received {
         cffmpeg_clear_log()
-        var frame = av_frame_alloc()
-        guard let received = frame else { throw DecoderError(.outOfMemory) }
+        var frame = Optional(received)
         let result = avcodec_receive_frame(context, received)
         let isNone = result == CFFMPEG_AGAIN || result == CFFMPEG_END_OF_FILE
         let complaint = complaint(isNone ? 0 : result)

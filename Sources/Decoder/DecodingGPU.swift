@@ -4,34 +4,55 @@ import CVAAPI
 
 /// Looks for a render node whose driver decodes.
 enum DecodingGPU {
-    /// The first that decodes every common profile of the standard, and why those ahead of it do not.
-    static func find(
-        _ acceleration: DecoderConfiguration.Acceleration, for codec: Codec
-    ) -> (connection: VADisplayConnection?, reasons: [String]) {
+    /// What came of the search.
+    struct Finding {
+        /// The first that decodes every common profile of the standard.
+        var connection: VADisplayConnection?
+        /// Why those ahead of it do not.
+        var reasons: [String] = []
+        /// Whether a thread hangs in a driver.
+        var leavesThread = false
+    }
+
+    /// Looks through the nodes.
+    static func find(_ acceleration: DecoderConfiguration.Acceleration, for codec: Codec) -> Finding {
         let nodes: [String]
         switch acceleration {
-        case .none: return (nil, ["as asked for"])
+        case .none: return Finding(reasons: ["as asked for"])
         case .renderNode(let node): nodes = [node]
         case .automatic: nodes = RenderNode.all()
         }
-        var reasons = nodes.isEmpty ? ["no render node in /dev/dri"] : []
+        var finding = Finding(reasons: nodes.isEmpty ? ["no render node in /dev/dri"] : [])
         for node in nodes {
             do throws(RenderNodeError) {
                 let connection = try VADisplayConnection(node: node)
-                if try connection.decodes(codec) { return (connection, reasons) }
-                reasons.append("\(node): its driver (\(connection.driver)) does not decode \(codec)")
+                if try connection.decodes(codec) {
+                    finding.connection = connection
+                    return finding
+                }
+                finding.reasons.append("\(node): its driver (\(connection.driver)) does not decode \(codec)")
             } catch {
-                reasons.append(error.description)
+                finding.reasons.append(error.description)
+                if case .hangs = error.kind { finding.leavesThread = true }
             }
         }
-        return (nil, reasons)
+        return finding
     }
 }
 
 extension VADisplayConnection {
+    /// Makes a call into the driver; one that hangs is a decoder's error.
+    func decodingCall<Value>(_ call: @escaping () -> Value) throws(DecoderError) -> Value {
+        do throws(RenderNodeError) {
+            return try self.call(call)
+        } catch {
+            throw DecoderError(.driverHangs(node: node))
+        }
+    }
+
     /// Whether the driver says that it decodes the profile that cameras' streams have.
     fileprivate func decodes(_ codec: Codec) throws(RenderNodeError) -> Bool {
         let profile = codec == .h264 ? VAProfileH264High : VAProfileHEVCMain
-        return try DriverCall.run(on: node) { self.entryPoints(of: profile) }.contains(VAEntrypointVLD)
+        return try call { self.entryPoints(of: profile) }.contains(VAEntrypointVLD)
     }
 }

@@ -31,6 +31,8 @@ public final class PictureDecoder {
     public private(set) var hasBrokenOrder = false
     /// Why software decodes, a reason each; empty where a GPU does, and before the first entry point.
     public private(set) var softwareReasons: [String] = []
+    /// Whether a thread hangs in a GPU's driver: ordinary clean-up at the process's end may hang as well then.
+    public private(set) var leavesThread = false
 
     private var session: DecoderSession?
     /// The session before, whose last pictures are still to come out.
@@ -159,7 +161,7 @@ public final class PictureDecoder {
                 ? entriesToSkip == 0 && session.parameterSets == unit.parameterSets : history.isComplete
         else { return nil }
         latestNumber = unit.number
-        let complaint = session.send(unit)
+        let complaint = try session.send(unit)
         let received = try session.receive()
         let picture = received.frame.map { DecodedPicture(taking: $0) }
         let isWhole = complaint == nil && received.complaint == nil
@@ -173,7 +175,13 @@ public final class PictureDecoder {
     /// The next picture; nil where another access unit, or the end, has to come first.
     public func nextPicture() throws(DecoderError) -> DecodedPicture? {
         while let session = former ?? session {
-            let received = try session.receive()
+            let received: DecoderSession.Received
+            do throws(DecoderError) {
+                received = try session.receive()
+            } catch {
+                try leaveHungGPU(error)
+                return nil
+            }
             if let complaint = received.complaint {
                 note(complaint, of: received.isDamaged ? received.frame.map { Int($0.pointee.pts) } : nil)
             }
@@ -240,13 +248,16 @@ extension PictureDecoder {
     private func open(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecoderSession {
         if !hasLookedForGPU {
             hasLookedForGPU = true
-            (gpu, softwareReasons) = DecodingGPU.find(configuration.acceleration, for: configuration.codec)
+            let finding = DecodingGPU.find(configuration.acceleration, for: configuration.codec)
+            (gpu, softwareReasons) = (finding.connection, finding.reasons)
+            leavesThread = finding.leavesThread
         }
         if let gpu {
             do throws(DecoderError) {
                 return try DecoderSession(
                     configuration, entry: unit, leastDelay: leastDelay(of: unit), on: gpu)
             } catch {
+                if case .driverHangs = error.kind { leavesThread = true }
                 giveUpGPU(because: error.description)
             }
         }
@@ -264,22 +275,51 @@ extension PictureDecoder {
         if !unit.role.isSecondField { latestNumber = unit.number }
         remember(unit)
         guard let session else { return nil }
-        let complaint = session.send(unit)
+        let complaint: String?
+        do throws(DecoderError) {
+            complaint = try session.send(unit)
+        } catch {
+            try leaveHungGPU(error, isReplaced: unit.isEntryPoint)
+            if unit.isEntryPoint { return try sendToSoftware(unit) }
+            counters.frozen += 1
+            return nil
+        }
         hasComplaint = complaint != nil
         guard let complaint, unit.isEntryPoint, gpu != nil else {
             expect(unit, of: session)
             return complaint
         }
-        // What a driver promises may not hold for this stream: software begins with the same picture.
+        // What a driver promises may not hold for this stream.
         giveUpGPU(because: complaint)
         counters.lost += session.pending.removeAll()
+        return try sendToSoftware(unit)
+    }
+
+    /// Goes on in software with the entry point that the GPU did not decode.
+    /// - Returns: libavcodec's complaint.
+    private func sendToSoftware(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
         let software = try DecoderSession(
             configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
-        self.session = software
-        let softwareComplaint = software.send(unit)
-        hasComplaint = softwareComplaint != nil
+        (session, state) = (software, .following)
+        let complaint = try software.send(unit)
+        hasComplaint = complaint != nil
         expect(unit, of: software)
-        return softwareComplaint
+        return complaint
+    }
+
+    /// A thread hangs in the driver, with a session: neither is touched again, and what they have stays theirs.
+    /// Software begins at the next entry point.
+    /// - Parameter isReplaced: whether it begins at once.
+    private func leaveHungGPU(_ error: DecoderError, isReplaced: Bool = false) throws(DecoderError) {
+        guard case .driverHangs = error.kind else { throw error }
+        leavesThread = true
+        giveUpGPU(because: "its driver does not answer")
+        let lostCount = [former, session].reduce(0) { $0 + ($1?.pending.removeAll() ?? 0) }
+        counters.lost += lostCount
+        (former, session) = (nil, nil)
+        history.forget()
+        state = .frozen(from: latestNumber)
+        if !isReplaced || lostCount > 0 { noteLoss("the GPU's driver does not answer") }
     }
 
     /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself
@@ -318,13 +358,19 @@ extension PictureDecoder {
         if damaged.contains(number) { return nil }
         let unitCount = session.pending.remove(number)
         if number == numberHandedOn { return nil }
-        guard session.connection != nil, picture.isOnGPU else {
+        guard let connection = session.connection, picture.isOnGPU else {
             count(unitCount)
             return picture
         }
-        if let copy = try memory.download(picture) {
-            count(unitCount)
-            return copy
+        do throws(DecoderError) {
+            if let copy = try memory.download(picture, through: connection) {
+                count(unitCount)
+                return copy
+            }
+        } catch {
+            counters.frozen += unitCount
+            try leaveHungGPU(error)
+            return nil
         }
         giveUpGPU(because: "a picture could not be read")
         if !isFrozen { lose(from: number, "a picture could not be read from the GPU") }

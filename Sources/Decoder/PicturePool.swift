@@ -1,3 +1,4 @@
+import Acceleration
 import CFFmpeg
 
 /// Memory for pictures that are made here: used again when the picture in it has ended. It lives as long as the
@@ -39,16 +40,27 @@ final class PicturePool {
         return picture
     }
 
-    /// The picture in memory; nil where the driver does not give it.
-    func download(_ picture: borrowing DecodedPicture) throws(DecoderError) -> DecodedPicture? {
+    /// The picture of a GPU in memory; nil where the driver does not give it.
+    func download(
+        _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
+    ) throws(DecoderError) -> DecodedPicture? {
         let source = picture.frame
         guard let context = source.pointee.hw_frames_ctx else { return nil }
         let format = UnsafeMutableRawPointer(context.pointee.data)
             .assumingMemoryBound(to: AVHWFramesContext.self).pointee.sw_format
         let copy = try makePicture(format, width: picture.width, height: picture.height)
-        guard av_hwframe_transfer_data(copy.frame, source, 0) >= 0,
-            av_frame_copy_props(copy.frame, source) >= 0
-        else { return nil }
+        // Where the driver hangs, both have to stay.
+        guard let held = av_frame_clone(source), let heldCopy = av_frame_clone(copy.frame) else {
+            throw DecoderError(.outOfMemory)
+        }
+        let result = try connection.decodingCall {
+            var (held, heldCopy) = (Optional(held), Optional(heldCopy))
+            let result = av_hwframe_transfer_data(heldCopy, held, 0)
+            av_frame_free(&held)
+            av_frame_free(&heldCopy)
+            return result
+        }
+        guard result >= 0, av_frame_copy_props(copy.frame, source) >= 0 else { return nil }
         return copy
     }
 }

@@ -66,9 +66,9 @@ struct CodecSession: ~Copyable {
             let result = avcodec_open2(context, codec, nil)
             return result >= 0 ? nil : LibavMessage.reason(result)
         }
-        if let connection { return try connection.call(open) }
+        if let connection { return try connection.encodingCall(open) }
         // libavcodec opens many encoders one at a time: a driver's that hangs in there keeps all others out.
-        guard let outcome = WatchedCall.run(patience: softwarePatience, open) else {
+        guard let outcome = WatchedThread().run(patience: softwarePatience, open) else {
             throw EncoderError(.hung)
         }
         return outcome

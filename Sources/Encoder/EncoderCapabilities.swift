@@ -72,7 +72,7 @@ extension EncoderCapabilities {
     static func query(
         _ connection: VADisplayConnection, codecs: [Codec]
     ) throws(EncoderError) -> [EncoderCapabilities] {
-        try connection.call {
+        try connection.encodingCall {
             profiles.filter { codecs.contains($0.0) }.flatMap { codec, name, profile in
                 let entryPoints = connection.entryPoints(of: profile)
                 return EntryPoint.allCases.filter { entryPoints.contains($0.vaEntrypoint) }.compactMap {

@@ -138,10 +138,10 @@ extension VADisplayConnection {
         }
     }
 
-    /// Runs a call into the node's driver; one that hangs is an encoder's error.
-    func call<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
+    /// Makes a call into the driver; one that hangs is an encoder's error.
+    func encodingCall<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
         do throws(RenderNodeError) {
-            return try DriverCall.run(on: node, call)
+            return try self.call(call)
         } catch {
             throw EncoderError(error)
         }

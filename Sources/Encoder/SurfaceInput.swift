@@ -37,7 +37,7 @@ final class SurfaceInput: EncoderInput {
         } catch {
             throw EncoderError(error)
         }
-        frames = try connection.call {
+        frames = try connection.encodingCall {
             Self.makePool(on: connection, size: codedSize, count: surfaceCount)
         }.get()
         guard let frame = av_frame_alloc() else {
@@ -53,7 +53,7 @@ final class SurfaceInput: EncoderInput {
 
     /// Writes a picture, reads it back, and uploads the other way where it is another.
     func check(isChangeable: Bool) throws(EncoderError) {
-        let result = try connection.call { [self] () -> Result<EncoderNote?, EncoderError> in
+        let result = try connection.encodingCall { [self] () -> Result<EncoderNote?, EncoderError> in
             do throws(EncoderError) {
                 let surface = try takeSurface()
                 defer { release() }

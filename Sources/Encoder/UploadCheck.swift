@@ -12,7 +12,7 @@ struct UploadCheck {
     /// Writes noise into a surface and reads it back; where other noise comes back, the other way of uploading is
     /// tried, and kept where it does better.
     ///
-    /// Enters the driver, and so belongs in a `DriverCall`.
+    /// Enters the driver, and so belongs in a connection's `call`.
     /// - Parameter isChangeable: whether the way of uploading may be changed.
     /// - Returns: what to tell, if there is something.
     static func settle(

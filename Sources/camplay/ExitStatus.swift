@@ -31,7 +31,7 @@ enum ExitStatus: Int32, Error {
     private init(_ error: DecoderError) {
         self =
             switch error.kind {
-            case .noDecoder, .openFailed: .unavailable
+            case .noDecoder, .openFailed, .driverHangs: .unavailable
             case .conversionFailed, .imageFailed, .outOfMemory: .inputOutput
             }
     }

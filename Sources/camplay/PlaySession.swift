@@ -33,9 +33,19 @@ struct PlaySession {
             }
         } catch { failure = error }
         do throws(PlayError) { try finish(player, outputs, report) } catch { failure = failure ?? error }
+        if failure == nil {
+            let pictures = player.report.pictures
+            console.inform("\(input.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
+        }
+        if player.leavesThread { endProcess(failure) }
         if let failure { throw failure }
-        let pictures = player.report.pictures
-        console.inform("\(input.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
+    }
+
+    /// Ends the process where exit handlers of libraries may wait for what will never come.
+    private func endProcess(_ failure: PlayError?) -> Never {
+        if let failure { console.fail(failure.description) }
+        console.finish()
+        _exit(failure.map { ExitStatus($0).rawValue } ?? 0)
     }
 
     private func openInput() throws(PlayError) -> PlayInput {
@@ -102,18 +112,15 @@ struct PlaySession {
     ) throws(PlayError) {
         guard let ended = Interruption() else { throw .noResources }
         let task = PlayTask(player, screen.presentation, ended: ended)
-        let handler = ExitHandler { [console] in
+        let handler = ExitHandler {
             // There is nothing left to be waked.
             screen.presentation.whenChanged {}
             screen.presentation.end()
             _ = ended.wait()
             screen.presentation.close()
             player.note(screen.presentation.statistics)
-            let failure = PlayError.noDisplay(reason: "it went away")
             do throws(PlayError) { try finish() } catch { console.fail(error.description) }
-            console.fail(failure.description)
-            console.finish()
-            _exit(ExitStatus(failure).rawValue)
+            endProcess(.noDisplay(reason: "it went away"))
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }

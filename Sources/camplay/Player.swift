@@ -21,6 +21,8 @@ final class Player {
     var head: [UInt8] = []
     /// What was received so far.
     private(set) var report: PlayReport
+    /// Whether a thread hangs in a GPU's driver.
+    private(set) var leavesThread = false
     var isDone = false
     /// What a raw stream that is AVCC is cut by; nil for start codes.
     private var lengths: AVCC.Reader?
@@ -372,8 +374,7 @@ extension Player {
         hasDescribed = true
         guard let pipeline else { return }
         let decoder = pipeline.decoder
-        report.decoder = decoder.renderNode ?? "software"
-        report.reasons = decoder.softwareReasons
+        noteDecoder(decoder)
         (report.width, report.height) = (picture.width, picture.height)
         let because = report.reasons.isEmpty ? "" : " (because: \(report.reasons.joined(separator: "; ")))"
         let rate = pipeline.rate.map { ", \($0.framesPerSecond) frames/s" } ?? ""
@@ -382,9 +383,18 @@ extension Player {
                 + "\(report.decoder ?? "")\(because)")
     }
 
+    private func noteDecoder(_ decoder: PictureDecoder) {
+        report.decoder = decoder.renderNode ?? "software"
+        report.reasons = decoder.softwareReasons
+    }
+
     /// Adds to the report what became of the access units since the last call.
     func count() {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
+        if let decoder = pipeline?.decoder {
+            if hasDescribed { noteDecoder(decoder) }
+            leavesThread = leavesThread || decoder.leavesThread
+        }
         report.pictures.received += counters.received - counted.received
         report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry
         report.pictures.frozen += counters.frozen - counted.frozen

@@ -239,6 +239,9 @@ listens() {
 check "play: waits for a sender" listens
 check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: whoever can reach this port can send' listen.err
 
+adds_up=(report report.json 'pictures.received == pictures.decoded + pictures.secondFields + pictures.beforeFirstKeyframe + pictures.frozen + pictures.skipped + pictures.lost + pictures.withheld + pictures.unplayed')
+make groups.h264 322x242 90 libx264 -g 15 -bf 2
+
 # On a GPU, and without one. The emulated one takes everything and decodes nothing: what is in its pictures is not
 # looked at, but that they come, of the right size, through the drivers that users have.
 counts() { # FILE SIZE
@@ -260,6 +263,30 @@ for driver in iHD radeonsi; do
         says "play: says why software decodes" 'software \(because: /dev/dri/renderD128: no VA-API driver' &&
         check "play: software's pictures" same_hashes gpu.y4m plain.h264
     launcher=()
+    # A driver that never answers, wherever that begins: software goes on, and every picture is accounted for. Side by
+    # side, because each waits for ten seconds.
+    calls=(3 80 140 200 230) playing=()
+    for call in "${calls[@]}"; do
+        mkdir "stuck-$driver-$call"
+        (
+            cd "stuck-$driver-$call"
+            status=0
+            FAKEGPU_FAULTS="stuck * $call 1" timeout --kill-after=5 90 "$LAB/gpu/run" $driver "$CAMPLAY" --no-window --verbose ../groups.h264 \
+                --output out.y4m --report report.json >stdout 2>stderr </dev/null || status=$?
+            echo "$status" >status
+        ) &
+        playing+=($!)
+    done
+    wait "${playing[@]}"
+    goes_on() { # CALL
+        [ "$(cat status)" = 0 ] || { echo "exit code $(cat status): $(cat stderr)"; return 1; }
+        grep -q 'renderD128: its driver does not answer\|the GPU.s driver does not answer' stdout stderr || { cat stdout stderr; return 1; }
+        "${adds_up[@]}" 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' '(losses == 0) == (pictures.decoded == 90)' 'decoder == "software"' &&
+            [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.y4m)" = "$("$PYTHON" -c 'import json; print(json.load(open("report.json"))["pictures"]["decoded"])')" ]
+    }
+    for call in "${calls[@]}"; do
+        (cd "stuck-$driver-$call" && check "play: $driver never answers call $call" goes_on)
+    done
 done
 
 # Errors

@@ -19,7 +19,8 @@ def main(camrec):
     with recording(camrec, "--max-clients", "64", "--control-socket", "full", "--verbose",
                    stderr=subprocess.PIPE) as recorder:
         port, said = port_in(recorder.stderr.fileno())
-        socket.create_connection(("127.0.0.1", port), timeout=5).recv(1)  # everything is open by now
+        first = socket.create_connection(("127.0.0.1", port), timeout=5)  # closed, it would leave its descriptor
+        first.recv(1)  # everything is open by now
         used = len(os.listdir(f"/proc/{recorder.pid}/fd"))
         resource.prlimit(recorder.pid, resource.RLIMIT_NOFILE, (used + SPARE, used + SPARE))
         receivers = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(2 * SPARE)]

@@ -3,23 +3,77 @@ import Testing
 
 @testable import Threading
 
-@Suite struct WatchedCallTests {
+@Suite struct WatchedThreadTests {
     @Test("gives what the call returns")
-    func returns() { #expect(WatchedCall.run(patience: 1000) { 6 * 7 } == 42) }
+    func returns() { #expect(WatchedThread().run(patience: 1000) { 6 * 7 } == 42) }
 
     @Test("gives up a call that never returns, and goes on")
     func hangs() {
         let never = Monitor()
-        let result: Int? = WatchedCall.run(patience: 3, tick: 1_000_000) {
+        let result: Int? = WatchedThread().run(patience: 3, tick: 1_000_000) {
             never.withLock { while true { never.wait() } }
         }
         #expect(result == nil)
     }
 
+    @Test("makes one call after the other, on one thread that is not the caller's")
+    func oneThread() {
+        let thread = WatchedThread()
+        let threads = (0..<3).map { _ in thread.run(patience: 1000) { UInt(pthread_self()) } }
+        #expect(Set(threads).count == 1)
+        #expect(threads[0] != UInt(pthread_self()))
+    }
+
+    @Test("a call within a call is made at once")
+    func nested() {
+        let thread = WatchedThread()
+        #expect(thread.run(patience: 1000) { thread.run(patience: 1000) { 6 * 7 } } == 42)
+    }
+
+    @Test("what a call holds is let go before its caller goes on")
+    func letsGo() {
+        let thread = WatchedThread()
+        for _ in 0..<100 {
+            let gate = Gate()
+            var value: Value? = Value(gate)
+            thread.run(patience: 1000) { [value] in _ = value }
+            value = nil
+            #expect(gate.isReleased)
+        }
+    }
+
+    @Test("after a call that never returned none is made")
+    func nothingMore() {
+        let thread = WatchedThread()
+        let never = Monitor()
+        let hung: Int? = thread.run(patience: 3, tick: 1_000_000) {
+            never.withLock { while true { never.wait() } }
+        }
+        #expect(hung == nil)
+        #expect(thread.run(patience: 1000) { 1 } == nil)
+    }
+
+    @Test("calls of several threads take turns")
+    func turns() {
+        let thread = WatchedThread()
+        // Touched by the watched thread alone.
+        nonisolated(unsafe) var count = 0
+        let workers = (0..<4).map { _ in
+            let done = Gate()
+            WorkerThread {
+                for _ in 0..<50 { thread.run(patience: 1000) { count += 1 } }
+                done.open()
+            }?.detach()
+            return done
+        }
+        for worker in workers { worker.pass() }
+        #expect(thread.run(patience: 1000) { count } == 200)
+    }
+
     @Test("a call that is busy gets more time than one that stands still")
     func busy() {
         // Other tests leave it a fraction of a processor: a fifth is enough.
-        let result = WatchedCall.run(patience: 20, tick: 50_000_000) {
+        let result = WatchedThread().run(patience: 20, tick: 50_000_000) {
             // More ticks' worth of a processor than it may stand still.
             let end = Self.processorTime() + 1_100_000_000
             while Self.processorTime() < end {}
@@ -58,7 +112,7 @@ import Testing
     @Test("a call that returns too late changes nothing any more")
     func late() {
         let gate = Gate()
-        let result = WatchedCall.run(patience: 3, tick: 1_000_000) {
+        let result = WatchedThread().run(patience: 3, tick: 1_000_000) {
             gate.pass()
             return Value(gate)
         }

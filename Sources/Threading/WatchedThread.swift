@@ -1,0 +1,142 @@
+import Glibc
+
+/// A thread that makes calls which may never return, one after the other.
+///
+/// A driver's call can't be cancelled. So the thread is left where it is, with everything that the call holds, and
+/// stays there even if the call returns after all; no more calls are made then.
+public final class WatchedThread: Sendable {
+    private let calls = Calls()
+    /// Where the system allows no more threads, calls run on their callers'.
+    private let isThere: Bool
+
+    /// Starts the thread.
+    public init() {
+        let worker = WorkerThread { [calls] in calls.makeAll() }
+        isThere = worker != nil
+        worker?.detach()
+    }
+
+    deinit { calls.end() }
+
+    /// Makes a call and waits for it. A call within a call runs at once.
+    /// - Parameters:
+    ///   - patience: ticks in a row in which the process may stand still. One in which it was busy begins the count
+    ///     anew, until six times as many have gone: a slow machine takes long to load a driver, and a driver's own
+    ///     threads compile while the call waits for them. Ticks are counted, and not time: a process that was
+    ///     stopped, or a machine that was suspended, has done nothing meanwhile.
+    ///   - tick: nanoseconds.
+    ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
+    /// - Returns: nil where the call did not return in time, or an earlier one never did.
+    @discardableResult public func run<Value>(
+        patience: Int, tick: Int64 = 1_000_000_000, _ call: @escaping () -> Value
+    ) -> Value? {
+        guard isThere, !calls.isCaller else { return call() }
+        let outcome = Outcome<Value>()
+        return calls.make({ outcome.value = call() }, patience: patience, tick: tick) ? outcome.value : nil
+    }
+
+    /// Written by the thread, and read by the caller only after that.
+    private final class Outcome<Value> { var value: Value? }
+
+    fileprivate final class Calls: @unchecked Sendable {
+        // Safe to share: the lock is held wherever the values are touched.
+        private let monitor = Monitor()
+        private var state = State.idle
+        private var call: (() -> Void)?
+        private var thread: pthread_t?
+        /// Whether a caller waits for its call.
+        private var isTaken = false
+
+        private enum State {
+            case idle
+            /// A call was handed over.
+            case busy
+            /// It has returned, and lets go of what it holds.
+            case returned
+            /// The caller has gone on without it.
+            case abandoned
+            case over
+        }
+
+        private static let mostPatience = 6
+    }
+}
+
+extension WatchedThread.Calls {
+    // MARK: The thread
+
+    fileprivate func makeAll() {
+        monitor.withLock { thread = pthread_self() }
+        while makeNext() {
+            set(.idle)
+        }
+    }
+
+    /// Makes a call and lets go of it; false where no more come.
+    private func makeNext() -> Bool {
+        guard let call = take() else { return false }
+        call()
+        let isTooLate = monitor.withLock {
+            if state == .busy { state = .returned }
+            return state == .abandoned
+        }
+        // What it holds was given up.
+        while isTooLate { withExtendedLifetime(call) { _ = pause() } }
+        return true
+    }
+
+    private func take() -> (() -> Void)? {
+        monitor.withLock {
+            while call == nil, state != .over { monitor.wait() }
+            return call.take()
+        }
+    }
+
+    private func set(_ next: State) {
+        monitor.withLock {
+            if state != .over, state != .abandoned { state = next }
+            monitor.signal()
+        }
+    }
+
+    // MARK: Its callers
+
+    /// Whether this is the thread itself.
+    fileprivate var isCaller: Bool {
+        monitor.withLock { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
+    fileprivate func end() { set(.over) }
+
+    /// Whether it returned in time.
+    fileprivate func make(_ next: @escaping () -> Void, patience: Int, tick: Int64) -> Bool {
+        monitor.withLock {
+            while isTaken { monitor.wait() }
+            guard state == .idle else { return false }
+            (isTaken, state, call) = (true, .busy, next)
+            monitor.signal()
+            wait(patience: patience, tick: tick)
+            isTaken = false
+            monitor.signal()
+            return state == .idle
+        }
+    }
+
+    /// Waits, with the lock held, until the call has returned or the patience is over.
+    private func wait(patience: Int, tick: Int64) {
+        var (ticks, idleTicks, activity) = (0, 0, ProcessActivity.untilNow)
+        var next = MonotonicTime.now() + tick
+        while state != .idle {
+            if state == .busy, idleTicks >= patience || ticks >= Self.mostPatience * patience {
+                state = .abandoned
+                return
+            }
+            monitor.wait(until: next)
+            guard MonotonicTime.now() >= next else { continue }
+            let latest = ProcessActivity.untilNow
+            ticks += 1
+            idleTicks = latest.wasBusy(since: activity, tick: tick) ? 0 : idleTicks + 1
+            (activity, next) = (latest, MonotonicTime.now() + tick)
+        }
+    }
+}
