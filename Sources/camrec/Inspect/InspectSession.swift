@@ -23,7 +23,7 @@ struct InspectSession {
         /// The stream cannot be written in the form that was asked for: nothing is left of the files.
         case unconvertible(String)
         /// `--check` found something.
-        case offence(StreamShapeViolation)
+        case offence(String)
         /// Whoever reads standard output has seen enough.
         case unread
     }
@@ -40,7 +40,7 @@ struct InspectSession {
                 return fail(failure.description, failure.isCreation ? .cannotCreate : .inputOutput)
             case .unconvertible(let message): return fail("\(command.input): \(message)", .badInput)
             case .badInput(let message): return fail(message, .badInput)
-            case .offence(let violation): return fail("\(command.input): \(violation)", .offence)
+            case .offence(let message): return fail("\(command.input): \(message)", .offence)
             }
         }
     }

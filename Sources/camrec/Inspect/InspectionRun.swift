@@ -54,7 +54,10 @@ struct InspectionRun {
         _ packet: ContainerReader.Packet, _ bytes: RawSpan
     ) throws(InspectSession.Failure) {
         container?.note(time: packet.time)
-        if let problem = packet.problem { inspector.note(problem, at: byteCount) }
+        if let problem = packet.problem {
+            if shape != nil { throw .offence("offset \(byteCount): \(problem)") }
+            inspector.note(problem, at: byteCount)
+        }
         try take(bytes)
     }
 
@@ -120,7 +123,7 @@ struct InspectionRun {
         do throws(StreamShapeViolation) {
             try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit || isBehindDelimiter)
         } catch {
-            throw .offence(error)
+            throw .offence(error.description)
         }
     }
 
@@ -129,7 +132,7 @@ struct InspectionRun {
     }
 
     private mutating func finishCheck() throws(InspectSession.Failure) {
-        do throws(StreamShapeViolation) { try shape?.finish() } catch { throw .offence(error) }
+        do throws(StreamShapeViolation) { try shape?.finish() } catch { throw .offence(error.description) }
         guard let shape, shape.accessUnitCount > 0 else {
             throw .badInput("\(name): offset \(byteCount): the stream ends without a picture")
         }

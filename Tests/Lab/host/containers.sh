@@ -252,6 +252,7 @@ for way in zeros length; do
     spoil $way whole.mp4 spoilt.mp4 40
     plays_spoilt "spoilt: $way" spoilt.mp4 90
     refuses "spoilt: $way: remux" 65 'at 1\.3' remux spoilt.mp4 spoilt.mkv
+    refuses "spoilt: $way: inspect --check" 1 'offset [0-9]+: ' inspect --check spoilt.mp4
     check "spoilt: $way: inspect" grep -q 'offset' <("$CAMREC" inspect spoilt.mp4 2>&1)
 done
 spoil unit whole.avcc spoilt.avcc 50
