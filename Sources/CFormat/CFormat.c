@@ -1,6 +1,8 @@
 #include "CFormat.h"
 
 #include <dlfcn.h>
+#include <libavutil/display.h>
+#include <math.h>
 #include <stdio.h>
 
 #define STRING(x) #x
@@ -36,4 +38,20 @@ bool cformat_load(struct cformat_library *library, char *reason, size_t size) {
     RESOLVE(seek_frame, av_seek_frame)
 #undef RESOLVE
     return true;
+}
+
+int cformat_rotation(const AVStream *stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
+    const AVPacketSideData *data = stream->codecpar->coded_side_data;
+    const int count = stream->codecpar->nb_coded_side_data;
+#else
+    const AVPacketSideData *data = stream->side_data;
+    const int count = stream->nb_side_data;
+#endif
+    for (int index = 0; index < count; index++) {
+        if (data[index].type != AV_PKT_DATA_DISPLAYMATRIX || data[index].size < 9 * sizeof(int32_t)) continue;
+        const double degrees = av_display_rotation_get((const int32_t *)data[index].data);
+        return isnan(degrees) ? 0 : (int)lround(degrees);
+    }
+    return 0;
 }

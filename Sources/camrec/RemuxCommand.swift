@@ -128,6 +128,7 @@ struct RemuxCommand: ParsableCommand {
             console.warn(
                 "\(input): \(remux.undecodableCount) pictures ahead of the first keyframe are left out")
         }
+        for remark in remux.remarks { console.warn("\(input): \(remark)") }
         if let problem = remux.brokenEnd {
             console.warn("\(input): its end cannot be read and is left out: \(problem)")
         }

@@ -42,4 +42,8 @@ extern const char *const cformat_library_name;
 // `size` bytes, then says why. The library stays loaded for as long as the process lives. Safe in any thread.
 bool cformat_load(struct cformat_library *library, char *reason, size_t size);
 
+// By how many degrees, from -180 to 180, players turn the stream's pictures; above 0 it is to the left. The place where
+// a stream says so changed with FFmpeg 6.1.
+int cformat_rotation(const AVStream *stream);
+
 #endif

@@ -18,6 +18,8 @@ public final class ContainerReader {
         public var time: Int64?
         /// Whether decoding can begin here.
         public var isKeyframe: Bool
+        /// Whether an edit list hides it.
+        public var isHidden = false
         /// What is wrong with its bytes, in words; nil where nothing is.
         public var problem: String?
     }
@@ -71,6 +73,9 @@ public final class ContainerReader {
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
+    /// What the file has beside the pictures, in words, such as `sound`.
+    public var leftOut: [String] { demuxer.leftOut }
+
     /// Which file it is.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
 
@@ -87,6 +92,7 @@ public final class ContainerReader {
         origin = begun
         return Packet(
             time: packet.time.flatMap { time in begun.map { time - $0 } }, isKeyframe: finding.isKeyframe,
+            isHidden: packet.isHidden,
             problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
     }
 

@@ -12,6 +12,8 @@ final class Demuxer {
         let time: Int64?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
+        /// Whether the file has it, for others to refer to, and does not show it.
+        let isHidden: Bool
         /// The decoder configuration from here on; nil where it stays.
         let configuration: [UInt8]?
     }
@@ -24,6 +26,8 @@ final class Demuxer {
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var streamIndex = 0
     private var timeBase = AVRational(num: 1, den: 1)
+    /// What the file has beside pictures, in words.
+    private(set) var leftOut: [String] = []
 
     /// The largest single allocation of libav* from here on: no file makes it take the machine's memory.
     private static let largestAllocation = 512 << 20
@@ -112,7 +116,8 @@ final class Demuxer {
         return Packet(
             bytes: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)),
             time: time.flatMap { (-Self.farthestTime...Self.farthestTime).contains($0) ? $0 : nil },
-            isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0, configuration: newConfiguration(packet))
+            isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0,
+            isHidden: packet.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet))
     }
 
     private func newConfiguration(_ packet: AVPacket) -> [UInt8]? {
@@ -147,9 +152,27 @@ final class Demuxer {
             let codec = String(cString: avcodec_get_name(parameters.codec_id))
             throw malformed("its video is \(codec), not H.264 or H.265; play it with ffplay")
         }
-        for (index, stream) in all where index != video.index { stream.pointee.discard = AVDISCARD_ALL }
+        for (index, stream) in all where index != video.index {
+            stream.pointee.discard = AVDISCARD_ALL
+            let kind = Self.kind(stream.pointee)
+            if !leftOut.contains(kind) { leftOut.append(kind) }
+        }
+        let rotation = cformat_rotation(video.stream)
+        if rotation != 0 {
+            leftOut.append("a turn by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
+        }
         (streamIndex, timeBase) = (video.index, video.stream.pointee.time_base)
         guard timeBase.num > 0, timeBase.den > 0 else { throw malformed("its clock has no rate") }
+    }
+
+    private static func kind(_ stream: AVStream) -> String {
+        switch stream.codecpar?.pointee.codec_type {
+        case AVMEDIA_TYPE_AUDIO: "sound"
+        case AVMEDIA_TYPE_SUBTITLE: "subtitles"
+        case AVMEDIA_TYPE_VIDEO: "a cover"
+        case AVMEDIA_TYPE_ATTACHMENT: "an attachment"
+        default: "data"
+        }
     }
 
     /// Our own word for what went wrong comes first.

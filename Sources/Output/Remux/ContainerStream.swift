@@ -5,6 +5,7 @@ final class ContainerStream: PictureStream {
     let path: String
     private let reader: ContainerReader
     private(set) var brokenEnd: String?
+    private(set) var remarks: [String] = []
 
     init(path: String) throws(InputError) {
         self.path = path
@@ -19,12 +20,17 @@ final class ContainerStream: PictureStream {
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
+        var remarks = Remarks()
+        // What is damaged is left out with all that may refer to it.
         var problem: String?
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
         while !isOver(), let packet = try next() {
-            // The last picture of a recording that was cut is left out; any other is missed.
-            if let problem { throw .input(InputError(.malformed(problem), input: path)) }
-            problem = packet.problem.map { "\($0), at \(Double(packet.time ?? 0) / 1e9) s" }
+            if let found = packet.problem {
+                problem = problem ?? "\(found), at \(Double(packet.time ?? 0) / 1e9) s"
+            } else if packet.isKeyframe, let damage = problem.take() {
+                remarks.endDamage(damage)
+            }
+            remarks.note(packet, isDamaged: problem != nil)
             guard problem == nil else { continue }
             let bytes = reader.bytes
             var scanner = NALUnitScanner()
@@ -32,11 +38,50 @@ final class ContainerStream: PictureStream {
                 try assembler.add(bytes.span.bytes.extracting(unit.bytes), at: 0, time: packet.time, body)
             }
         }
-        brokenEnd = problem
+        (self.remarks, brokenEnd) = (remarks.sentences(leftOut: reader.leftOut), problem)
         try assembler.finish(body)
     }
 
     private func next() throws(RemuxError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch { throw .input(error) }
+    }
+
+    /// What there is to say of a container's pictures.
+    private struct Remarks {
+        private var hiddenCount = 0
+        private var skippedCount = 0
+        private var damagedCount = 0
+        private var damagedPlaces = 0
+        private var firstDamage: String?
+
+        mutating func note(_ packet: ContainerReader.Packet, isDamaged: Bool) {
+            if isDamaged { skippedCount += 1 } else if packet.isHidden { hiddenCount += 1 }
+        }
+
+        /// The next keyframe is there.
+        mutating func endDamage(_ problem: String) {
+            damagedCount += skippedCount
+            damagedPlaces += 1
+            firstDamage = firstDamage ?? problem
+            skippedCount = 0
+        }
+
+        func sentences(leftOut: [String]) -> [String] {
+            var sentences: [String] = []
+            if !leftOut.isEmpty {
+                sentences.append(
+                    "pictures alone are taken over; left out: \(leftOut.joined(separator: ", "))")
+            }
+            if hiddenCount > 0 {
+                sentences.append("pictures that an edit list hides, and that are taken over: \(hiddenCount)")
+            }
+            if let firstDamage {
+                let place = damagedPlaces == 1 ? "" : ", in \(damagedPlaces) places"
+                sentences.append(
+                    "pictures left out because of damage, up to the next keyframe: \(damagedCount)\(place); \(firstDamage)"
+                )
+            }
+            return sentences
+        }
     }
 }

@@ -20,6 +20,8 @@ protocol PictureStream: AnyObject {
     var hasTimes: Bool { get }
     /// What is at its end and cannot be read, in words, once it was read through; nil where nothing is.
     var brokenEnd: String? { get }
+    /// What else is not taken over as it is, in words, once it was read through.
+    var remarks: [String] { get }
 
     /// Reads the recording from its beginning.
     /// - Parameters:
@@ -32,6 +34,9 @@ protocol PictureStream: AnyObject {
 }
 
 extension PictureStream {
+    /// A raw stream is taken over as it is.
+    var remarks: [String] { [] }
+
     func forEachPicture(_ body: (StreamPicture?) throws(RemuxError) -> Void) throws(RemuxError) {
         try forEachPicture(isOver: { false }, body)
     }

@@ -35,6 +35,8 @@ public final class Remux {
     public let description: StreamDescription
     /// What is at the recording's end and cannot be read, in words, and is left out; nil where nothing is.
     public let brokenEnd: String?
+    /// What else is not taken over as it is, in words.
+    public let remarks: [String]
     /// Where the recording is cut; nil where all of it is wanted.
     public let cut: RemuxCut?
 
@@ -53,7 +55,7 @@ public final class Remux {
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
         let survey = try StreamSurvey(of: stream)
-        brokenEnd = stream.brokenEnd
+        (brokenEnd, remarks) = (stream.brokenEnd, stream.remarks)
         undecodableCount = survey.undecodableCount
         var description = survey.description
         description.frameRate = companions.frameRate ?? description.frameRate

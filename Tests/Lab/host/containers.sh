@@ -251,7 +251,10 @@ ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:
 for way in zeros length; do
     spoil $way whole.mp4 spoilt.mp4 40
     plays_spoilt "spoilt: $way" spoilt.mp4 90
-    refuses "spoilt: $way: remux" 65 'at 1\.3' remux spoilt.mp4 spoilt.mkv
+    # Picture 40 is damaged: up to the keyframe at 60 nothing can be shown of what refers to it.
+    records "spoilt: $way: remux" remux --overwrite spoilt.mp4 spoilt.mkv &&
+        says "spoilt: $way: remux says what is left out" 'pictures left out because of damage, up to the next keyframe: 20; .*at 1\.3' &&
+        check "spoilt: $way: remux keeps the rest" counts spoilt.mkv 70 && check "spoilt: $way: which is sound" ffmpeg -nostdin -v error -xerror -i spoilt.mkv -f null -
     refuses "spoilt: $way: inspect --check" 1 'offset [0-9]+: ' inspect --check spoilt.mp4
     check "spoilt: $way: inspect" grep -q 'offset' <("$CAMREC" inspect spoilt.mp4 2>&1)
 done
@@ -269,6 +272,12 @@ records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "p
 # Files that are no such recordings
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
+ffmpeg -nostdin -v error -y -ss 0.5 -i whole.mp4 -c copy edited.mp4
+records "again: a film whose beginning is hidden" remux --overwrite edited.mp4 part.mkv &&
+    says "again: says that it is taken over" 'edited\.mp4: pictures that an edit list hides, and that are taken over: 15'
+ffmpeg -nostdin -v error -y -i sound.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4
+records "again: a film with sound that is turned" remux --overwrite turned.mp4 part.mkv &&
+    says "again: says that neither is taken over" 'turned\.mp4: pictures alone are taken over; left out: sound, a turn by 90 degrees to the left'
 ffmpeg -nostdin -v error -y -i again.mkv -i again.mp4 -map 0 -map 1 -c copy two.mkv
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2 -t 1 -c:v mpeg4 other.mp4
 truncate -s 1T endless.mkv && head -c 3000 again.mkv | dd of=endless.mkv conv=notrunc status=none
