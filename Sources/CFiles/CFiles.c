@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // statx, O_PATH, O_TMPFILE
+#define _GNU_SOURCE // statx, O_PATH, O_TMPFILE, F_OFD_SETLK
 #include "CFiles.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
 
@@ -24,6 +25,13 @@ int files_open_path(int folder, const char *name, int flags) {
 }
 
 int files_open_unnamed(int folder, mode_t mode) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
+
+int files_is_locked_elsewhere(int descriptor) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return 0;
+    // A lock for reading keeps nobody from writing: anybody who may read can take it.
+    return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+}
 
 int files_is_process_folder(int folder) {
     struct statfs status;

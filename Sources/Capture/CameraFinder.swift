@@ -122,9 +122,11 @@ public final class CameraFinder: Sendable {
             && Self.isPlace(machine.place(path), former.place)
     }
 
-    /// Without sysfs the bus position has to do.
+    /// Without sysfs the bus position has to do. Another of the same model, in the same port, has another serial
+    /// number, if any.
     private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
+        if let serial = found.unit?.serial, let former = place.unit?.serial, serial != former { return false }
         return found.interface == place.interface && found.index == place.index
     }
 

@@ -75,12 +75,11 @@ extension OutputFile {
         if isLockedElsewhere(opened) { throw OutputError(.inUse, output: path) }
     }
 
-    /// Takes a plain file's lock for as long as it is open: two who write one file would destroy each other's.
-    /// - Returns: true where another has it; not where the file system knows no locks.
+    /// Takes a plain file's lock for as long as it is open.
     private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+        return WriteLock.isTakenElsewhere(descriptor)
     }
 }
 

@@ -26,7 +26,7 @@ enum SourceChoice: ExplainedArgument {
             self = .listener(address)
         } else if argument == FileSink.standardOutput {
             self = .standardInput
-        } else if argument.isEmpty {
+        } else if argument.isEmpty || argument.contains("://") {
             return nil
         } else {
             self = .file(argument)

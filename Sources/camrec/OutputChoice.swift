@@ -49,6 +49,8 @@ struct OutputChoice {
 
     /// - Parameter codec: nil for what the name says; H.264 where it says nothing.
     init(path: String, codec: Codec?) {
+        // Under its other name it may be a file of the shell's, which is there already.
+        let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         self.path = path
         if let address = SocketAddress(url: path, scheme: Self.scheme) {
             (form, self.codec, isMisnamed) = (.live(.connecting(address)), codec ?? .h264, false)

@@ -113,6 +113,18 @@ import Testing
         #expect(try moved(from: former, to: webcam(port: "/sys/2-2", serial: "a")) == .success("usb-2.2"))
     }
 
+    @Test("another one in the same port, with a serial number of its own, is not taken for it")
+    func otherInPort() throws {
+        machine.devices["/dev/video0"] = ScriptedDevice()
+        machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
+        let stream = try open().stream
+        let finder = finder(stream.identity, link: nil)
+        machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "b")
+        #expect(throws: CaptureError.self) { try finder.open(continuing: stream.format) }
+        machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
+        #expect(try finder.open(continuing: stream.format).identity.bus == stream.identity.bus)
+    }
+
     @Test("a camera of the same model is not taken for it", arguments: [nil, "b"])
     func sameModel(serial: String?) throws {
         let gone = CaptureError(.notFound, device: "/dev/video0")

@@ -106,6 +106,19 @@ import Threading
         #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
     }
 
+    @Test("who may only read a file does not keep it from being written, whatever the lock")
+    func lockOfReader() throws {
+        folder.write("out.h264", [1, 2, 3])
+        let reader = open(folder.path("out.h264"), O_RDONLY | O_CLOEXEC)
+        defer { close(reader) }
+        #expect(flock(reader, LOCK_EX | LOCK_NB) == 0)
+        #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_RDLCK), Int16(SEEK_SET))
+        #expect(fcntl(reader, F_SETLK, &lock) == 0)
+        #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
+    }
+
     @Test("a file that is removed meanwhile is told, with the next access unit or at the end")
     func removedMeanwhile() throws {
         let (written, ended) = (try sink("written.h264"), try sink("ended.h264"))

@@ -1,10 +1,14 @@
 import Capture
 import Glibc
+import Threading
 
 /// Which device nodes this process may open, and what to do where it may not.
 struct Doors {
     let user: User
     let surroundings: Surroundings
+
+    /// Seconds.
+    private static let patience = 10
 
     /// What every message of a refusal begins with.
     static let refusal = "permission denied"
@@ -15,13 +19,16 @@ struct Doors {
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {
-        let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor < 0 else {
+        // A driver may hang already where its node is opened, as it wakes its GPU: who asks it more finds that, too.
+        let code = WatchedThread().run(patience: Self.patience) {
+            let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+            if descriptor < 0 { return errno }
             close(descriptor)
-            return nil
+            return 0
         }
+        guard let code, code != 0 else { return nil }
         return refusal(
-            errno, of: node, owningGroup: DeviceNode.owningGroup(of: node), class: deviceClass, module: module
+            code, of: node, owningGroup: DeviceNode.owningGroup(of: node), class: deviceClass, module: module
         )
     }
 

@@ -37,9 +37,11 @@ struct EncoderCheck {
             return Finding(.encoders, .fine, node, "encodes \(codecs): \(entry.driver)")
         }
         return Finding(
-            .encoders, .broken, node, problem,
+            .encoders, .broken, node, entry.hangs ? "its driver does not answer" : problem,
             // One that hangs is there.
-            remedy: entry.hangs ? nil : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
+            remedy: entry.hangs
+                ? "restart the machine, or leave it out: --encoder software"
+                : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
     }
 
     /// Where there is no render node at all.

@@ -188,7 +188,8 @@ final class Receiver {
         }
         statistics.left = elapsed
         statistics.departure = departure
-        statistics.unconfirmedBytes = socket.unconfirmedByteCount
+        // A UNIX socket counts the memory that it takes, which is more.
+        statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
         guard departure == .ended else { return }
         socket.shutDownWriting()
         socket.discardReceived()

@@ -43,6 +43,8 @@ refuses "output: rtsp://" 64 'does not send by rtsp; use tcp://HOST:PORT' "${sma
 mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
 check "output: /dev/stdout" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
+check "output: /dev/stdout where that is a file" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout >redirected.h264"
+check "output: what the file got" is_sound redirected.h264 --frames 5
 day=$(date +%F)
 refuses "a date: a folder ahead of it is not made" 73 'no such folder; make it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
 refuses "a date: nor where there are segments" 73 'no such folder; make it first' "${small[@]}" --frames 5 --segment 2f 'dated/%F/a.h264'

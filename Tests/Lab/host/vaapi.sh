@@ -357,6 +357,14 @@ hangs 0 --device test --frames 30 --overwrite --encoder vaapi out.h265
 hangs 1 devices
 hangs 2 doctor
 wait
+# A kernel driver wakes a GPU where its node is opened.
+cc -shared -fPIC -O2 -Wall -Wextra -o door.so "$LAB/host/door.c"
+behind_door() { "${launcher[@]}" sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec timeout --kill-after=5 60 "$@"' "$work/door.so" "$CAMREC" "$@"; }
+for command in doctor devices; do (behind_door $command >door.$command 2>&1 || true) & done
+wait
+for command in doctor devices; do
+    check "$driver: stuck where its node is opened: $command ends, and says so" grep -q "renderD128: its driver does not answer" door.$command
+done
 check "$driver: stuck, no other encoder" test "$(cat stuck0/status)" = 69
 check "$driver: stuck, no other encoder: nothing was made" test ! -e stuck0/out.h265
 check "$driver: stuck: devices ends" test "$(cat stuck1/status)" = 0
