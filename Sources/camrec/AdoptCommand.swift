@@ -26,26 +26,35 @@ struct AdoptCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: false, isVerbose: false)
+        var failure: ExitStatus?
         for folder in folders {
-            let result: SegmentAdoption.Result
-            do throws(OutputError) {
-                result = try SegmentAdoption.adopt(in: folder)
-            } catch { throw fail(error, folder, on: console) }
-            guard result.journals > 0 else {
-                console.fail(
-                    "\(folder): no journal of recordings in it; name the folder that --keep or --min-free was used in"
-                )
-                throw ExitStatus.noDevice
-            }
-            try Printout.write(lines: text(folder, result))
+            do throws(ExitStatus) {
+                try adopt(folder, console)
+            } catch { failure = failure ?? error }
         }
+        if let failure { throw failure }
+    }
+
+    private func adopt(_ folder: String, _ console: Console) throws(ExitStatus) {
+        let result: SegmentAdoption.Result
+        do throws(OutputError) {
+            result = try SegmentAdoption.adopt(in: folder)
+        } catch { throw fail(error, folder, on: console) }
+        guard result.journals > 0 else {
+            console.fail(
+                "\(folder): no journal of recordings in it; name the folder that --keep or --min-free was used in"
+            )
+            throw .noDevice
+        }
+        try Printout.write(lines: text(folder, result))
     }
 
     private func text(_ folder: String, _ result: SegmentAdoption.Result) -> String {
         "\(folder): recordings taken over: \(result.adopted)"
             + (result.left == 0 ? "" : "; left alone, because their sizes are others: \(result.left)")
             + (result.missing == 0
-                ? "" : "; not there: \(result.missing) (run this again once they are copied)")
+                ? ""
+                : "; not there: \(result.missing) (removed since; or not copied yet: then run this again)")
     }
 
     private func fail(_ error: OutputError, _ folder: String, on console: Console) -> ExitStatus {

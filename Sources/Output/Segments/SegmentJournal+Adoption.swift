@@ -62,6 +62,8 @@ public enum SegmentAdoption {
         for name in Folder.names(in: folder).sorted()
         where name.hasPrefix(".") && name.hasSuffix(SegmentJournal.suffix) {
             let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            // A folder or a link of that name is somebody else's.
+            guard FileFacts(path: path)?.isRegular == true else { continue }
             let journal = try SegmentJournal(
                 path: path, names: [SegmentNames("\(folder)/*", expandsTime: false)], keepsMissing: true)
             let adoption = try journal.adopt()
