@@ -78,6 +78,12 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
+    /// Where earlier runs recorded by the same patterns, and how much of that stays.
+    var retentionPlans: [SegmentedSink.Plan] {
+        guard segments.isSegmented else { return [] }
+        return choices.filter(\.isFile).map { segments.plan(path: $0.path, timestamps: $0.timestamps) }
+    }
+
     /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
     /// lie beside its segments. Receivers get what the first file is, so that one encoder does for both.
     var choices: [OutputChoice] {

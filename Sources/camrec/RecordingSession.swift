@@ -165,7 +165,7 @@ struct RecordingSession {
             busy: (command.source.wait ?? .none).deadline(from: start),
             absent: deviceTimeout(usually: .none).deadline(from: start)
         )
-        var isFirst = true
+        var caretakers: [SegmentCaretaker]?
         while true {
             do throws(CaptureError) {
                 return try CaptureSource.open(
@@ -174,9 +174,10 @@ struct RecordingSession {
                 guard error.isBusy || error.isAbsence, deadline?.isOver != true,
                     MonotonicTime.now() < (error.isBusy ? limits.busy : limits.absent) ?? .max
                 else { throw .capture(error) }
-                if isFirst { tellWait(error, service) }
+                if caretakers == nil { tellWait(error, service) }
                 service.wait("waiting for the camera: \(error)")
-                isFirst = false
+                caretakers = caretakers ?? command.retentionPlans.compactMap { SegmentCaretaker($0) }
+                for event in caretakers?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
                 // A signal ends the process while nothing is recorded: there is nothing else to wait for.
                 poll(nil, 0, error.isBusy ? Self.busyInterval : Self.cameraInterval)
             }

@@ -209,6 +209,27 @@ import Testing
         #expect(folder.names() == ["a-4.h264"])
     }
 
+    @Test("age holds ahead of a recording, too, every ten seconds, and nothing is made where there was none")
+    func caretaker() throws {
+        var plan = SegmentedSink.Plan(names: names(), length: .frames(10))
+        plan.retention.age = 3600
+        #expect(SegmentCaretaker(plan) == nil)
+        #expect(access(folder.path(".a.h264.camrec"), F_OK) != 0)
+        try record(["a.h264", "a-1.h264"])
+        var (seconds, wall) = (0, time(nil))
+        let clock = SegmentClock(wall: { wall }, monotonic: { Int64(seconds) * 1_000_000_000 })
+        let caretaker = try #require(SegmentCaretaker(plan, clock: clock))
+        #expect(caretaker.maintain() == [])
+        wall += 3700
+        seconds = 9
+        #expect(caretaker.maintain() == [])
+        seconds = 10
+        #expect(caretaker.maintain().count == 2)
+        #expect(folder.names().isEmpty)
+        plan.retention = SegmentRetention()
+        #expect(SegmentCaretaker(plan) == nil, "there is no limit")
+    }
+
     @Test("all that has grown too old since the last time goes")
     func manyByTime() throws {
         try record((0..<8).map { "a-\($0).h264" })

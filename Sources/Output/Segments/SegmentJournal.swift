@@ -63,13 +63,16 @@ final class SegmentJournal {
     /// Opens the journal of a pattern, or begins it.
     /// - Parameter names: those of the segments, and those of their timestamps where there are any.
     convenience init(names: [SegmentNames]) throws(OutputError) {
-        let folder = names[0].folder
-        let rest = names[0].pattern.dropFirst(
-            folder == "." && !names[0].pattern.hasPrefix("./") ? 0 : folder.count)
-        try self.init(
-            path:
-                "\(folder)/.\(rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined())\(Self.suffix)",
-            names: names)
+        try self.init(path: Self.path(for: names[0]), names: names)
+    }
+
+    /// Where the journal of a pattern is.
+    static func path(for names: SegmentNames) -> String {
+        let folder = names.folder
+        let rest = names.pattern.dropFirst(
+            folder == "." && !names.pattern.hasPrefix("./") ? 0 : folder.count)
+        let name = rest.drop { $0 == "/" }.map { $0 == "/" ? "_" : String($0) }.joined()
+        return "\(folder)/.\(name)\(suffix)"
     }
 
     /// Opens a journal that is there, whatever its pattern is, or begins it.

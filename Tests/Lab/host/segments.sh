@@ -100,6 +100,12 @@ check "keep: the report counts what went" report keep.json 'outputs[0].segments.
 cp keep/rec-*-9.h264 copy.h264 && mv copy.h264 "keep/rec-$(date +%Y)-7.h264" && ln -sf film.h264 "keep/rec-$(date +%Y)-8.h264"
 records "keep: other files in the place of its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
 check "keep: they stay" test -e "keep/rec-$(date +%Y)-7.h264" -a -e keep/film.h264 -a ! -e "keep/rec-$(date +%Y)-9.h264"
+# Age holds while the camera is waited for.
+mkdir aged && "$CAMREC" "${small[@]}" --frames 90 --segment 30f --keep 50 'aged/a.h264' 2>/dev/null
+timeout 60 "$CAMREC" --device /dev/none --segment 30f --keep 1s aged/a.h264 2>/dev/null &
+recorder=$!
+check "keep: what is too old goes while the camera is not there" await 30 sh -c '[ -z "$(ls aged)" ]'
+kill $recorder && wait $recorder || true
 refuses "keep: without segments" 64 '--keep' "${small[@]}" --frames 10 --keep 3 out.h264
 refuses "segments: no file" 64 'need an output that is a file' "${small[@]}" --frames 10 --segment 100f -
 refuses "segments: a length of nothing" 64 'segment' "${small[@]}" --frames 10 --segment 0f out.h264
