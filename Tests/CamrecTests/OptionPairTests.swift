@@ -340,6 +340,18 @@ import Testing
         #expect(!warning.contains("bit/s") && warning.hasSuffix("give less, or a --bitrate"))
     }
 
+    @Test(
+        "a size says when keyframes are far apart, also where the rate is not known",
+        arguments: [SegmentAdvice.Rate.unknown, .atMost(4e6)])
+    func sizeOfUnknownRate(rate: SegmentAdvice.Rate) throws {
+        #expect(try advice("--segment", "8k", rate: rate, keyframes: 2).warnings.isEmpty)
+        #expect(
+            try advice("--segment", "8k", rate: rate, keyframes: 33).warnings == [
+                "--segment: a file ends with the first keyframe behind its size, and these are 33 s apart; lower "
+                    + "--keyframe-interval"
+            ])
+    }
+
     @Test("the rate is what the encoder holds to, not a guess")
     func rates() {
         #expect(SegmentAdvice.Rate(.constantBitRate(rate: 9, window: 1)) == .average(9))

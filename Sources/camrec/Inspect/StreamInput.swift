@@ -77,7 +77,9 @@ final class StreamInput {
     private static func openFailure(_ path: String, _ code: Int32) -> Failure {
         let cause = String(cString: strerror(code))
         return switch code {
-        case ENOENT, ENOTDIR: Failure(message: "\(path): no such file; check its name", status: .noDevice)
+        case ENOENT, ENOTDIR:
+            Failure(
+                message: InputError(.notOpened(errno: ENOENT), input: path).description, status: .noDevice)
         case EACCES, EPERM:
             Failure(message: "\(path): \(cause); check the file's permissions", status: .noPermission)
         default: Failure(message: "cannot open \(path): \(cause)", status: .noDevice)

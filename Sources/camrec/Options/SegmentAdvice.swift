@@ -72,8 +72,12 @@ struct SegmentAdvice {
     }
 
     private var ofSize: String? {
-        guard case .bytes(let bytes) = segments.segment?.length, case .average(let rate) = rate else {
-            return nil
+        guard case .bytes(let bytes) = segments.segment?.length else { return nil }
+        guard case .average(let rate) = rate else {
+            guard keyframeDistance > Self.longDistance else { return nil }
+            return
+                "--segment: a file ends with the first keyframe behind its size, and these are "
+                + "\(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
         }
         let least = rate * keyframeDistance / 8
         guard Double(bytes) < least else { return nil }
@@ -81,6 +85,9 @@ struct SegmentAdvice {
             "--segment: files become some \(Self.megabytes(least)): each begins with a keyframe, and these are "
             + "\(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
     }
+
+    /// Seconds from a keyframe to the next that few expect.
+    private static let longDistance = 10.0
 
     /// Seconds that fit into a ring's memory.
     private static func heldSeconds(at bitRate: Double) -> Double {
