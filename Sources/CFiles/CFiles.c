@@ -25,11 +25,11 @@ int files_open_path(int folder, const char *name, int flags) {
 
 int files_open_unnamed(int folder, mode_t mode) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
-int files_is_locked_elsewhere(int descriptor) {
+int files_lock_for_writing(int descriptor) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return 0;
-    // A lock for reading keeps nobody from writing: anybody who may read can take it.
-    return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+    if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return 1;
+    // Any reader can take a read lock, so only a write lock counts.
+    return fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_WRLCK;
 }
 
 int files_is_process_folder(int folder) {

@@ -122,8 +122,8 @@ public final class CameraFinder: Sendable {
             && Self.isPlace(machine.place(path), former.place)
     }
 
-    /// Without sysfs the bus position has to do. Another of the same model, in the same port, has another serial
-    /// number, if any.
+    /// Without sysfs the bus position has to do. A different serial number means a different camera of the same model
+    /// in that port.
     private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
         if let serial = found.unit?.serial, let former = place.unit?.serial, serial != former { return false }

@@ -188,8 +188,8 @@ public final class CameraStream: CaptureStream {
             throw device.error(.driverMisbehaved("it gave buffer \(index) of \(pool.count)"))
         }
         guard queued & 1 << UInt32(index) != 0 else {
-            // v4l2loopback hands its buffers out in turn, whoever has them: as with any driver that is short of
-            // buffers a frame is lost, which the next number tells.
+            // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
+            // the gap in the sequence numbers counts it.
             try endSilence()
             waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
             return nil
@@ -221,9 +221,10 @@ public final class CameraStream: CaptureStream {
         }
     }
 
-    /// Drivers count from 0 when the stream starts, so what comes before the first frame was lost. But numbers that
-    /// go back, or go ahead by more than the time explains, are no loss: the driver began its count anew, or goes on
-    /// counting between streams (v4l2loopback does both).
+    /// Counts the frames that the driver dropped ahead of this one.
+    ///
+    /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead than the
+    /// elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting between streams.
     private func countGap(before sequence: UInt32) {
         let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
         let now = device.calls.now()

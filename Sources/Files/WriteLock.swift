@@ -1,12 +1,10 @@
 import CFiles
 
-/// The lock of whoever writes a file.
+/// A lock that keeps two writers from destroying each other's file.
 public enum WriteLock {
-    /// Takes it for as long as the file is open: two who write one file would destroy each other's. Only who may write
-    /// the file can have it.
+    /// Locks an open file for writing, until the descriptor is closed. Only a process that can write the file can hold
+    /// this lock, so a reader cannot block a writer.
     /// - Parameter descriptor: open for writing.
-    /// - Returns: true where another has it; not where the file system knows no locks.
-    public static func isTakenElsewhere(_ descriptor: Int32) -> Bool {
-        files_is_locked_elsewhere(descriptor) != 0
-    }
+    /// - Returns: false if another writer holds the lock; true also if the file system does not support locks.
+    public static func acquire(_ descriptor: Int32) -> Bool { files_lock_for_writing(descriptor) != 0 }
 }

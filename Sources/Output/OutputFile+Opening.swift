@@ -79,7 +79,7 @@ extension OutputFile {
     private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return WriteLock.isTakenElsewhere(descriptor)
+        return !WriteLock.acquire(descriptor)
     }
 }
 

@@ -33,8 +33,8 @@ public protocol PacketSink: AnyObject {
     /// Ends the output. Nothing more is written.
     func finish() throws(OutputError)
 
-    /// What was written without an error and is lost all the same, because what came after it failed: a container keeps
-    /// its pictures in pieces. Each is told once.
+    /// Returns the access units that were written without an error and lost later, and forgets them: a container stores
+    /// pictures in pieces, and an error discards the piece being written.
     func takeRetracted() -> WrittenUnits
 }
 

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the process has done so far: with it one that works is told from one that waits.
+/// The work a process has done so far. Two of these tell whether it was working or waiting in between.
 struct ProcessActivity {
-    /// Nanoseconds of processors, of all threads.
+    /// Nanoseconds of processor time, of all threads.
     let processorTime: Int64
     /// Pages that had to be read from a disk (getrusage(2)), as those of a library that is loaded.
     let majorFaults: Int
@@ -16,8 +16,8 @@ struct ProcessActivity {
         return Self(processorTime: microseconds * 1000, majorFaults: usage.ru_majflt)
     }
 
-    /// Whether it worked for a twentieth of the time at least, or read pages: a camera's pictures that are thrown
-    /// away meanwhile, and a driver that looks again and again whether its GPU answers, take less.
+    /// Whether the process used at least a twentieth of a processor, or read pages from disk. Discarding a camera's
+    /// frames, or polling a GPU that does not answer, takes less.
     /// - Parameter tick: nanoseconds between the two.
     func wasBusy(since earlier: Self, tick: Int64) -> Bool {
         processorTime - earlier.processorTime >= tick / 20 || majorFaults > earlier.majorFaults

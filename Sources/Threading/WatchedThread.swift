@@ -20,10 +20,10 @@ public final class WatchedThread: Sendable {
 
     /// Makes a call and waits for it. A call within a call runs at once.
     /// - Parameters:
-    ///   - patience: ticks in a row in which the process may stand still. One in which it was busy begins the count
-    ///     anew, until six times as many have gone: a slow machine takes long to load a driver, and a driver's own
-    ///     threads compile while the call waits for them. Ticks are counted, and not time: a process that was
-    ///     stopped, or a machine that was suspended, has done nothing meanwhile.
+    ///   - patience: how many ticks in a row the process may be idle. A busy tick resets the count, up to six times
+    ///     `patience` in total: slow machines take long to load a driver, whose own threads may compile shaders while
+    ///     the call waits for them. It counts ticks instead of time, because a stopped process or a suspended
+    ///     machine does no work.
     ///   - tick: nanoseconds.
     ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
     /// - Returns: nil where the call did not return in time, or an earlier one never did.

@@ -171,6 +171,10 @@ remuxes() { # RAW TIMES: put into a container, each of the stream's pictures is 
 stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
 pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
+# camplay's report: every access unit ended in one of the counts.
+play_report() { # FILE CONDITION...
+    report "$@" 'pictures.received == pictures.decoded + pictures.secondFields + pictures.beforeFirstKeyframe + pictures.frozen + pictures.skipped + pictures.lost + pictures.withheld + pictures.unplayed'
+}
 container() { "$PYTHON" "$LAB/verify/container.py" "$@"; }
 rate() { "$PYTHON" "$LAB/verify/rate.py" "$@"; }
 stepwise() { "$PYTHON" "$LAB/verify/stepwise.py" "$@"; }

@@ -129,7 +129,7 @@ import Testing
         deinit { gate.release() }
     }
 
-    /// Holds up whoever passes until it is open.
+    /// Blocks callers of `pass` until it is open.
     private final class Gate: @unchecked Sendable {
         // Safe to share: all of it is touched with the lock held.
         private let monitor = Monitor()

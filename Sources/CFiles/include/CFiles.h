@@ -23,9 +23,9 @@ int files_open_path(int folder, const char *name, int flags);
 // Makes a file without a name in an open folder (O_TMPFILE), for reading and writing. A descriptor, or -1 with errno.
 int files_open_unnamed(int folder, mode_t mode);
 
-// Takes the write lock of a file that is open for writing, which ends when that is closed (F_OFD_SETLK). Only who may
-// write the file can have it. Whether another has it; 0 also where the file system knows no locks.
-int files_is_locked_elsewhere(int descriptor);
+// Locks a file that is open for writing until that descriptor is closed (F_OFD_SETLK). 0 if another writer holds the
+// lock; 1 also if the file system does not support locks.
+int files_lock_for_writing(int descriptor);
 
 // Whether an open folder is procfs'.
 int files_is_process_folder(int folder);

@@ -21,7 +21,7 @@ final class ContainerStream: PictureStream {
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
         var remarks = Remarks()
-        // What is damaged is left out with all that may refer to it.
+        // A damaged picture is left out with everything that may refer to it, up to the next keyframe.
         var problem: String?
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
         while !isOver(), let packet = try next() {
@@ -38,7 +38,8 @@ final class ContainerStream: PictureStream {
                 try assembler.add(bytes.span.bytes.extracting(unit.bytes), at: 0, time: packet.time, body)
             }
         }
-        (self.remarks, brokenEnd) = (remarks.sentences(leftOut: reader.leftOut), problem)
+        self.remarks = remarks.sentences(leftOut: reader.leftOut)
+        brokenEnd = problem.map { "pictures: \(remarks.skippedCount); \($0)" }
         try assembler.finish(body)
     }
 
@@ -49,7 +50,8 @@ final class ContainerStream: PictureStream {
     /// What there is to say of a container's pictures.
     private struct Remarks {
         private var hiddenCount = 0
-        private var skippedCount = 0
+        /// Since the latest damage that no keyframe has followed.
+        private(set) var skippedCount = 0
         private var damagedCount = 0
         private var damagedPlaces = 0
         private var firstDamage: String?
@@ -58,7 +60,7 @@ final class ContainerStream: PictureStream {
             if isDamaged { skippedCount += 1 } else if packet.isHidden { hiddenCount += 1 }
         }
 
-        /// The next keyframe is there.
+        /// A keyframe ends the damage.
         mutating func endDamage(_ problem: String) {
             damagedCount += skippedCount
             damagedPlaces += 1

@@ -1,7 +1,6 @@
 import Files
 
-/// Keeps the limits of segments while there is nothing to record yet: a camera that is waited for may stay away for
-/// weeks. Used by one thread.
+/// Enforces the limits on segments before recording starts: camrec may wait weeks for a camera. Used by one thread.
 public final class SegmentCaretaker {
     private let keeper: SegmentKeeper
     private let volume: Volume
@@ -9,13 +8,14 @@ public final class SegmentCaretaker {
     private let interval: Int64
     private var next: Int64
 
-    /// Looks after what an earlier run recorded by the same plan; no other recorder can while it does.
+    /// Takes charge of the segments that earlier runs recorded with the same plan. Other recorders cannot use them
+    /// until this is released.
     ///
-    /// Nil where there is nothing to look after. That something keeps it from that is told when recording begins.
+    /// Nil if there are no such segments, or they cannot be managed now: recording reports the cause when it starts.
     public init?(_ plan: SegmentedSink.Plan, clock: SegmentClock = .system) {
         let names = [plan.names] + [plan.timestamps].compactMap { $0 }
         let volume = Volume(folder: plan.names.folder)
-        // Nothing is made before there is something to record.
+        // No files are created before recording starts, so the journal has to exist already.
         guard let interval = plan.retention.maintenanceInterval,
             FileFacts(path: SegmentJournal.path(for: plan.names))?.isRegular == true,
             let keeper = try? SegmentKeeper(plan.retention, names: names, space: { volume.space })
@@ -24,8 +24,8 @@ public final class SegmentCaretaker {
         next = clock.monotonic()
     }
 
-    /// Removes what the limits say, where it is time to look again.
-    /// - Returns: what happened.
+    /// Removes segments that exceed the limits, if the next check is due.
+    /// - Returns: a `removed` event for each.
     public func maintain() -> [SegmentEvent] {
         guard clock.monotonic() >= next, !volume.isGone else { return [] }
         next = clock.monotonic() + interval

@@ -238,10 +238,9 @@ done
 
 # What is missing is told, and counted.
 spoil() { "$PYTHON" "$LAB/verify/spoil.py" "$@"; }
-adds_up=(report play.json 'pictures.received == pictures.decoded + pictures.secondFields + pictures.beforeFirstKeyframe + pictures.frozen + pictures.skipped + pictures.lost + pictures.withheld + pictures.unplayed')
 plays_spoilt() { # NAME FILE RECEIVED
     "$CAMPLAY" --no-window --overwrite --report play.json "$2" 2>/dev/null || true
-    check "$1: camplay counts a loss" "${adds_up[@]}" 'losses == 1' "pictures.received == $3"
+    check "$1: camplay counts a loss" play_report play.json 'losses == 1' "pictures.received == $3"
 }
 "$CAMREC" --device test --no-pace --size 320x240 --frames 90 --keyframe-interval 30 --encoder software --overwrite whole.h264 2>/dev/null
 "$CAMREC" remux --overwrite whole.h264 whole.mp4 2>/dev/null

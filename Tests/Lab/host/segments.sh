@@ -143,7 +143,7 @@ if [ "$(id -u)" = 0 ]; then
     # A container loses what it had not ended: the report counts what is in the file.
     counts_file() { # FORMAT
         local status=0 count
-        "$CAMREC" "${small[@]}" --frames 3000 --qp 4 --report "full-$1.json" "disk/a.$1" 2>stderr || status=$?
+        camrec "${small[@]}" --frames 3000 --qp 4 --report "full-$1.json" "disk/a.$1" || status=$?
         count=$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "disk/a.$1" | head -n 1)
         [ $status = 74 ] && error_names stderr 'disk is full' && report "full-$1.json" "outputs[0].written == $count" 'outputs[0].lost > 0'
     }
@@ -154,7 +154,7 @@ if [ "$(id -u)" = 0 ]; then
     # Old segments make room, at once or beforehand.
     makes_room() {
         local status=0
-        "$CAMREC" "${small[@]}" --frames 3000 --qp 4 --segment 30f --keep 100 --report room.json disk/b.h264 || status=$?
+        camrec "${small[@]}" --frames 3000 --qp 4 --segment 30f --keep 100 --report room.json disk/b.h264 || status=$?
         [ $status = 74 ] && error_names stderr 'disk is full' &&
             report room.json 'outputs[0].segments.removed > 5' '0 < outputs[0].lost < 90' 'outputs[0].written + outputs[0].lost == 3000'
     }
