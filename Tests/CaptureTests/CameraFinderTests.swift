@@ -117,10 +117,12 @@ import Testing
     func otherInPort() throws {
         machine.devices["/dev/video0"] = ScriptedDevice()
         machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
-        let stream = try open().stream
-        let finder = finder(stream.identity, link: nil)
+        let (stream, finder) = try open()
+        stream.releaseDevice()
         machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "b")
-        #expect(throws: CaptureError.self) { try finder.open(continuing: stream.format) }
+        #expect(throws: CaptureError(.notFound, device: "/dev/video0")) {
+            try finder.open(continuing: stream.format)
+        }
         machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
         #expect(try finder.open(continuing: stream.format).identity.bus == stream.identity.bus)
     }

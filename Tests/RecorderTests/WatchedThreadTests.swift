@@ -120,7 +120,7 @@ import Testing
         gate.open()
         // The thread holds on to its value: it neither returns nor ends.
         gate.waitUntilPassed()
-        #expect(!gate.isReleased)
+        #expect(!gate.isReleased(within: 100_000_000))
     }
 
     private final class Value {
@@ -138,6 +138,15 @@ import Testing
         func open() { set { isOpen = true } }
         func release() { set { released = true } }
         var isReleased: Bool { monitor.withLock { released } }
+
+        /// - Parameter duration: nanoseconds.
+        func isReleased(within duration: Int64) -> Bool {
+            let end = MonotonicTime.now() + duration
+            return monitor.withLock {
+                while !released, MonotonicTime.now() < end { monitor.wait(until: end) }
+                return released
+            }
+        }
 
         func pass() {
             monitor.withLock {
