@@ -20,6 +20,9 @@ public struct AccessUnitDetector: Sendable {
 
     /// The parameter sets in force, as far as they could be read.
     public private(set) var parameterSets: StreamParameterSets
+    /// Why the unit fed last, a parameter set, was not taken over: it leaves the one before in force. `nil` of any
+    /// other unit.
+    public private(set) var parameterSetError: SyntaxError?
     /// Whether the picture of the current access unit is the second field of the frame whose first field the
     /// access unit before held (H.264, 3.30: a complementary field pair). False until its first slice is fed.
     ///
@@ -42,8 +45,12 @@ public struct AccessUnitDetector: Sendable {
     /// Takes the next NAL unit of the stream, given without start code, and says where it stands.
     public mutating func next(_ nalUnit: RawSpan) -> Boundary {
         let boundary = place(nalUnit)
-        // A parameter set that can't be read leaves the one before in force.
-        _ = try? parameterSets.insert(nalUnit)
+        parameterSetError = nil
+        do throws(SyntaxError) {
+            try parameterSets.insert(nalUnit)
+        } catch {
+            parameterSetError = error
+        }
         return boundary
     }
 

@@ -153,11 +153,15 @@ struct RBSPReader {
     ) throws(SyntaxError) -> (code: Int, bitCount: Int) {
         var leadingZeroBits = 0
         while true {
-            guard let bit = nextBit() else { throw error(element, .truncated) }
-            if bit == 1 { break }
-            leadingZeroBits += 1
+            if bitsLeft == 0, !refill() { throw error(element, .truncated) }
+            let zeros = min((currentByte << UInt8(8 - bitsLeft)).leadingZeroBitCount, bitsLeft)
+            bitsLeft -= zeros
+            leadingZeroBits += zeros
             guard leadingZeroBits <= 32 else { throw error(element, .invalidExpGolombCode) }
+            if bitsLeft > 0 { break }
         }
+        // The one behind the zeros.
+        bitsLeft -= 1
         guard let suffix = nextBits(leadingZeroBits) else { throw error(element, .truncated) }
         return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)
     }
@@ -186,6 +190,11 @@ struct RBSPReader {
     /// `SyntaxRecorder.maximumRun` are recorded.
     mutating func remainingBytes(_ element: String) -> [UInt8] {
         var values: [UInt8] = []
+        if recorder == nil, bitsLeft == 0 {
+            while refill() { values.append(currentByte) }
+            bitsLeft = 0
+            return values
+        }
         while true {
             let start = bitOffset
             guard let value = nextBits(8) else { return values }

@@ -5,8 +5,13 @@ import PackageDescription
 
 /// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build needs
 /// `--sanitize fuzzer` besides, which links libFuzzer's `main`.
+///
+/// Comparisons are not traced: that takes half of the time, and in the same time less is reached.
 let instrumented: [SwiftSetting] = [
-    .unsafeFlags(["-sanitize=fuzzer,address", "-assert-config", "Debug", "-parse-as-library"])
+    .unsafeFlags([
+        "-sanitize=fuzzer,address", "-sanitize-coverage=edge,indirect-calls,inline-8bit-counters,pc-table",
+        "-assert-config", "Debug", "-parse-as-library",
+    ])
 ]
 
 let targets = [

@@ -16,7 +16,6 @@ public struct StreamInspector: Sendable {
     /// The standard that the stream is read by.
     public let codec: Codec
     private let readsElements: Bool
-    private var parameterSets: StreamParameterSets
     private var catalogue = ParameterSetCatalogue()
     private var messages = MessageCatalogue()
     private var collector: PictureCollector
@@ -42,7 +41,6 @@ public struct StreamInspector: Sendable {
     public init(codec: Codec, readsElements: Bool = false, pictureLimit: Int = Self.defaultPictureLimit) {
         self.codec = codec
         self.readsElements = readsElements
-        parameterSets = StreamParameterSets(codec: codec)
         detector = AccessUnitDetector(codec: codec)
         collector = PictureCollector(limit: pictureLimit)
     }
@@ -103,6 +101,8 @@ public struct StreamInspector: Sendable {
 }
 
 extension StreamInspector {
+    private var parameterSets: StreamParameterSets { detector.parameterSets }
+
     /// The problems of single units, behind that of the whole.
     private var allProblems: [StreamProblem] {
         guard let offset = collector.unusableBeginning else { return problems.problems }
@@ -149,9 +149,7 @@ extension StreamInspector {
     private mutating func readParameterSet(
         _ nalUnit: RawSpan, _ header: NALUnitHeader, _ unit: inout UnitReading
     ) {
-        do throws(SyntaxError) {
-            try parameterSets.insert(nalUnit)
-        } catch {
+        if let error = detector.parameterSetError {
             unit.problems.append("\(header.shortName): \(error)")
         }
         catalogue.add(nalUnit, header, at: unit.place.offset, parameterSets: parameterSets)
