@@ -8,6 +8,7 @@
 #include <string.h>
 
 static _Thread_local char last_error[512];
+static _Thread_local const AVClass *last_error_class;
 
 struct cffmpeg_watch {
     atomic_uint error_count;
@@ -77,10 +78,15 @@ static void keep(void *object, int level, const char *format, va_list arguments)
     count_error(object);
     vsnprintf(last_error, sizeof last_error, format, arguments);
     last_error[strcspn(last_error, "\n")] = 0;
+    last_error_class = object ? *(const AVClass **)object : NULL;
 }
 
 void cffmpeg_keep_log(void) { av_log_set_callback(keep); }
 
 const char *cffmpeg_last_error(void) { return last_error; }
+
+const char *cffmpeg_last_error_like(const void *object) {
+    return last_error_class == *(const AVClass *const *)object ? last_error : "";
+}
 
 void cffmpeg_clear_log(void) { last_error[0] = 0; }

@@ -19,6 +19,18 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     public var height: Int { Int(frame.pointee.height) }
     /// How the samples lie in memory; nil for a form that only a `PictureConverter` reads.
     public var layout: PictureLayout? { PictureLayout(AVPixelFormat(frame.pointee.format)) }
+    /// FFmpeg's name of its form, such as `yuv422p10le`, where that has more than 8 bits a sample or more chroma than
+    /// 4:2:0: neither survives in `yuv420p` and `nv12`. Nil of all others.
+    public var finerForm: String? {
+        let format = AVPixelFormat(frame.pointee.format)
+        guard let description = av_pix_fmt_desc_get(format)?.pointee,
+            description.flags & UInt64(AV_PIX_FMT_FLAG_HWACCEL) == 0
+        else { return nil }
+        let hasMoreChroma =
+            description.nb_components > 1 && (description.log2_chroma_w < 1 || description.log2_chroma_h < 1)
+        guard description.comp.0.depth > 8 || hasMoreChroma else { return nil }
+        return String(cString: av_get_pix_fmt_name(format))
+    }
     /// What the samples mean.
     public var color: PictureColor { PictureColor(frame.pointee) }
 

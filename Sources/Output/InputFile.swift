@@ -5,6 +5,7 @@ import Glibc
 final class InputFile {
     let path: String
     private let descriptor: Int32
+    private let length: FileLength
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
     init(path: String) throws(InputError) {
@@ -12,6 +13,7 @@ final class InputFile {
         // Without O_NONBLOCK a pipe without a writer would be waited for.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
+        length = FileLength(descriptor: descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw InputError(.notAFile, input: path)
@@ -38,6 +40,7 @@ final class InputFile {
     func read() throws(InputError) -> UnsafeRawBufferPointer {
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count == 0, length.hasShrunk { throw InputError(.shrunk, input: path) }
             if count >= 0 { return UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
             guard errno == EINTR else { throw InputError(.readFailed(errno: errno), input: path) }
         }

@@ -52,7 +52,7 @@ enum ExitStatus: Int32, Error {
             case .notOpened, .notAFile: .noInput
             case .malformed: .badInput
             case .noContainerLibrary: .unavailable
-            case .readFailed, .interrupted: .inputOutput
+            case .readFailed, .shrunk, .interrupted: .inputOutput
             }
     }
 }

@@ -7,6 +7,7 @@ import Threading
 final class FileSource: ByteSource {
     let name: String
     private let descriptor: Int32
+    private let length: FileLength
     private let interruption: Interruption
 
     /// Opens a file, or takes standard input for nil. A named pipe is waited for until it has a writer.
@@ -14,10 +15,12 @@ final class FileSource: ByteSource {
         self.interruption = interruption
         guard let path else {
             (name, descriptor) = ("standard input", STDIN_FILENO)
+            length = FileLength(descriptor: descriptor)
             return
         }
         name = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        length = FileLength(descriptor: descriptor)
         guard descriptor >= 0 else { throw .notOpened(path, errno: errno) }
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -66,6 +69,7 @@ final class FileSource: ByteSource {
         while interruption.wait(for: descriptor) == .ready {
             let count = Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 { return .bytes(count) }
+            if count == 0, length.hasShrunk { throw .input(InputError(.shrunk, input: name)) }
             if count == 0 { return .ended }
             guard errno == EINTR || errno == EAGAIN else { throw .readFailed(name, errno: errno) }
         }

@@ -14,6 +14,7 @@ final class PlayOutputs {
     private var converter: (converter: PictureConverter, width: Int, height: Int)?
     private let warn: (String) -> Void
     private var hasToldScaling = false
+    private var hasToldForm = false
     private var last: DecodedPicture?
 
     /// Opens the files.
@@ -55,6 +56,12 @@ final class PlayOutputs {
     /// - Parameter rate: what the stream says.
     func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(PlayError) {
         guard wantPictures else { return }
+        if let pictures, !layout.isRGB, let form = picture.finerForm, !hasToldForm {
+            hasToldForm = true
+            warn(
+                "\(pictures.file.name): the pictures are \(form) and are written as \(layout.rawValue); ffmpeg keeps them "
+                    + "as they are")
+        }
         let converted = try convert(picture)
         do throws(OutputError) {
             if let pictures {

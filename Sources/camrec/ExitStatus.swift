@@ -49,7 +49,7 @@ enum ExitStatus: Int32, Error {
             case .notOpened(ENOENT): .noDevice
             case .notOpened, .notAFile, .malformed: .badInput
             case .noContainerLibrary: .unavailable
-            case .readFailed, .interrupted: .inputOutput
+            case .readFailed, .shrunk, .interrupted: .inputOutput
             }
     }
 

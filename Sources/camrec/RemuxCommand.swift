@@ -101,8 +101,12 @@ struct RemuxCommand: ParsableCommand {
             describe(remux, on: console)
             // From here on there is something to clean up: a signal asks for the end instead of being one.
             signals.workBegins()
-            try remux.write(
+            let stepCount = try remux.write(
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
+            if stepCount > 0 {
+                console.warn(
+                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before at once")
+            }
             console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")
         } catch {
             console.fail(error.description)

@@ -99,6 +99,62 @@ import Threading
     }
 
     @Test(
+        "a file that breaks off within a picture says so", arguments: ContainerFormat.allCases)
+    func brokenOff(format: ContainerFormat) throws {
+        let stream = try CodedStream(.h264)
+        let whole = try #require(contentOfFile(try write(stream, format)))
+        var toldCount = 0
+        // No whole packets of a transport stream.
+        for count in stride(from: whole.count / 4 | 1, to: whole.count, by: 502) {
+            folder.write("cut", Array(whole[..<count]))
+            // Of some containers nothing can be read without their end.
+            guard let reader = try? ContainerReader(path: folder.path("cut")) else { continue }
+            do throws(InputError) {
+                var (last, pictureCount): (ContainerReader.Packet?, Int) = (nil, 0)
+                while let packet = try reader.next() {
+                    last = packet
+                    if packet.isPicture { pictureCount += 1 }
+                }
+                // Behind the last picture may be an index.
+                #expect(
+                    last?.problem != nil || pictureCount == stream.units.count,
+                    "cut at \(count) of \(whole.count)")
+            } catch {
+                #expect(error.kind != .interrupted)
+            }
+            toldCount += 1
+        }
+        #expect(toldCount > 10)
+    }
+
+    @Test("bytes that are missing are told of where they are missing", arguments: ContainerFormat.allCases)
+    func lacking(format: ContainerFormat) throws {
+        var bytes = try #require(contentOfFile(try write(try CodedStream(.h264, bFrames: 3), format)))
+        bytes.removeSubrange(bytes.count / 2..<bytes.count / 2 + 940)
+        folder.write("lacking", bytes)
+        guard let reader = try? ContainerReader(path: folder.path("lacking")) else {
+            // Its end says where everything is.
+            #expect(format == .mp4)
+            return
+        }
+        let found = try packets(reader)
+        #expect(found.contains { $0.packet.problem != nil })
+        #expect(found.filter { !$0.packet.isPicture }.allSatisfy { $0.bytes.isEmpty })
+    }
+
+    @Test("a file that somebody cuts while it is read is no whole one", arguments: ContainerFormat.allCases)
+    func cutUnderWay(format: ContainerFormat) throws {
+        let path = try write(try CodedStream(.h264, frames: 2700), format)
+        let length = try #require(contentOfFile(path)).count
+        // libavformat has read some of it ahead.
+        try #require(length > 4 * Int(ContainerInput.bufferSize))
+        let reader = try ContainerReader(path: path)
+        _ = try reader.next()
+        truncate(path, length / 188 / 2 * 188)
+        #expect(throws: InputError(.shrunk, input: path)) { _ = try packets(reader) }
+    }
+
+    @Test(
         "damaged files end, or are refused in one line", arguments: ContainerFormat.allCases, Codec.allCases)
     func damaged(format: ContainerFormat, codec: Codec) throws {
         let whole = try #require(contentOfFile(try write(try CodedStream(codec, bFrames: 3), format)))

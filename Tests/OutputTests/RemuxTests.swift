@@ -57,6 +57,20 @@ import Threading
 
     // MARK: Times
 
+    @Test("times that do not rise are counted, in whatever order pictures are decoded")
+    func backwardSteps() {
+        // Places in presentation order and times; of each that is wrong one of the two steps beside it goes back.
+        for (pictures, count) in [
+            ([(0, 0), (1, 10), (2, 20)], 0), ([(0, 0), (1, 10), (2, 10), (3, 5), (4, 20)], 2),
+            ([(0, 0), (3, 30), (1, 10), (2, 20), (6, 60), (4, 40), (5, 50)], 0),
+            ([(0, 0), (3, 30), (1, 10), (2, 35), (6, 60), (4, 70), (5, 50)], 2),
+        ] as [([(Int, Int64)], Int)] {
+            var steps = BackwardSteps()
+            for (number, time) in pictures { steps.note(number: number, time: time) }
+            #expect(steps.count == count, "\(pictures)")
+        }
+    }
+
     @Test("each picture is at its line's time", arguments: cases)
     func times(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)

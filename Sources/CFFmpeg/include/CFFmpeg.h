@@ -27,6 +27,9 @@ void cffmpeg_keep_log(void);
 // its newline; an empty string where there was none. Valid until the thread's next libav call.
 const char *cffmpeg_last_error(void);
 
+// The same, where it came from an object with the class of `object` (libavutil/log.h); an empty string otherwise.
+const char *cffmpeg_last_error_like(const void *object);
+
 void cffmpeg_clear_log(void);
 
 // Watches a decoder for what libavcodec does not return.

@@ -1,3 +1,4 @@
+import Bitstream
 import CFormat
 import Glibc
 import Threading
@@ -7,6 +8,7 @@ import Threading
 /// It ends what would not end: an interruption fails the next read, and so does reading on and on without a picture.
 final class ContainerInput {
     private let descriptor: Int32
+    private let length: FileLength
     private let interruption: Interruption?
     private var position: Int64 = 0
     private var budget = ContainerInput.longestSearch
@@ -18,6 +20,7 @@ final class ContainerInput {
         case interrupted
         case read(errno: Int32)
         case noPicture
+        case shrunk
     }
 
     /// Bytes that are read at most from one picture to the next, other streams and damage included.
@@ -27,6 +30,7 @@ final class ContainerInput {
     /// - Parameter descriptor: a regular file's; it is not closed here.
     init(_ descriptor: Int32, interruption: Interruption?) {
         self.descriptor = descriptor
+        length = FileLength(descriptor: descriptor)
         self.interruption = interruption
     }
 
@@ -63,6 +67,10 @@ final class ContainerInput {
                 failure = .read(errno: errno)
                 return Int32(CFORMAT_FAILED)
             }
+            if count == 0, length.hasShrunk {
+                failure = .shrunk
+                return Int32(CFORMAT_FAILED)
+            }
             position += Int64(count)
             budget -= count
             return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(count)
@@ -83,6 +91,11 @@ final class ContainerInput {
         guard !overflow, target >= 0 else { return Int64(CFORMAT_FAILED) }
         position = target
         return target
+    }
+
+    /// What is wrong with the file's end, in words; nil where nothing is.
+    func problemAtEnd(_ container: StreamContainer) -> String? {
+        ContainerEnd.problem(of: descriptor, container)
     }
 
     private var size: Int64 {

@@ -12,15 +12,18 @@ import Threading
 /// libavformat is loaded with the first reader. Any bytes are safe as far as it is; memory is bounded. Belongs to one
 /// thread at a time.
 public final class ContainerReader {
-    /// What is known of a picture beside its bytes.
+    /// What is known of a picture beside its bytes; or of a place that cannot be read, which has none.
     public struct Packet: Sendable {
-        /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say.
+        /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say. Of a place
+        /// that cannot be read the time of the picture ahead of it.
         public var time: Int64?
         /// Whether decoding can begin here.
         public var isKeyframe: Bool
+        /// Whether it is a picture, and no place that cannot be read.
+        public var isPicture = true
         /// Whether an edit list hides it.
         public var isHidden = false
-        /// What is wrong with its bytes, in words; nil where nothing is.
+        /// What is wrong with it, in words; nil where nothing is.
         public var problem: String?
     }
 
@@ -39,6 +42,8 @@ public final class ContainerReader {
     private var framing: PacketFraming
     /// The time of the file's first picture, as the file has it.
     private var origin: Int64?
+    /// The time of the latest picture, from that one.
+    private var latestTime: Int64?
     /// Read already, with its bytes, and not handed on.
     private var pending: Packet?
 
@@ -82,16 +87,26 @@ public final class ContainerReader {
     /// The next picture in decoding order, whose bytes `bytes` has then; nil at the end.
     public func next() throws(InputError) -> Packet? {
         if let packet = pending.take() { return packet }
-        guard let packet = try demuxer.next() else { return nil }
+        let packet: Demuxer.Packet
+        bytes.removeAll(keepingCapacity: true)
+        switch try demuxer.next() {
+        case .packet(let next): packet = next
+        case .damage(let words):
+            return Packet(
+                time: latestTime, isKeyframe: false, isPicture: false,
+                problem: "a part of the file cannot be read (\(words))")
+        case .end: return nil
+        }
         if let configuration = packet.configuration {
             framing = try Self.framing(codec, configuration, name)
         }
-        bytes.removeAll(keepingCapacity: true)
         let finding = framing.append(packet.bytes.bytes, to: &bytes)
         let begun = origin ?? packet.time
         origin = begun
+        let time = packet.time.flatMap { time in begun.map { time - $0 } }
+        latestTime = time ?? latestTime
         return Packet(
-            time: packet.time.flatMap { time in begun.map { time - $0 } }, isKeyframe: finding.isKeyframe,
+            time: time, isKeyframe: finding.isKeyframe,
             isHidden: packet.isHidden,
             problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
     }

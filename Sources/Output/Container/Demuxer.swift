@@ -5,6 +5,14 @@ import CFormat
 /// A container being read by libavformat through call-backs of ours: it opens nothing itself, and neither the file's
 /// name nor what the file refers to reaches it.
 final class Demuxer {
+    /// What comes next in the file.
+    enum Reading {
+        case packet(Packet)
+        /// Something that cannot be read, and was passed over; in libavformat's words.
+        case damage(String)
+        case end
+    }
+
     /// A packet as it stands in the file, lent until the next is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
@@ -19,6 +27,7 @@ final class Demuxer {
     }
 
     private let input: ContainerInput
+    private let kind: StreamContainer
     private let name: String
     private let library: cformat_library
     private var context: UnsafeMutablePointer<AVFormatContext>?
@@ -28,6 +37,10 @@ final class Demuxer {
     private var timeBase = AVRational(num: 1, den: 1)
     /// What the file has beside pictures, in words.
     private(set) var leftOut: [String] = []
+    /// What was read when damage was told of, and is still to be handed on.
+    private var pending: Pending?
+
+    private enum Pending { case packet, end }
 
     /// The largest single allocation of libav* from here on: no file makes it take the machine's memory.
     private static let largestAllocation = 512 << 20
@@ -37,7 +50,7 @@ final class Demuxer {
     /// Opens the container.
     /// - Parameter name: what it is called in messages.
     init(_ input: ContainerInput, kind: StreamContainer, name: String) throws(InputError) {
-        (self.input, self.name) = (input, name)
+        (self.input, self.kind, self.name) = (input, kind, name)
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
@@ -79,18 +92,37 @@ final class Demuxer {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
     }
 
-    /// The next packet of the video; nil at the end of the file.
-    func next() throws(InputError) -> Packet? {
-        guard let packet, let context else { return nil }
+    /// The next packet of the video, or the damage ahead of it.
+    func next() throws(InputError) -> Reading {
+        guard let packet, let context else { return .end }
+        switch pending.take() {
+        case .packet: return .packet(lent(packet.pointee))
+        case .end: return .end
+        case nil: break
+        }
+        cffmpeg_clear_log()
+        let isAtEnd = try !readPacket(packet, context)
+        var damage = String(cString: cffmpeg_last_error_like(context))
+        if isAtEnd, damage.isEmpty { damage = input.problemAtEnd(kind) ?? "" }
+        if !damage.isEmpty {
+            pending = isAtEnd ? .end : .packet
+            return .damage(damage)
+        }
+        return isAtEnd ? .end : .packet(lent(packet.pointee))
+    }
+
+    /// - Returns: false at the end of the file.
+    private func readPacket(
+        _ packet: UnsafeMutablePointer<AVPacket>, _ context: UnsafeMutablePointer<AVFormatContext>
+    ) throws(InputError) -> Bool {
         while true {
             av_packet_unref(packet)
-            cffmpeg_clear_log()
             let result = library.read_frame(context, packet)
-            guard result != CFFMPEG_END_OF_FILE || input.failure != nil else { return nil }
+            guard result != CFFMPEG_END_OF_FILE || input.failure != nil else { return false }
             try check(result)
             guard Int(packet.pointee.stream_index) == streamIndex, packet.pointee.size > 0 else { continue }
             input.allowSearch()
-            return lent(packet.pointee)
+            return true
         }
     }
 
@@ -100,6 +132,7 @@ final class Demuxer {
     func seek(to time: Int64) -> Bool {
         guard let context else { return false }
         input.allowSearch()
+        pending = nil
         let ticks = av_rescale_q(time, Self.nanoseconds, timeBase)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
@@ -180,6 +213,7 @@ final class Demuxer {
         switch input.failure {
         case .interrupted: throw InputError(.interrupted, input: name)
         case .read(let code): throw InputError(.readFailed(errno: code), input: name)
+        case .shrunk: throw InputError(.shrunk, input: name)
         case .noPicture:
             throw malformed("there is no picture in \(ContainerInput.longestSearch >> 20) MB of it")
         case nil: break

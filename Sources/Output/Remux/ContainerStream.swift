@@ -39,7 +39,9 @@ final class ContainerStream: PictureStream {
             }
         }
         self.remarks = remarks.sentences(leftOut: reader.leftOut)
-        brokenEnd = problem.map { "pictures: \(remarks.skippedCount); \($0)" }
+        brokenEnd = problem.map {
+            remarks.skippedCount == 0 ? $0 : "pictures: \(remarks.skippedCount); \($0)"
+        }
         try assembler.finish(body)
     }
 
@@ -57,6 +59,7 @@ final class ContainerStream: PictureStream {
         private var firstDamage: String?
 
         mutating func note(_ packet: ContainerReader.Packet, isDamaged: Bool) {
+            guard packet.isPicture else { return }
             if isDamaged { skippedCount += 1 } else if packet.isHidden { hiddenCount += 1 }
         }
 
@@ -79,8 +82,11 @@ final class ContainerStream: PictureStream {
             }
             if let firstDamage {
                 let place = damagedPlaces == 1 ? "" : ", in \(damagedPlaces) places"
+                // Between the damage and the next keyframe there may be nothing that can be read.
                 sentences.append(
-                    "pictures left out because of damage, up to the next keyframe: \(damagedCount)\(place); \(firstDamage)"
+                    damagedCount == 0
+                        ? "left out because of damage\(place): \(firstDamage)"
+                        : "pictures left out because of damage, up to the next keyframe: \(damagedCount)\(place); \(firstDamage)"
                 )
             }
             return sentences

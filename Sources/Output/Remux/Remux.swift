@@ -76,9 +76,12 @@ public final class Remux {
     ///
     /// An MP4 file appears when it is whole, with its index in front.
     /// - Parameter interruption: ends the writing, at a picture that is whole.
+    /// - Returns: the number of pictures whose time was not behind that of the picture before: in a container they
+    ///   follow it by a tick, or by a frame's time where the step back is longer than a second.
+    @discardableResult
     public func write(
         to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption
-    ) throws(RemuxError) {
+    ) throws(RemuxError) -> Int {
         if let identity = FileIdentity(path: output) {
             for input in [stream.identity, timestamps?.identity] where input == identity {
                 throw .output(OutputError(.usedTwice("an input"), output: output))
@@ -86,6 +89,7 @@ public final class Remux {
         }
         let sink = try makeSink(output, format, overwrite, interruption)
         var written = 0
+        var steps = BackwardSteps()
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,
             undecodableCount: undecodableCount)
@@ -93,9 +97,12 @@ public final class Remux {
             guard cut?.pictures.contains(index) ?? true else { return }
             try RemuxError.ofOutput { () throws(OutputError) in try sink.write(picture) }
             written += 1
+            steps.note(number: picture.number, time: picture.timestamp)
         }
         try RemuxError.ofOutput { () throws(OutputError) in try sink.finish() }
         if written < pictureCount { throw .interrupted(pictures: written, of: pictureCount) }
+        if case .raw = format { return 0 }
+        return steps.count
     }
 
     /// Whether the pictures have times of their own, and need no rate.

@@ -8,6 +8,7 @@ final class StreamInput {
     let name: String
     let descriptor: Int32
     private let isPipe: Bool
+    private let length: FileLength
     private let interruption: Interruption
     /// Monotonic nanoseconds; nil before the interruption.
     private var deadline: Int64?
@@ -33,6 +34,7 @@ final class StreamInput {
             guard opened >= 0 else { throw Self.openFailure(path, errno) }
             descriptor = opened
         }
+        length = FileLength(descriptor: descriptor)
         var status = stat()
         let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
         isPipe = kind != S_IFREG
@@ -56,6 +58,10 @@ final class StreamInput {
         while true {
             guard waitForBytes() else { return 0 }
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count == 0, length.hasShrunk {
+                throw Failure(
+                    message: InputError(.shrunk, input: name).description, status: .inputOutput)
+            }
             if count >= 0 { return count }
             guard errno == EINTR || errno == EAGAIN else {
                 let cause = String(cString: strerror(errno))

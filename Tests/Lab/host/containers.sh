@@ -265,6 +265,20 @@ for lost in 5 15 16; do
     spoil lose whole.h264 spoilt.h264 $lost
     plays_spoilt "spoilt: picture $lost is missing" spoilt.h264 89
 done
+# A container that breaks off within a picture, as a full disk or a copy that was stopped leaves it
+for format in mkv mp4 ts; do
+    "$CAMREC" --device test --no-pace --size 320x240 --frames 90 --keyframe-interval 30 --encoder software --overwrite whole.$format 2>/dev/null
+    # An odd number of bytes: no whole packets of a transport stream.
+    head -c $(($(stat -c %s whole.$format) * 2 / 3 | 1)) whole.$format >cut.$format
+    "$CAMPLAY" --no-window --overwrite --report play.json cut.$format 2>/dev/null || true
+    check "broken off: $format: camplay counts a loss" play_report play.json 'losses == 1' 'pictures.decoded > 30' 'pictures.decoded < 90'
+    refuses "broken off: $format: inspect --check" 1 'cannot be read' inspect --check cut.$format
+    records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
+        check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
+done
+# Times that jump back, as two recordings have that were put together
+ffmpeg -nostdin -v error -y -i whole.mp4 -c copy -bsf:v "setts=dts=DTS-30000:pts=if(gte(N\,30)*lt(N\,40)\,PTS-10000\,PTS)" -video_track_timescale 15360 back.mp4
+records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not rise: 1;'
 touch private.mp4 && chmod 600 private.mp4
 records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "private: stays its owner's alone" test "$(stat -c %a private.mp4)" = 600
 

@@ -1,0 +1,20 @@
+/// Counts the pictures whose time is not behind that of the picture presented before, which a container cannot have.
+struct BackwardSteps {
+    /// Such pictures so far.
+    private(set) var count = 0
+    /// The pictures that came last, in decoding order.
+    private var recent: [(number: Int, time: Int64)] = []
+
+    /// Takes the next picture in decoding order.
+    /// - Parameters:
+    ///   - number: its place in presentation order.
+    ///   - time: when it is shown, in nanoseconds on any clock.
+    mutating func note(number: Int, time: Int64) {
+        for other in recent {
+            if other.number == number - 1, other.time >= time { count += 1 }
+            if other.number == number + 1, other.time <= time { count += 1 }
+        }
+        recent.append((number, time))
+        if recent.count > PictureQueue.limit { recent.removeFirst() }
+    }
+}
