@@ -11,6 +11,8 @@ struct AccessUnitCollector: ~Copyable {
     private var usableSets: ParameterSets
     /// What the sequence parameter set in force says.
     private var format: StreamFormat?
+    /// Whether no sequence parameter set came so far that makes threads dangerous, or that might.
+    private var allowsThreads = true
     private var current = PacketBuffer()
     /// Units that belong to the access unit of the unit behind them, whichever that is.
     private var undecided = PacketBuffer()
@@ -133,6 +135,7 @@ struct AccessUnitCollector: ~Copyable {
     /// What the unit tells of the access unit that it belongs to.
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
+        if header.isParameterSet, !detector.isSafeOnThreads { allowsThreads = false }
         // One that can't be read leaves the set before it in force.
         if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
             format = detector.parameterSets.latestFormat
@@ -184,9 +187,19 @@ struct AccessUnitCollector: ~Copyable {
         ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, role: facts.role,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
-            format: format,
+            format: format, allowsThreads: allowsThreads,
             reordering: facts.role.isEntryPoint ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
+    }
+}
+
+extension AccessUnitDetector {
+    /// Whether libavcodec may decode on several threads behind the parameter set that was fed last. One that can't be
+    /// read here may be read by libavcodec.
+    fileprivate var isSafeOnThreads: Bool {
+        let sequence = parameterSets.hevc.latestSequence
+        return parameterSets.codec == .h264
+            || parameterSetError == nil && sequence?.extensions?.range?.persistent_rice_adaptation_enabled_flag != true
     }
 }
 

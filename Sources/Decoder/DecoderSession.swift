@@ -51,7 +51,8 @@ final class DecoderSession {
         context.pointee.opaque = UnsafeMutableRawPointer(watch)
         let delay = max(leastDelay, configuration.delay.depth(entry.reordering))
         context.configure(configuration, delay: delay)
-        context.pointee.thread_count = min(Self.maximumThreadCount, max(1, av_cpu_count()))
+        context.pointee.thread_count =
+            entry.allowsThreads ? min(Self.maximumThreadCount, max(1, av_cpu_count())) : 1
         guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
         if let connection {
             let (device, code) = try connection.decodingCall { connection.makeDevice() }
@@ -86,6 +87,11 @@ final class DecoderSession {
         }
         // A driver that hangs, now or already, keeps what it has.
         if let connection { try? connection.call(close) } else { close() }
+    }
+
+    /// Whether an access unit may be handed over.
+    func takes(_ unit: borrowing ReceivedAccessUnit) -> Bool {
+        unit.allowsThreads || context.pointee.thread_count == 1
     }
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.

@@ -110,6 +110,9 @@ public final class PictureDecoder {
         }
         if isFrozen {
             counters.frozen += 1
+        } else if session?.takes(unit) == false {
+            counters.lost += 1
+            lose(from: unit.number, "a sequence parameter set that came between keyframes")
         } else if let complaint = try send(unit) {
             lose(from: latestNumber, complaint)
         }
@@ -234,7 +237,7 @@ extension PictureDecoder {
         let isGPULost = session?.connection != nil && gpu == nil
         entryNumber = unit.number
         dropsLeading = unit.role.breaksSequence || state != .following
-        if let session, session.parameterSets == unit.parameterSets, !isGPULost {
+        if let session, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost {
             if isFrozen { session.flush() }
         } else {
             dropsLeading = true

@@ -18,6 +18,10 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let parameterSets: ParameterSets
     /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
     public let format: StreamFormat?
+    /// Whether libavcodec may decode its slices on several threads. FFmpeg 5.1's decoder of H.265 crashes where Rice
+    /// parameters persist (`persistent_rice_adaptation_enabled_flag`) and a slice has rows, but no entry points, for
+    /// wavefronts: it looks for what the row before left at a thread that it never made (hevc_cabac.c, `load_states`).
+    public let allowsThreads: Bool
     /// What the stream says of the order of output, at an entry point; `nil` at all others.
     public let reordering: PictureReordering?
     /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.

@@ -182,16 +182,30 @@ import Testing
     @Test("a file that took a segment's place stays, and so does one that was written to")
     func replaced() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
-        // The clock of files ticks a few hundred times a second.
-        repeat {
-            unlink(folder.path("other"))
-            folder.write("other", Array(repeating: 2, count: 1000))
-        } while birth("other") == birth("a.h264")
-        rename(folder.path("other"), folder.path("a.h264"))
+        replace("a.h264")
         folder.write("a-1.h264", [1, 2, 3])
         let keeper = try keeper(count: 1)
         #expect(tidied(keeper) == ["a-2.h264"])
         #expect(folder.names() == ["a-1.h264", "a.h264"])
+    }
+
+    @Test("a file that takes a segment's place once the recording has begun stays, too")
+    func replacedLater() throws {
+        try record(["a.h264", "a-1.h264", "a-2.h264"])
+        let keeper = try keeper(count: 1)
+        replace("a.h264")
+        #expect(!tidied(keeper).contains("a.h264"))
+        #expect(folder.names().contains("a.h264"))
+    }
+
+    /// Puts another file of the same size in a segment's place.
+    private func replace(_ name: String) {
+        // The clock of files ticks a few hundred times a second.
+        repeat {
+            unlink(folder.path("other"))
+            folder.write("other", Array(repeating: 2, count: 1000))
+        } while birth("other") == birth(name)
+        rename(folder.path("other"), folder.path(name))
     }
 
     @Test("by time age holds though nothing is written, and a segment that is being written stays")
