@@ -199,7 +199,8 @@ extension AccessUnitDetector {
     fileprivate var isSafeOnThreads: Bool {
         let sequence = parameterSets.hevc.latestSequence
         return parameterSets.codec == .h264
-            || parameterSetError == nil && sequence?.extensions?.range?.persistent_rice_adaptation_enabled_flag != true
+            || parameterSetError == nil
+                && sequence?.extensions?.range?.persistent_rice_adaptation_enabled_flag != true
     }
 }
 

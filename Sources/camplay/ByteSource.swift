@@ -7,6 +7,9 @@ protocol ByteSource: AnyObject {
     /// What it is called in messages.
     var name: String { get }
 
+    /// Whether reading would not wait.
+    var isReady: Bool { get }
+
     /// Reads what is there, waiting for at least a byte of it, or, of a live stream, for the first pause since.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 

@@ -61,6 +61,13 @@ final class ConnectionSource: ByteSource {
         console.inform("\(name): waiting for a sender")
     }
 
+    var isReady: Bool {
+        guard let connected = socket.take() else { return false }
+        let isReady = Wake.wait(for: connected.descriptor, unless: nil, until: 0) == .ready
+        socket = consume connected
+        return isReady
+    }
+
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading {
         while !interruption.isRaised {
             guard let connected = socket.take() else {

@@ -20,8 +20,8 @@ final class FileSource: ByteSource {
         }
         name = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        length = FileLength(descriptor: descriptor)
         guard descriptor >= 0 else { throw .notOpened(path, errno: errno) }
+        length = FileLength(descriptor: descriptor)
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             close(descriptor)
@@ -75,6 +75,8 @@ final class FileSource: ByteSource {
         }
         return .ended
     }
+
+    var isReady: Bool { Wake.wait(for: descriptor, unless: nil, until: 0) == .ready }
 
     func giveUp(_ reason: String) -> Bool { false }
 }

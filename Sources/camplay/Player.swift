@@ -38,8 +38,8 @@ final class Player {
     private var hasDescribed = false
     private var problem = "it is empty"
     private var shedder = LoadShedder()
-    /// When everything that had come had been read.
-    private var timeOfLastRead: Int64 = 0
+    /// When everything that had come had been taken, and the next bytes were waited for.
+    private var timeOfLastWait: Int64 = 0
     /// When the first bytes of the connection came, and how many pictures there were before.
     private var beginning: (time: Int64, pictures: Int)?
 
@@ -150,12 +150,12 @@ extension Player {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
         while !isDone {
+            let waits = isLive && !source.isReady
             switch try source.read(into: room) {
             case .bytes(let count):
                 if isUnknown, head.isEmpty, start == nil { report.connections += 1 }
                 report.bytes += count
-                // More may wait where the room is full.
-                if count < room.count || timeOfLastRead == 0 { timeOfLastRead = MonotonicTime.now() }
+                if waits || timeOfLastWait == 0 { timeOfLastWait = MonotonicTime.now() }
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 _ = try jump()
                 if isLive { warnIfNothingPlays() }
@@ -333,10 +333,10 @@ extension Player {
     }
 
     /// How far pictures in the window are behind, in nanoseconds: a file's behind their time, a live stream's behind
-    /// the moment when nothing more waited to be read.
+    /// the moment when nothing more waited to be read. How much was read says nothing: a sender fills up what is taken.
     private var lateness: Int64 {
         guard let presentation, !outputs.wantPictures else { return 0 }
-        return clock == nil ? MonotonicTime.now() - timeOfLastRead : presentation.currentLateness
+        return clock == nil ? MonotonicTime.now() - timeOfLastWait : presentation.currentLateness
     }
 
     private func playPictures() throws(PlayError) {

@@ -105,7 +105,8 @@ struct RemuxCommand: ParsableCommand {
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
             if stepCount > 0 {
                 console.warn(
-                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before at once")
+                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before at once"
+                )
             }
             console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")
         } catch {

@@ -91,8 +91,13 @@ func accessUnit(
     length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Int64 = 0
 ) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
-    let bytes = (0..<max(1, length)).map {
-        $0 == 0 ? (isIDR ? 0x65 : 0x41) : UInt8(truncatingIfNeeded: $0 | 1)
+    // Behind the header stands the number, so that no two frames are the same; nowhere are zeros.
+    let bytes = (0..<max(1, length)).map { index -> UInt8 in
+        switch index {
+        case 0: isIDR ? 0x65 : 0x41
+        case 1...3: UInt8(0x80 | frameNumber >> (7 * (index - 1)) & 0x7F)
+        default: UInt8(truncatingIfNeeded: index | 1)
+        }
     }
     builder.append(bytes.span.bytes)
     return builder.finish(isIDR: isIDR, frameNumber: frameNumber, sequence: 0, timestamp: timestamp)
