@@ -48,6 +48,14 @@ import Testing
         #expect(stream.format === format)
     }
 
+    @Test("what is larger by an MCU or more, or smaller, is another picture")
+    func notCropped() throws {
+        let granted = try #require(PictureSize(1920, 1080))
+        let sizes = [(1920, 1080), (1935, 1095), (1936, 1080), (1920, 1096), (1919, 1080), (1920, 1079)]
+        let held = sizes.map { header(jpeg($0, $1))?.holds(granted) }
+        #expect(held == [true, true, false, false, false, false])
+    }
+
     @Test("a steady other size is a change of format, from a picture on and for good")
     func steady() throws {
         let stream = try camera(Array(repeating: (1600, 1200), count: 8))

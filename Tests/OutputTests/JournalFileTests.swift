@@ -23,6 +23,7 @@ import Testing
         do {
             let file = try open()
             #expect(file.lines() == [])
+            #expect(failure() == .journalInUse)
             try file.replace(by: ["one\n"])
             try file.append("two\n")
             #expect(failure() == .journalInUse)
