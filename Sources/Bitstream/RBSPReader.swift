@@ -89,22 +89,26 @@ struct RBSPReader {
         SyntaxError(element: element, reason: reason, bitOffset: bitOffset)
     }
 
-    /// u(1) as a flag.
-    mutating func flag(_ element: String, _ subscripts: Int...) throws(SyntaxError) -> Bool {
+    /// u(1) as a flag. Up to three subscripts belong to an element's name; a list of them would be an allocation for
+    /// each element, whether anybody records it or not.
+    mutating func flag(_ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil)
+        throws(SyntaxError) -> Bool
+    {
         let start = bitOffset
         guard let bit = nextBit() else { throw error(element, .truncated) }
-        recorder?.record(element, subscripts, value: Int(bit), bitCount: 1, bitOffset: start)
+        recorder?.record(element, [first, second, third], value: Int(bit), bitCount: 1, bitOffset: start)
         return bit == 1
     }
 
     /// u(n), with n in 0 to 63, and with a value in `allowed`.
     mutating func u(
-        _ bitCount: Int, _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = 0...Int.max
+        _ bitCount: Int, _ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil,
+        in allowed: ClosedRange<Int> = 0...Int.max
     ) throws(SyntaxError) -> Int {
         assert((0...63).contains(bitCount))
         let start = bitOffset
         guard let value = nextBits(bitCount) else { throw error(element, .truncated) }
-        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        recorder?.record(element, [first, second, third], value: value, bitCount: bitCount, bitOffset: start)
         guard allowed.contains(value) else {
             throw error(element, .outOfRange(value: value, allowed: allowed))
         }
@@ -112,22 +116,25 @@ struct RBSPReader {
     }
 
     /// i(n): two's complement, with n in 1 to 63.
-    mutating func i(_ bitCount: Int, _ element: String, _ subscripts: Int...) throws(SyntaxError) -> Int {
+    mutating func i(
+        _ bitCount: Int, _ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil
+    ) throws(SyntaxError) -> Int {
         assert((1...63).contains(bitCount))
         let start = bitOffset
         guard let bits = nextBits(bitCount) else { throw error(element, .truncated) }
         let value = bits >> (bitCount - 1) == 1 ? bits - (1 << bitCount) : bits
-        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        recorder?.record(element, [first, second, third], value: value, bitCount: bitCount, bitOffset: start)
         return value
     }
 
     /// ue(v): an unsigned Exp-Golomb code (9.1), with a value in `allowed`.
     mutating func ue(
-        _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = 0...0xFFFF_FFFE
+        _ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil,
+        in allowed: ClosedRange<Int> = 0...0xFFFF_FFFE
     ) throws(SyntaxError) -> Int {
         let start = bitOffset
         let (value, bitCount) = try expGolomb(element)
-        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        recorder?.record(element, [first, second, third], value: value, bitCount: bitCount, bitOffset: start)
         guard allowed.contains(value) else {
             throw error(element, .outOfRange(value: value, allowed: allowed))
         }
@@ -136,12 +143,13 @@ struct RBSPReader {
 
     /// se(v): a signed Exp-Golomb code (9.1.1), with a value in `allowed`.
     mutating func se(
-        _ element: String, _ subscripts: Int..., in allowed: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
+        _ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil,
+        in allowed: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
     ) throws(SyntaxError) -> Int {
         let start = bitOffset
         let (code, bitCount) = try expGolomb(element)
         let value = code & 1 == 1 ? code / 2 + 1 : -(code / 2)
-        recorder?.record(element, subscripts, value: value, bitCount: bitCount, bitOffset: start)
+        recorder?.record(element, [first, second, third], value: value, bitCount: bitCount, bitOffset: start)
         guard allowed.contains(value) else {
             throw error(element, .outOfRange(value: value, allowed: allowed))
         }

@@ -8,9 +8,10 @@ final class SyntaxRecorder {
 
     private(set) var elements: [SyntaxElement] = []
 
-    func record(_ name: String, _ subscripts: [Int], value: Int, bitCount: Int, bitOffset: Int) {
+    func record(_ name: String, _ subscripts: [Int?], value: Int, bitCount: Int, bitOffset: Int) {
         elements.append(
             SyntaxElement(
-                name: name, subscripts: subscripts, value: value, bitCount: bitCount, bitOffset: bitOffset))
+                name: name, subscripts: subscripts.compactMap { $0 }, value: value, bitCount: bitCount,
+                bitOffset: bitOffset))
     }
 }
