@@ -1,5 +1,24 @@
 /// Emulation prevention: the bytes 03 that keep start codes from arising inside NAL units (7.3.1, 7.4.1).
 public enum EmulationPrevention {
+    /// Whether a NAL unit, given without start code and trailing zeros, holds bytes that emulation prevention keeps out
+    /// of each: 00 00 00 or 00 00 02 (7.4.1). A block of zeros where the disk or the network lost one does.
+    public static func isBroken(in nalUnit: RawSpan) -> Bool {
+        nalUnit.withUnsafeBytes { bytes in
+            // Of two zeros in a row one stands at an odd position.
+            var position = 1
+            while position < bytes.count {
+                if bytes[position] == 0 {
+                    let first = bytes[position - 1] == 0 ? position - 1 : position
+                    if first + 2 < bytes.count, bytes[first + 1] == 0, [0, 2].contains(bytes[first + 2]) {
+                        return true
+                    }
+                }
+                position += 2
+            }
+            return false
+        }
+    }
+
     /// The NAL unit without its emulation prevention bytes: each 03 behind two zeros.
     public static func unescape(_ nalUnit: RawSpan) -> [UInt8] {
         nalUnit.withUnsafeBytes { bytes in

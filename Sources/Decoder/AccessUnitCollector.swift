@@ -144,6 +144,7 @@ struct AccessUnitCollector: ~Copyable {
         guard header.isSlice else { return }
         if !facts.hasPicture { facts.role = PictureRole(of: nalUnit, header, detector) }
         facts.hasPicture = true
+        if EmulationPrevention.isBroken(in: nalUnit) { facts.isIncomplete = true }
         if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
             facts.isBehindGap = true
         }

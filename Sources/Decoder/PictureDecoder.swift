@@ -118,7 +118,8 @@ public final class PictureDecoder {
         }
     }
 
-    /// Takes note of an access unit that came, and of which nothing can be decoded.
+    /// Takes note of an access unit that came, and of which nothing can be decoded. Pictures that were held back come
+    /// out then: they have to be taken before the next access unit.
     /// - Parameter reason: what is wrong with it, in words.
     public func reject(because reason: String) {
         counters.received += 1

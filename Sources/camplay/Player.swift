@@ -268,7 +268,8 @@ extension Player {
         try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         pipeline.gatherer.abandon()
         pipeline.decoder.reject(because: problem)
-        count()
+        // What was held back came before it, and would be lost at an entry point.
+        try playPictures()
     }
 
     private func gather(_ bytes: RawSpan, arrival: Int64) throws(PlayError) {

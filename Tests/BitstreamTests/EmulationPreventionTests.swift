@@ -20,6 +20,24 @@ import Testing
         #expect(EmulationPrevention.escape(hex(plain)) == hex(escaped))
     }
 
+    private func isBroken(_ nalUnit: [UInt8]) -> Bool { EmulationPrevention.isBroken(in: nalUnit.span.bytes) }
+
+    @Test("bytes that no NAL unit holds are found wherever they stand")
+    func broken() {
+        for last: UInt8 in [0, 2] {
+            for place in 0..<20 {
+                var unit = [UInt8](repeating: 0x41, count: 22)
+                unit.replaceSubrange(place..<place + 3, with: [0, 0, last])
+                #expect(isBroken(unit), "\(last) at \(place)")
+            }
+        }
+        for sound in [
+            "", "00", "41", "41 00", "41 0000", "41 0000 03", "41 00 01 00 02 00 03 00", "41 0000 04",
+        ] {
+            #expect(!isBroken(hex(sound)), "\(sound)")
+        }
+    }
+
     @Test func escapedUnitsHoldNoStartCodeAndComeBack() {
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<2000 {
@@ -30,6 +48,7 @@ import Testing
                 escaped[$0] == 0 && escaped[$0 + 1] == 0 && escaped[$0 + 2] < 3
             }
             #expect(!hasForbidden)
+            #expect(!isBroken(escaped))
             #expect(EmulationPrevention.unescape(escaped) == plain)
         }
     }

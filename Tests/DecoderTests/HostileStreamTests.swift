@@ -60,6 +60,19 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced, "\(receiver.decoder.counters)")
     }
 
+    @Test("zeros where a picture's bytes were are a loss", arguments: Codec.allCases, [0, 2])
+    func zeros(codec: Codec, last: UInt8) throws {
+        let units = try CodedFilm(codec: codec).accessUnits(4)
+        let whole = try Receiver.receive(units.flatMap { $0 }, codec).pictures
+        for place in [20, units[2].count / 2, units[2].count - 10] {
+            var damaged = units
+            damaged[2].replaceSubrange(place..<place + 4, with: [0x5A, 0, 0, last])
+            let receiver = try Receiver.receive(damaged.flatMap { $0 }, codec)
+            #expect(receiver.decoder.counters.losses == 1)
+            #expect(receiver.pictures.allSatisfy { whole.contains($0) })
+        }
+    }
+
     @Test("an access unit beyond the limit is a loss, and memory stays bounded")
     func largeUnit() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(12)

@@ -276,6 +276,12 @@ for format in mkv mp4 ts; do
     records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
         check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
+# The pictures ahead of the damage are whole, also those that are held back for their order when a keyframe follows it.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 60 -c:v libx264 -bf 3 -g 20 -keyint_min 20 -sc_threshold 0 ordered.mkv
+spoil block ordered.mkv spoilt.mkv 38
+plays_spoilt "spoilt: ahead of a keyframe" spoilt.mkv "$(($(ffprobe -v quiet -count_packets -show_entries stream=nb_read_packets -of csv=p=0 spoilt.mkv) + 1))"
+check "spoilt: ahead of a keyframe: the others are shown" play_report play.json 'pictures.decoded == pictures.received - 1' 'pictures.decoded > 56'
+
 # Times that jump back, as two recordings have that were put together
 ffmpeg -nostdin -v error -y -i whole.mp4 -c copy -bsf:v "setts=dts=DTS-30000:pts=if(gte(N\,30)*lt(N\,40)\,PTS-10000\,PTS)" -video_track_timescale 15360 back.mp4
 records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not rise: 1;'
