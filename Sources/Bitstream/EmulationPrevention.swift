@@ -9,9 +9,8 @@ public enum EmulationPrevention {
             while position < bytes.count {
                 if bytes[position] == 0 {
                     let first = bytes[position - 1] == 0 ? position - 1 : position
-                    if first + 2 < bytes.count, bytes[first + 1] == 0, [0, 2].contains(bytes[first + 2]) {
-                        return true
-                    }
+                    let isPair = first + 2 < bytes.count && bytes[first + 1] == 0
+                    if isPair, bytes[first + 2] == 0 || bytes[first + 2] == 2 { return true }
                 }
                 position += 2
             }

@@ -1,0 +1,33 @@
+import Files
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Output
+
+/// A file that has no name before it is whole.
+@Suite struct StagedFileTests {
+    private let folder = TemporaryFolder()
+
+    /// Hidden ones, too.
+    private var allNames: [String] {
+        Folder.names(in: folder.path("")).filter { ![".", ".."].contains($0) }
+    }
+
+    @Test("until it is published nothing is there, and nothing of it stays", arguments: [false, true])
+    func unnamed(isPublished: Bool) throws {
+        let location = try FileLocation(folder.path("out.mp4"))
+        let probe = location.openUnnamed(mode: 0o600)
+        try #require(probe >= 0, "this file system makes no file without a name")
+        close(probe)
+        do {
+            let file = try StagedFile(at: location)
+            #expect(write(file.descriptor, "whole", 5) == 5)
+            #expect(allNames == [])
+            if isPublished { try file.publish(overwrite: false) }
+            close(file.descriptor)
+        }
+        #expect(allNames == (isPublished ? ["out.mp4"] : []))
+        #expect(folder.content("out.mp4") == (isPublished ? Array("whole".utf8) : nil))
+    }
+}
