@@ -12,7 +12,7 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let role: PictureRole
     /// Whether pictures that this one may refer to are missing from the stream.
     public let isBehindGap: Bool
-    /// Whether NAL units of its own are missing.
+    /// Whether NAL units of its own are missing, or hold bytes that none can.
     public let isIncomplete: Bool
     /// The parameter sets in force behind it, byte for byte, but for those that refer to one which never came.
     public let parameterSets: ParameterSets
