@@ -52,12 +52,12 @@ struct RemuxCommand: ParsableCommand {
     var record: String?
 
     @Option(
-        help: ArgumentHelp("Begin at the last keyframe up to a time: 90s, 10m, 1h.", valueName: "TIME"),
+        help: ArgumentHelp("Begin at the last IDR picture up to a time: 90s, 10m, 1h.", valueName: "TIME"),
         transform: TimeSpan.read)
     var from: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("End ahead of the first keyframe from a time on.", valueName: "TIME"),
+        help: ArgumentHelp("End ahead of the first IDR picture from a time on.", valueName: "TIME"),
         transform: TimeSpan.read)
     var to: TimeSpan?
 

@@ -502,12 +502,12 @@ make heavy.h264 1280x720 400 libx264 -preset ultrafast -bf 2 -g 50
 records "play: far too fast" --speed 100 heavy.h264 --report heavy.json &&
     check "play: what is skipped is counted" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["skipped"] > 0 and p["decoded"] + p["skipped"] == p["received"] == 400, p' &&
     check "play: the rest is shown, or late" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 8, p'
-# A live one that comes faster than it can be decoded: what waits is all there at once. Nobody closes the connection.
+# A live one that comes faster than it can be decoded: it waits to be read all at once.
 "$PYTHON" - <<'END' &
+import os
 import socket
 server = socket.create_server(("127.0.0.1", 0))
 print(server.getsockname()[1], file=open("flood.port.partial", "w"), flush=True)
-import os
 os.rename("flood.port.partial", "flood.port")
 connection = server.accept()[0]
 connection.sendall(open("heavy.h264", "rb").read() * 10)
