@@ -88,6 +88,12 @@ final class Player {
                 input.name,
                 reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
         }
+        // Whoever comes late to a live stream waits for a keyframe as a matter of course.
+        if report.pictures.beforeFirstKeyframe > 0, !isLive {
+            console.warn(
+                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures ahead of the first keyframe are left out"
+            )
+        }
         if report.losses > 0, !console.isQuiet {
             console.warn(
                 "\(input.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
