@@ -13,6 +13,8 @@ mkdir -p /run/readme/{upper,work,checkout}
 mount -t tmpfs none /run/readme && mkdir -p /run/readme/{upper,work,checkout}
 mount -t overlay overlay -o "lowerdir=$repository,upperdir=/run/readme/upper,workdir=/run/readme/work" /run/readme/checkout
 cd /run/readme/checkout
+# What scripts/quickstart recorded into the checkout, which no command is to replace.
+rm -f out.h264
 PATH=$(dirname "$CAMREC"):$PATH
 mkdir -p /run/readme/bin
 # This is root already, and there is no display.
