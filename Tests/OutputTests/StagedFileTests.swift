@@ -18,12 +18,12 @@ import Testing
     func unnamed(isPublished: Bool) throws {
         let location = try FileLocation(folder.path("out.mp4"))
         let probe = location.openUnnamed(mode: 0o600)
-        try #require(probe >= 0, "this file system makes no file without a name")
-        close(probe)
+        if probe >= 0 { close(probe) }
         do {
             let file = try StagedFile(at: location)
             #expect(write(file.descriptor, "whole", 5) == 5)
-            #expect(allNames == [])
+            // Where the file system makes no file without a name there is a hidden one.
+            #expect(probe >= 0 ? allNames == [] : allNames.allSatisfy { $0.hasPrefix(".camrec-") })
             if isPublished { try file.publish(overwrite: false) }
             close(file.descriptor)
         }
