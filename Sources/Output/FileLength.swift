@@ -1,10 +1,10 @@
 import Glibc
 
-/// How long a file was when it was opened, to notice that somebody cuts it while it is read: its end then looks like
-/// any other.
+/// How long a file was when it was opened. Tells a file that was truncated while it was read from one that has simply
+/// ended.
 public struct FileLength: Sendable {
     private let descriptor: Int32
-    /// Nil for what is no file in a file system.
+    /// `nil` unless it is a regular file.
     private let original: off_t?
 
     /// Takes the length of an open file, whose descriptor stays the caller's.
@@ -12,7 +12,7 @@ public struct FileLength: Sendable {
         (self.descriptor, original) = (descriptor, Self.length(of: descriptor))
     }
 
-    /// Whether it is shorter than it was. One that has grown is not: a recording under way does.
+    /// Whether it is shorter than it was. Growing is fine: a recording in progress does.
     public var hasShrunk: Bool {
         guard let original, let current = Self.length(of: descriptor) else { return false }
         return current < original

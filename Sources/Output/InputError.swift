@@ -8,7 +8,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// A folder, a pipe or a device: it could not be read twice.
         case notAFile
         case readFailed(errno: Int32)
-        /// Somebody cut the file while it was read.
+        /// The file was truncated while it was read.
         case shrunk
         /// The file's content, in words.
         case malformed(String)
@@ -44,7 +44,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notAFile: "\(input) is not a file; give a recorded file"
         case .readFailed(let code):
             "\(input): reading failed: \(String(cString: strerror(code))); check the disk"
-        case .shrunk: "\(input) became shorter while it was read: another program changes it; read a copy"
+        case .shrunk: "\(input) became shorter while it was read: another program is changing it; read a copy"
         case .malformed(let problem): "\(input): \(problem)"
         case .noContainerLibrary(let name, let reason):
             "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"

@@ -69,8 +69,10 @@ final class FileSource: ByteSource {
         while interruption.wait(for: descriptor) == .ready {
             let count = Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 { return .bytes(count) }
-            if count == 0, length.hasShrunk { throw .input(InputError(.shrunk, input: name)) }
-            if count == 0 { return .ended }
+            if count == 0 {
+                if length.hasShrunk { throw .input(InputError(.shrunk, input: name)) }
+                return .ended
+            }
             guard errno == EINTR || errno == EAGAIN else { throw .readFailed(name, errno: errno) }
         }
         return .ended

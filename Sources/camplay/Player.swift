@@ -88,7 +88,7 @@ final class Player {
                 input.name,
                 reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
         }
-        // Whoever comes late to a live stream waits for a keyframe as a matter of course.
+        // Joining a live stream between keyframes is normal.
         if report.pictures.beforeFirstKeyframe > 0, !isLive {
             console.warn(
                 "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures ahead of the first keyframe are left out"
@@ -165,7 +165,9 @@ extension Player {
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 _ = try jump()
                 if isLive { warnIfNothingPlays() }
-            case .pause: try anticipate()
+            case .pause:
+                timeOfLastWait = MonotonicTime.now()
+                try anticipate()
             case .interrupted(let isWhole): try endStream(isWhole: isWhole)
             case .ended: return
             }
@@ -274,7 +276,7 @@ extension Player {
         try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         pipeline.gatherer.abandon()
         pipeline.decoder.reject(because: problem)
-        // What was held back came before it, and would be lost at an entry point.
+        // Pictures held back for reordering came before the damage; the next entry point would discard them.
         try playPictures()
     }
 
@@ -340,7 +342,8 @@ extension Player {
     }
 
     /// How far pictures in the window are behind, in nanoseconds: a file's behind their time, a live stream's behind
-    /// the moment when nothing more waited to be read. How much was read says nothing: a sender fills up what is taken.
+    /// the moment when nothing more waited to be read. A read that does not fill its room proves nothing: the sender
+    /// may be waiting for that room.
     private var lateness: Int64 {
         guard let presentation, !outputs.wantPictures else { return 0 }
         return clock == nil ? MonotonicTime.now() - timeOfLastWait : presentation.currentLateness

@@ -127,7 +127,7 @@ import Threading
         #expect(toldCount > 10)
     }
 
-    @Test("bytes that are missing are told of where they are missing", arguments: ContainerFormat.allCases)
+    @Test("missing bytes are reported where they are missing", arguments: ContainerFormat.allCases)
     func lacking(format: ContainerFormat) throws {
         var bytes = try #require(contentOfFile(try write(try CodedStream(.h264, bFrames: 3), format)))
         bytes.removeSubrange(bytes.count / 2..<bytes.count / 2 + 940)
@@ -142,7 +142,7 @@ import Threading
         #expect(found.filter { !$0.packet.isPicture }.allSatisfy { $0.bytes.isEmpty })
     }
 
-    @Test("a file that somebody cuts while it is read is no whole one", arguments: ContainerFormat.allCases)
+    @Test("a file that is truncated while it is read is an error", arguments: ContainerFormat.allCases)
     func cutUnderWay(format: ContainerFormat) throws {
         let path = try write(try CodedStream(.h264, frames: 2700), format)
         let length = try #require(contentOfFile(path)).count

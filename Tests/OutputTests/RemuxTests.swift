@@ -59,7 +59,7 @@ import Threading
 
     @Test("times that do not rise are counted, in whatever order pictures are decoded")
     func backwardSteps() {
-        // Places in presentation order and times; of each that is wrong one of the two steps beside it goes back.
+        // Each picture is its place in presentation order and its time.
         for (pictures, count) in [
             ([(0, 0), (1, 10), (2, 20)], 0), ([(0, 0), (1, 10), (2, 10), (3, 5), (4, 20)], 2),
             ([(0, 0), (3, 30), (1, 10), (2, 20), (6, 60), (4, 40), (5, 50)], 0),

@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether a container's file ends where its structure says that it does.
 ///
-/// libavformat notices a Matroska file that breaks off; of the others it takes what is there.
+/// libavformat reports a truncated Matroska file, but reads the other containers as far as they go.
 enum ContainerEnd {
     /// The lengths of a transport stream's packets: alone (ISO/IEC 13818-1, 2.4.3.2), with a time, with a checksum.
     private static let packetLengths: [Int64] = [188, 192, 204]
@@ -29,7 +29,7 @@ enum ContainerEnd {
         var offset: Int64 = 0
         for _ in 0..<boxLimit where offset < length {
             guard let size = boxSize(descriptor, at: offset) else { return true }
-            // One of size 0 goes on to the end; other sizes that no box has are told of elsewhere.
+            // A box of size 0 extends to the end of the file; libavformat reports other invalid sizes.
             guard size >= 8 else { return false }
             let (end, overflow) = offset.addingReportingOverflow(size)
             guard !overflow, end <= length else { return true }

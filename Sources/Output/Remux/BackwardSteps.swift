@@ -1,4 +1,4 @@
-/// Counts the pictures whose time is not behind that of the picture presented before, which a container cannot have.
+/// Counts the pictures whose time is not later than that of the picture presented before, which no container allows.
 struct BackwardSteps {
     /// Such pictures so far.
     private(set) var count = 0

@@ -76,8 +76,8 @@ public final class Remux {
     ///
     /// An MP4 file appears when it is whole, with its index in front.
     /// - Parameter interruption: ends the writing, at a picture that is whole.
-    /// - Returns: the number of pictures whose time was not behind that of the picture before: in a container they
-    ///   follow it by a tick, or by a frame's time where the step back is longer than a second.
+    /// - Returns: the number of pictures whose time was not later than that of the picture before. In a container they
+    ///   follow it by a tick, or by a frame's duration where the time goes back by more than a second.
     @discardableResult
     public func write(
         to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption

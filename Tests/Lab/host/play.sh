@@ -153,6 +153,8 @@ done
 # Forms and sizes
 records "play: NV12" --no-window plain.h264 --output nv12.yuv --pixel-format nv12 &&
     check "play: NV12's samples" cmp nv12.yuv <(ffmpeg -nostdin -v error -i plain.h264 -fps_mode passthrough -pix_fmt nv12 -f rawvideo -)
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=176x144:r=30 -frames:v 5 -c:v libx264 -pix_fmt yuv422p10le fine.h264
+records "play: more than 8 bits" --no-window fine.h264 --output fine.y4m && says "play: tells what is written of them" 'fine\.y4m: the pictures are yuv422p10le and are written as yuv420p'
 records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77 --frames 7 &&
     check "play: as many pictures as asked for, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
 records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&

@@ -1,0 +1,26 @@
+import Glibc
+import Testing
+
+@testable import Output
+
+/// A raw recording as it is read for another form.
+@Suite struct InputFileTests {
+    private let folder = TemporaryFolder()
+
+    @Test("a file that grows is read on; one that is truncated is an error")
+    func length() throws {
+        let path = folder.path("in.h264")
+        folder.write("in.h264", Array(repeating: 1, count: 200_000))
+        let file = try InputFile(path: path)
+        var count = try file.read().count
+        truncate(path, 300_000)
+        while case let chunk = try file.read(), !chunk.isEmpty { count += chunk.count }
+        #expect(count == 300_000)
+        try file.rewind()
+        _ = try file.read()
+        truncate(path, 150_000)
+        #expect(throws: InputError(.shrunk, input: path)) {
+            while case let chunk = try file.read(), !chunk.isEmpty {}
+        }
+    }
+}
