@@ -19,15 +19,15 @@ x() { # FILE FORMAT PARAMETERS [FFMPEG OPTIONS...]: a stream of libx264 or libx2
     local file=$1 format=$2 parameters=$3 library=libx264 option=-x264-params
     shift 3
     if [ "$(demuxer "$file")" = hevc ]; then library=libx265 option=-x265-params; fi
-    ffmpeg -nostdin -v error -y -f lavfi -i "$picture" -frames:v "$frames" -pix_fmt "$format" "$@" -threads 2 -c:v "$library" \
+    timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f lavfi -i "$picture" -frames:v "$frames" -pix_fmt "$format" "$@" -threads 2 -c:v "$library" \
         -preset veryfast $option "log-level=-1:$parameters" "$file" || fail "reference: ${file%.*} of $library is made" "see above"
 }
 edited() { # FROM TO OPTIONS: the VUI that h264_metadata or hevc_metadata writes
     local codec
     codec=$(demuxer "$1")
-    ffmpeg -nostdin -v error -y -f "$codec" -i "$1" -c copy -bsf:v "${codec}_metadata=$3" "$2" || fail "reference: ${2%.*} is made" "see above"
+    timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f "$codec" -i "$1" -c copy -bsf:v "${codec}_metadata=$3" "$2" || fail "reference: ${2%.*} is made" "see above"
 }
-odd() { "$PYTHON" "$LAB/verify/odd_streams.py" "$@" || fail "reference: $1 is made" "see above"; }
+odd() { timeout --kill-after=5 60 "$PYTHON" "$LAB/verify/odd_streams.py" "$@" || fail "reference: $1 is made" "see above"; }
 
 h264_streams() {
     x plain.h264 yuv420p keyint=6
@@ -149,7 +149,7 @@ recorded_streams() {
     for driver in radeonsi iHD; do
         if ! said=$("$LAB/gpu/fetch" 2>&1); then
             skip "reference: $driver" "$said"
-        elif ! said=$("$LAB/gpu/run" "$driver" vainfo --display drm --device /dev/dri/renderD128 2>&1) || ! grep -q 'HEVCMain .*EncSlice' <<<"$said"; then
+        elif ! said=$(timeout --kill-after=5 60 "$LAB/gpu/run" "$driver" vainfo --display drm --device /dev/dri/renderD128 2>&1) || ! grep -q 'HEVCMain .*EncSlice' <<<"$said"; then
             skip "reference: $driver" "its version here does not encode on the emulated GPU: $(tail -n 1 <<<"$said")"
         else
             launcher=("$LAB/gpu/run" "$driver")
