@@ -82,6 +82,14 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
+    /// Whether the unit holds messages beside the pictures.
+    public var isSupplementalEnhancementInformation: Bool {
+        switch self {
+        case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation
+        case .hevc(let header): header.nal_unit_type == .prefixSEI || header.nal_unit_type == .suffixSEI
+        }
+    }
+
     /// Whether the unit is a video, sequence or picture parameter set of the base layer.
     public var isParameterSet: Bool {
         switch self {

@@ -12,6 +12,7 @@ static _Thread_local const AVClass *last_error_class;
 
 struct cffmpeg_watch {
     atomic_uint error_count;
+    atomic_int is_amid;
     // The luma of the picture that is being decoded, kept by a reference; none where that is NULL.
     AVBufferRef *picture;
     uint8_t *luma;
@@ -26,6 +27,8 @@ void cffmpeg_watch_free(cffmpeg_watch *watch) {
 }
 
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch) { return atomic_exchange(&watch->error_count, 0); }
+
+void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid) { atomic_store(&watch->is_amid, is_amid); }
 
 // Nothing that a camera sees: eight samples in the middle of a block.
 static const uint8_t mark[8] = {0xf3, 0x04, 0xd9, 0x1b, 0xe6, 0x08, 0xcd, 0x12};
@@ -67,15 +70,19 @@ unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch) {
 }
 
 // `object` begins with a pointer to its class (libavutil/log.h).
-static void count_error(void *object) {
+static void count_error(void *object, const char *format) {
     if (!object || *(const AVClass **)object != avcodec_get_class()) return;
     cffmpeg_watch *watch = ((AVCodecContext *)object)->opaque;
-    if (watch) atomic_fetch_add(&watch->error_count, 1);
+    if (!watch) return;
+    // What memory_management_control_operation 1 names is not there (libavcodec/h264_refs.c). What is needed and not
+    // there is another error.
+    if (atomic_load(&watch->is_amid) && strncmp(format, "mmco: unref short failure", 25) == 0) return;
+    atomic_fetch_add(&watch->error_count, 1);
 }
 
 static void keep(void *object, int level, const char *format, va_list arguments) {
     if (level > AV_LOG_ERROR) return;
-    count_error(object);
+    count_error(object, format);
     vsnprintf(last_error, sizeof last_error, format, arguments);
     last_error[strcspn(last_error, "\n")] = 0;
     last_error_class = object ? *(const AVClass **)object : NULL;

@@ -6,6 +6,7 @@ struct AccessUnitCollector: ~Copyable {
     private let byteLimit: Int
     private var detector: AccessUnitDetector
     private var gapDetector = FrameNumberGapDetector()
+    private var orderCounter = PictureOrderCounter()
     private var parameterSets: ParameterSets
     /// Those that a picture can use.
     private var usableSets: ParameterSets
@@ -29,10 +30,23 @@ struct AccessUnitCollector: ~Copyable {
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
+        /// What stands ahead of the picture.
+        var recoveryPoint: RecoveryPoint?
         var isBehindGap = false
         var isIncomplete = false
         /// When its first unit came; nil before that.
         var arrival: Int64?
+
+        mutating func noteSlice(
+            _ slice: RawSpan, _ header: NALUnitHeader, _ detector: AccessUnitDetector,
+            _ orderCounter: inout PictureOrderCounter
+        ) {
+            defer { hasPicture = true }
+            guard !hasPicture else { return }
+            role = PictureRole(of: slice, header, detector)
+            role.order = orderCounter.next(slice, detector.parameterSets)?.count
+            if !role.isEntryPoint, !role.isSecondField { role.recoveryPoint = recoveryPoint }
+        }
     }
 
     init(codec: Codec, byteLimit: Int) {
@@ -80,7 +94,7 @@ struct AccessUnitCollector: ~Copyable {
             header.isSlice
         else { return }
         // What the whole slice will tell stays with the copies: it is told again.
-        var (detector, gapDetector, facts) = (detector, gapDetector, facts)
+        var (detector, gapDetector, orderCounter, facts) = (detector, gapDetector, orderCounter, facts)
         guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
         anticipated.removeAll()
         if let reference = current.reference, current.count > 0 {
@@ -88,8 +102,7 @@ struct AccessUnitCollector: ~Copyable {
             guard anticipated.append(bytes) else { return }
         }
         guard anticipated.append(startCodeLength: startCodeLength, slice, limit: byteLimit) else { return }
-        if !facts.hasPicture { facts.role = PictureRole(of: slice, header, detector) }
-        facts.hasPicture = true
+        facts.noteSlice(slice, header, detector, &orderCounter)
         if gapDetector.isBehindGap(slice, parameterSets: detector.parameterSets) { facts.isBehindGap = true }
         guard let reference = anticipated.reference else { return }
         try body(unit(facts, reference, byteCount: anticipated.count))
@@ -141,9 +154,13 @@ struct AccessUnitCollector: ~Copyable {
             format = detector.parameterSets.latestFormat
             usableSets = parameterSets.withoutOrphans
         }
+        if !facts.hasPicture, header.isSupplementalEnhancementInformation,
+            let point = SupplementalEnhancementInformation.recoveryPoint(in: nalUnit, header.codec)
+        {
+            facts.recoveryPoint = point
+        }
         guard header.isSlice else { return }
-        if !facts.hasPicture { facts.role = PictureRole(of: nalUnit, header, detector) }
-        facts.hasPicture = true
+        facts.noteSlice(nalUnit, header, detector, &orderCounter)
         if EmulationPrevention.isBroken(in: nalUnit) { facts.isIncomplete = true }
         if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
             facts.isBehindGap = true
@@ -189,7 +206,7 @@ struct AccessUnitCollector: ~Copyable {
             number: number, hasPicture: facts.hasPicture, role: facts.role,
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format, allowsThreads: allowsThreads,
-            reordering: facts.role.isEntryPoint ? detector.parameterSets.reordering : nil,
+            reordering: facts.role.allowsEntry ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
     }
 }

@@ -95,13 +95,17 @@ final class DecoderSession {
     }
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.
+    /// - Parameter isHidden: whether its picture is not to come out.
     /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
     /// - Throws: where a GPU's driver hangs; the session must not be used any more then.
-    func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
+    func send(
+        _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
+    ) throws(DecoderError) -> String? {
         packet.pointee.buf = av_buffer_ref(unit.buffer)
         packet.pointee.data = unit.buffer.pointee.data
         packet.pointee.size = Int32(clamping: unit.byteCount)
         packet.pointee.pts = Int64(unit.number)
+        packet.pointee.flags = isHidden ? AV_PKT_FLAG_DISCARD : 0
         arrivals.note(unit.arrival, of: unit.number)
         guard let connection else { return sendPacket() }
         return try connection.decodingCall { self.sendPacket() }
@@ -130,6 +134,10 @@ final class DecoderSession {
             while let frame = try receive().frame { _ = DecodedPicture(taking: frame) }
         }
     }
+
+    /// Says where decoding begins.
+    /// - Parameter isAmid: whether what follows may name pictures that came before, though it needs none of them.
+    func begin(amid isAmid: Bool) { cffmpeg_watch_begins_amid(watch, isAmid ? 1 : 0) }
 
     /// Says that no more access units come until `flush`; pictures that are held back come out now.
     func drain() {
@@ -192,8 +200,7 @@ final class DecoderSession {
         }
         // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
         received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
-        let isDamaged =
-            received.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || received.pointee.decode_error_flags != 0
+        let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
             frame: received, complaint: complaint ?? (isDamaged ? "a damaged slice" : nil),
             isDamaged: isDamaged)
@@ -222,9 +229,10 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.has_b_frames = Int32(delay)
         // A GPU's pictures that are held back come from the same pool as references.
         pointee.extra_hw_frames = Int32(delay)
-        if configuration.lossPolicy == .show {
-            pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
-        } else if configuration.codec == .h264 {
+        // Which pictures are right behind a recovery point is decided here: of those that are not by its own reckoning
+        // H.264's decoder takes the first for the end, when it is drained.
+        pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
+        if configuration.lossPolicy == .freeze, configuration.codec == .h264 {
             // What H.264's decoder makes up for missing blocks would hide that they are missing.
             av_opt_set_int(pointee.priv_data, "enable_er", 0, 0)
         }

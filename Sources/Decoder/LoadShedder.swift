@@ -31,7 +31,7 @@ public struct LoadShedder: Sendable {
     private mutating func decide(_ role: PictureRole, isVeryLate: Bool, isLate: Bool) -> Decision {
         // A frame has both of its fields or none.
         if role.isSecondField { return last }
-        if role.isEntryPoint {
+        if role.allowsEntry {
             // Where every picture is one, every second is left out.
             isAwaitingEntry = isVeryLate && last == .decodedEntry
             return isAwaitingEntry ? .skipped : .decodedEntry

@@ -7,7 +7,7 @@ import CFFmpeg
 ///     try decoder.decode(accessUnit)
 ///     while let picture = try decoder.nextPicture() { … }
 ///
-/// Nothing is decoded before the first entry point. After a loss – a gap in the stream, a damaged access unit,
+/// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a damaged access unit,
 /// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
 /// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
 ///
@@ -47,6 +47,10 @@ public final class PictureDecoder {
     private var hasComplaint = false
     /// The last entry point.
     private var entryNumber = 0
+    /// Which pictures are not right yet; nil where decoding began at an entry point.
+    private var recovery: Recovery?
+    /// What pictures that are not right yet are counted as.
+    private var unrecovered = Hiding.withheld
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
     /// Pictures that are not handed on, though decoding began again after them.
@@ -67,6 +71,9 @@ public final class PictureDecoder {
         let byteCount: Int
         let hasPicture: Bool
     }
+
+    /// What a picture is counted as that is decoded for the sake of others alone.
+    private enum Hiding { case beforeEntry, frozen, withheld }
 
     private enum State: Equatable {
         /// No entry point was seen yet.
@@ -91,12 +98,15 @@ public final class PictureDecoder {
     }
 
     /// Decodes an access unit. Every picture must have been taken before, with `nextPicture`.
+    /// - Parameter isHidden: whether its picture is decoded for the sake of others alone.
     /// - Throws: where no decoder can be had at all.
-    public func decode(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
+    public func decode(
+        _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
+    ) throws(DecoderError) {
         guard unit.hasPicture else { return }
         counters.received += 1
         if try isSettled(unit) { return }
-        if unit.isEntryPoint, unit.parameterSets.isComplete {
+        if begins(at: unit) {
             if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
         } else if state == .waiting {
@@ -113,8 +123,16 @@ public final class PictureDecoder {
         } else if session?.takes(unit) == false {
             counters.lost += 1
             lose(from: unit.number, "a sequence parameter set that came between keyframes")
-        } else if let complaint = try send(unit) {
-            lose(from: latestNumber, complaint)
+        } else {
+            let isUnrecovered = recovery?.hides(unit.role) == true
+            let hiddenAs: Hiding? = isUnrecovered ? unrecovered : isHidden ? .withheld : nil
+            let complaint = try send(unit, hiddenAs: hiddenAs)
+            // That a picture refers to what never came is no loss where the stream says so.
+            if isUnrecovered {
+                hasComplaint = false
+            } else if let complaint {
+                lose(from: latestNumber, complaint)
+            }
         }
     }
 
@@ -233,10 +251,28 @@ extension PictureDecoder {
         return false
     }
 
-    /// Begins decoding at an entry point, with a session for its parameter sets.
+    /// Whether decoding begins with an access unit. What goes on is better than what a recovery point gives.
+    private func begins(at unit: borrowing ReceivedAccessUnit) -> Bool {
+        guard unit.parameterSets.isComplete else { return false }
+        if unit.isEntryPoint { return true }
+        guard let point = unit.role.recoveryPoint else { return false }
+        return state != .following || point.broken_link_flag
+    }
+
+    /// Begins decoding at an entry point or a recovery point, with a session for its parameter sets.
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
         entryNumber = unit.number
+        recovery =
+            unit.isEntryPoint
+            ? nil : unit.role.recoveryPoint.map { Recovery(at: unit.role, $0, configuration.codec) }
+        if recovery != nil { history.forget() }
+        unrecovered =
+            switch state {
+            case .waiting: .beforeEntry
+            case .frozen: .frozen
+            case .following: .withheld
+            }
         dropsLeading = unit.role.breaksSequence || state != .following
         if let session, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost {
             if isFrozen { session.flush() }
@@ -246,6 +282,7 @@ extension PictureDecoder {
             former = session
             session = try open(unit)
         }
+        session?.begin(amid: recovery != nil)
         state = .following
     }
 
@@ -274,40 +311,47 @@ extension PictureDecoder {
         return session.delay
     }
 
+    /// - Parameter hiddenAs: nil for a picture that is to come out.
     /// - Returns: libavcodec's complaint.
-    private func send(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
+    private func send(
+        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?
+    ) throws(DecoderError) -> String? {
         if !unit.role.isSecondField { latestNumber = unit.number }
         remember(unit)
         guard let session else { return nil }
+        let isEntry = unit.number == entryNumber
         let complaint: String?
         do throws(DecoderError) {
-            complaint = try session.send(unit)
+            complaint = try session.send(unit, isHidden: hiddenAs != nil)
         } catch {
-            try leaveHungGPU(error, isReplaced: unit.isEntryPoint)
-            if unit.isEntryPoint { return try sendToSoftware(unit) }
+            try leaveHungGPU(error, isReplaced: isEntry)
+            if isEntry { return try sendToSoftware(unit, hiddenAs: hiddenAs) }
             counters.frozen += 1
             return nil
         }
         hasComplaint = complaint != nil
-        guard let complaint, unit.isEntryPoint, gpu != nil else {
-            expect(unit, of: session)
+        guard let complaint, isEntry, gpu != nil else {
+            expect(unit, hiddenAs: hiddenAs, of: session)
             return complaint
         }
         // What a driver promises may not hold for this stream.
         giveUpGPU(because: complaint)
         counters.lost += session.pending.removeAll()
-        return try sendToSoftware(unit)
+        return try sendToSoftware(unit, hiddenAs: hiddenAs)
     }
 
     /// Goes on in software with the entry point that the GPU did not decode.
     /// - Returns: libavcodec's complaint.
-    private func sendToSoftware(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> String? {
+    private func sendToSoftware(
+        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?
+    ) throws(DecoderError) -> String? {
         let software = try DecoderSession(
             configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
+        software.begin(amid: recovery != nil)
         (session, state) = (software, .following)
-        let complaint = try software.send(unit)
+        let complaint = try software.send(unit, isHidden: hiddenAs != nil)
         hasComplaint = complaint != nil
-        expect(unit, of: software)
+        expect(unit, hiddenAs: hiddenAs, of: software)
         return complaint
     }
 
@@ -328,12 +372,17 @@ extension PictureDecoder {
 
     /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself
     /// keeps that from being shown.
-    private func expect(_ unit: borrowing ReceivedAccessUnit, of session: DecoderSession) {
+    private func expect(
+        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?,
+        of session: DecoderSession
+    ) {
         let role = unit.role
-        if !role.isForOutput || role.isSkippedLeading && dropsLeading {
-            counters.withheld += 1
-        } else {
-            session.pending.add(unit.number, isSecondField: role.isSecondField)
+        let isWithheld = !role.isForOutput || role.isSkippedLeading && dropsLeading
+        switch hiddenAs ?? (isWithheld ? .withheld : nil) {
+        case .beforeEntry: counters.beforeEntry += 1
+        case .frozen: counters.frozen += 1
+        case .withheld: counters.withheld += 1
+        case nil: session.pending.add(unit.number, isSecondField: role.isSecondField)
         }
     }
 

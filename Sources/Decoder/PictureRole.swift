@@ -4,6 +4,10 @@ import Bitstream
 public struct PictureRole: Sendable, Equatable {
     /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA).
     public var isEntryPoint = false
+    /// Where the stream says that pictures become right, if decoding begins here; nil where it says nothing of it.
+    public var recoveryPoint: RecoveryPoint?
+    /// Its place in output order among the pictures around it; nil where that can't be read.
+    public var order: Int?
     /// Whether no other picture refers to this one.
     public var isDisposable = false
     /// Whether it is the second field of the frame whose first field is the access unit before (H.264).
@@ -18,6 +22,9 @@ public struct PictureRole: Sendable, Equatable {
 
     /// Nothing in particular.
     public init() {}
+
+    /// Whether decoding can begin here, be it that pictures are right only later.
+    public var allowsEntry: Bool { isEntryPoint || recoveryPoint != nil }
 }
 
 extension PictureRole {

@@ -22,7 +22,7 @@ public struct ReceivedAccessUnit: ~Copyable {
     /// parameters persist (`persistent_rice_adaptation_enabled_flag`) and a slice has rows, but no entry points, for
     /// wavefronts: it looks for what the row before left at a thread that it never made (hevc_cabac.c, `load_states`).
     public let allowsThreads: Bool
-    /// What the stream says of the order of output, at an entry point; `nil` at all others.
+    /// What the stream says of the order of output, where decoding can begin; `nil` at all others.
     public let reordering: PictureReordering?
     /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.
     public let arrival: Int64

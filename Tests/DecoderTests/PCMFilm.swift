@@ -33,6 +33,23 @@ struct PCMFilm {
         add(kind, order: order, isReference: isReference, grey: grey, isIDR: false)
     }
 
+    /// Adds a picture that decoding can begin with, ahead of which are the parameter sets.
+    /// - Parameter frameCount: how many frames later pictures are right.
+    mutating func addRecoveryPoint(
+        _ kind: Kind = .i, order: Int, grey: Int, frameCount: Int = 0, isBrokenLink: Bool = false
+    ) {
+        let place = bytes.count
+        add(kind, order: order, isReference: true, grey: grey, isIDR: false)
+        var message = BitWriter()
+        message.ue(frameCount)
+        message.flag(true)
+        message.flag(isBrokenLink)
+        message.u(2, 0)
+        let payload = message.rbsp
+        let units = [sequenceSet, pictureSet, [6, 6, UInt8(payload.count)] + payload + [0x80]]
+        bytes[place] = units.flatMap { [0, 0, 0, 1] + $0 } + bytes[place]
+    }
+
     private mutating func add(_ kind: Kind, order: Int, isReference: Bool, grey: Int, isIDR: Bool) {
         if !isIDR { frameNumber += 1 }
         let header = UInt8((isReference ? 0x20 : 0) | (isIDR ? 5 : 1))

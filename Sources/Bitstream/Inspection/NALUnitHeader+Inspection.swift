@@ -43,14 +43,6 @@ extension NALUnitHeader {
         return oddities
     }
 
-    /// Whether the unit holds messages beside the pictures.
-    var isSupplementalEnhancementInformation: Bool {
-        switch self {
-        case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation
-        case .hevc(let header): [.prefixSEI, .suffixSEI].contains(header.nal_unit_type)
-        }
-    }
-
     /// Whether the unit has a slice header: a slice of the picture, or its partition A.
     var beginsSlice: Bool {
         if case .h264(let header) = self, header.nal_unit_type == .sliceDataPartitionA { return true }

@@ -34,15 +34,23 @@ extension SEIMessage {
     /// sei_message() (H.264: 7.3.2.3.1, H.265: 7.3.5).
     init(_ reader: inout RBSPReader, _ parameterSets: StreamParameterSets) throws(SyntaxError) {
         codec = parameterSets.codec
-        // Both limits keep a run of bytes of 255 short.
-        payloadType = try Self.sum(&reader, last: "last_payload_type_byte", limit: 0xFFFF)
-        payloadSize = try Self.sum(&reader, last: "last_payload_size_byte", limit: reader.byteCount)
-        var payload = try reader.split(byteCount: payloadSize, "sei_payload")
+        var payload: RBSPReader
+        (payloadType, payloadSize, payload) = try Self.split(&reader)
         do throws(SyntaxError) {
             content = try Self.content(&payload, type: payloadType, parameterSets)
         } catch {
             content = .damaged(error)
         }
+    }
+
+    /// The next message's type and size, and a reader of its payload alone.
+    static func split(
+        _ reader: inout RBSPReader
+    ) throws(SyntaxError) -> (type: Int, size: Int, payload: RBSPReader) {
+        // Both limits keep a run of bytes of 255 short.
+        let type = try sum(&reader, last: "last_payload_type_byte", limit: 0xFFFF)
+        let size = try sum(&reader, last: "last_payload_size_byte", limit: reader.byteCount)
+        return (type, size, try reader.split(byteCount: size, "sei_payload"))
     }
 
     /// A number as the sum of its bytes, all of which but the last are 255.

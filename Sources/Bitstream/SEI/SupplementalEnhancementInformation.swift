@@ -16,12 +16,7 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         var messages: [SEIMessage] = []
         error = nalUnit.withUnsafeBytes { bytes in
             do throws(SyntaxError) {
-                var reader =
-                    switch parameterSets.codec {
-                    case .h264:
-                        try RBSPReader.h264(bytes) { $0 == .supplementalEnhancementInformation }.1
-                    case .hevc: try RBSPReader.hevc(bytes) { $0 == .prefixSEI || $0 == .suffixSEI }.1
-                    }
+                var reader = try Self.reader(of: bytes, parameterSets.codec)
                 try Self.read(&reader, parameterSets, into: &messages)
                 return nil
             } catch {
@@ -29,6 +24,29 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
             }
         }
         self.messages = messages
+    }
+
+    private static func reader(
+        of bytes: UnsafeRawBufferPointer, _ codec: Codec
+    ) throws(SyntaxError) -> RBSPReader {
+        switch codec {
+        case .h264: try RBSPReader.h264(bytes) { $0 == .supplementalEnhancementInformation }.1
+        case .hevc: try RBSPReader.hevc(bytes) { $0 == .prefixSEI || $0 == .suffixSEI }.1
+        }
+    }
+
+    /// The first recovery point that a NAL unit holds; `nil` where there is none, or what is ahead of it can't be
+    /// read. Of any other unit `nil` too. Allocates nothing.
+    public static func recoveryPoint(in nalUnit: RawSpan, _ codec: Codec) -> RecoveryPoint? {
+        nalUnit.withUnsafeBytes { bytes in
+            guard var reader = try? Self.reader(of: bytes, codec) else { return nil }
+            for _ in 0..<maximumMessageCount {
+                guard var message = try? SEIMessage.split(&reader) else { return nil }
+                if message.type == 6 { return try? RecoveryPoint(&message.payload, codec) }
+                guard reader.hasMoreData else { return nil }
+            }
+            return nil
+        }
     }
 
     /// sei_rbsp() (H.264: 7.3.2.3, H.265: 7.3.2.4).

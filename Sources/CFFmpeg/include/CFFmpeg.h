@@ -43,6 +43,9 @@ void cffmpeg_watch_free(cffmpeg_watch *watch);
 // threads: libavcodec reports damaged slices and missing reference pictures in no other way.
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
 
+// Whether decoding began amid a stream, where pictures are given up as references that never came: that is no error then.
+void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid);
+
 // Marks each picture's buffer ahead of decoding, block by block, so that blocks that no slice covers are found:
 // libavcodec does not report them. To be called before the context is opened, for software decoding of frames; not for
 // fields.

@@ -29,6 +29,9 @@ x264 weighted -bf 3 -x264-params weightb=1:weightp=2:ref=8
 x264 sliced -bf 3 -slices 4
 x264 interlaced -bf 3 -flags +ilme+ildct -x264-params tff=1
 x264 refreshed -x264-params intra-refresh=1:keyint=24
+x264 refreshing -bf 0 -x264-params intra-refresh=1:keyint=12
+x264 opendeep -bf 7 -x264-params open-gop=1:keyint=12:b-pyramid=normal:b-adapt=0
+x264 openfields -bf 3 -flags +ilme+ildct -x264-params open-gop=1:keyint=12:tff=1
 x265 deep bframes=7:b-adapt=0:b-pyramid=1:keyint=24
 x265 cra open-gop=1:bframes=4:keyint=12:min-keyint=12
 x265 radl open-gop=0:radl=2:bframes=4:keyint=24:min-keyint=24
@@ -83,6 +86,11 @@ for file in *.h264 *.h265; do
     esac
 done
 
+for stream in open opendeep openfields; do
+    check "order: $stream is joined at its I pictures, and goes on there after a loss" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" $stream.h264 12
+done
+check "order: one that is refreshed is joined where it is whole" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" refreshing.h264 refreshed
+check "order: H.265 is joined at its CRA pictures" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" cra.h265 12
 check "order: leading pictures of a BLA picture are withheld, and counted" "$CAMPLAY" --no-window bla.h265 --report bla.json
 check "order: as many as there are" balances bla.json withheld some
 check "order: leading pictures of the first CRA picture likewise" "$CAMPLAY" --no-window begun.h265 --report begun.json

@@ -1,0 +1,58 @@
+import Bitstream
+
+/// Tells which pictures are right, where decoding began at a recovery point.
+///
+/// Pictures ahead of that point in output order may refer to what was never decoded (H.264, D.2.8: leading pictures of
+/// an open group, and those that are still being refreshed; H.265, D.3.8).
+struct Recovery {
+    private let codec: Codec
+    /// How many frames are still to be refreshed (H.264).
+    private var framesLeft: Int
+    /// Pictures are right from here on in output order; nil where that is not known yet.
+    private var order: Int?
+    /// Where the first of them in decoding order has its place.
+    private var orderOfFirstRight: Int?
+    private var isOver = false
+    private var followsReference = false
+    private var isRight = false
+
+    /// - Parameters:
+    ///   - role: that of the picture that decoding begins with, which `hides` is to be asked of next.
+    ///   - point: what its access unit says.
+    init(at role: PictureRole, _ point: RecoveryPoint, _ codec: Codec) {
+        self.codec = codec
+        switch codec {
+        case .h264: framesLeft = point.count
+        case .hevc: (framesLeft, order) = (0, role.order.map { $0 &+ point.count })
+        }
+    }
+
+    /// Whether the next picture, in decoding order, is not right yet.
+    mutating func hides(_ role: PictureRole) -> Bool {
+        if isOver { return false }
+        // The second field of a frame is as its first.
+        if !role.isSecondField { isRight = isRight(role) }
+        return !isRight
+    }
+
+    private mutating func isRight(_ role: PictureRole) -> Bool {
+        // `frame_num`, by which H.264 counts, grows behind each reference frame (7.4.3).
+        if followsReference, framesLeft > 0 { framesLeft -= 1 }
+        followsReference = !role.isDisposable
+        guard let count = role.order else { return framesLeft == 0 }
+        if framesLeft > 0 {
+            // So that no picture is shown ahead of one that is not.
+            order = max(order ?? .min, count &+ 1)
+            return false
+        }
+        guard count >= order ?? .min else { return false }
+        // Pictures that are shown ahead of the first that is right come directly behind it, if at all.
+        if let orderOfFirstRight {
+            isOver = count > orderOfFirstRight
+        } else {
+            orderOfFirstRight = count
+            if codec == .h264 { order = count }
+        }
+        return true
+    }
+}

@@ -1,0 +1,147 @@
+import Bitstream
+import TestSupport
+import Testing
+
+@testable import Decoder
+
+/// Decoding begins where an H.264 stream has no IDR picture, but says from where on pictures are right (D.2.8).
+@Suite struct RecoveryTests {
+    /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
+    /// decoded behind the I picture that is shown after them.
+    private func openGroups(hasFields: Bool = false, isBrokenLink: Bool = false) -> PCMFilm {
+        var film = PCMFilm(declaredDepth: 2, hasFields: hasFields)
+        film.addIDR(grey: 1)
+        for order in 1...2 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        for first in [4, 8, 12] {
+            film.addRecoveryPoint(order: first, grey: 1 + first, isBrokenLink: isBrokenLink)
+            film.add(.b, order: first - 1, isReference: false, grey: first)
+            film.add(.p, order: first + 2, isReference: true, grey: 3 + first)
+            film.add(.b, order: first + 1, isReference: false, grey: 2 + first)
+        }
+        return film
+    }
+
+    private func receive(
+        _ units: some Sequence<[UInt8]>, _ delay: DecoderConfiguration.Delay = .safe
+    ) throws -> Receiver {
+        try Receiver.receive(units.flatMap { $0 }, .h264) { $0.delay = delay }
+    }
+
+    private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
+
+    @Test("an open group is shown from its I picture on", arguments: [false, true], [false, true])
+    func openGroup(hasFields: Bool, isLive: Bool) throws {
+        let units = openGroups(hasFields: hasFields).accessUnits.dropFirst(hasFields ? 6 : 3)
+        let receiver = try receive(units, isLive ? .low : .safe)
+        let counters = receiver.decoder.counters
+        #expect(greys(receiver) == Array(5...15))
+        #expect(counters.beforeEntry == (hasFields ? 2 : 1))
+        #expect(counters.losses == 0)
+        #expect(counters.isBalanced)
+    }
+
+    @Test("nothing is left out where decoding goes on")
+    func goingOn() throws {
+        let receiver = try receive(openGroups().accessUnits)
+        #expect(greys(receiver) == Array(1...15))
+        #expect(receiver.decoder.counters.received == 15)
+    }
+
+    @Test(
+        "a loss ends at the next I picture, and the pictures ahead of it are counted as left out by the loss")
+    func loss() throws {
+        var units = openGroups().accessUnits
+        units.remove(at: 1)
+        let receiver = try receive(units)
+        let counters = receiver.decoder.counters
+        #expect(greys(receiver) == [1] + Array(5...15))
+        #expect(counters.frozen == 2)
+        #expect(counters.losses == 1)
+        #expect(counters.isBalanced)
+    }
+
+    @Test("behind a broken link, leading pictures are withheld")
+    func brokenLink() throws {
+        let receiver = try receive(openGroups(isBrokenLink: true).accessUnits)
+        let counters = receiver.decoder.counters
+        #expect(greys(receiver) == (1...15).filter { ![4, 8, 12].contains($0) })
+        #expect(counters.withheld == 3)
+        #expect(counters.losses == 0)
+        #expect(counters.isBalanced)
+    }
+
+    @Test("a picture that is refreshed bit by bit is shown once it is whole", arguments: [0, 1, 5])
+    func gradual(frameCount: Int) throws {
+        var film = PCMFilm(declaredDepth: 0)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: frameCount)
+        for order in 2...9 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        let receiver = try receive(film.accessUnits.dropFirst())
+        #expect(greys(receiver) == Array(2 + frameCount...10))
+        #expect(receiver.decoder.counters.beforeEntry == frameCount)
+        #expect(receiver.decoder.counters.losses == 0)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("pictures that no other refers to do not count as refreshed frames, and none is shown out of turn")
+    func gradualWithBPictures() throws {
+        var film = PCMFilm(declaredDepth: 1)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 2, grey: 3, frameCount: 2)
+        for order in [4, 6, 8, 10] {
+            film.add(.p, order: order, isReference: true, grey: 1 + order)
+            film.add(.b, order: order - 1, isReference: false, grey: order)
+        }
+        // The frames shown at 2 and 4 are refreshed; that at 6 is right, and the B picture ahead of it refers to 4.
+        let receiver = try receive(film.accessUnits.dropFirst())
+        #expect(greys(receiver) == [7, 8, 9, 10, 11])
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("damage behind a recovery point is a loss")
+    func damage() throws {
+        var units = Array(openGroups().accessUnits.dropFirst(3))
+        units.remove(at: 2)
+        let receiver = try receive(units)
+        #expect(greys(receiver) == [5] + Array(9...15))
+        #expect(receiver.decoder.counters.losses == 1)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test(
+        "H.265 counts in output order",
+        arguments: [
+            (2, [true, false, false, true, false, false]), (-3, [false, false, false, false, false, false]),
+        ])
+    func h265(count: Int, hidden: [Bool]) throws {
+        var message = BitWriter()
+        message.se(count)
+        message.flag(true)
+        message.flag(false)
+        let payload = message.rbsp
+        let unit: [UInt8] = [39 << 1, 1, 6, UInt8(payload.count)] + payload + [0x80]
+        let found = SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .hevc)
+        let point = try #require(found)
+        let roles = [10, 16, 12, 11, 20, 18].map { order in
+            var role = PictureRole()
+            role.order = order
+            return role
+        }
+        var recovery = Recovery(at: roles[0], point, .hevc)
+        #expect(roles.map { recovery.hides($0) } == hidden)
+    }
+
+    @Test("behind other messages the recovery point is found; a message that breaks off hides it")
+    func messages() {
+        func point(_ unit: [UInt8]) -> RecoveryPoint? {
+            SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .h264)
+        }
+        // User data of 255 + 1 bytes ahead of it, and another message behind.
+        let others: [UInt8] = [5, 255, 1] + [UInt8](repeating: 7, count: 256)
+        #expect(point([6] + others + [6, 1, 0b0111_0001, 4, 1, 0, 0x80])?.count == 2)
+        #expect(point([6] + others + [6, 9, 0b0111_0001, 0x80]) == nil)
+        #expect(point([6] + others + [0x80]) == nil)
+        #expect(point([6, 255, 255]) == nil)
+        #expect(point([7, 6, 1, 0b0111_0001, 0x80]) == nil)
+    }
+}
