@@ -27,6 +27,12 @@ import Testing
         try Receiver.receive(units.flatMap { $0 }, .h264) { $0.delay = delay }
     }
 
+    private func role(_ order: Int) -> PictureRole {
+        var role = PictureRole()
+        role.order = order
+        return role
+    }
+
     private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
 
     @Test("an open group is shown from its I picture on", arguments: [false, true], [false, true])
@@ -122,13 +128,18 @@ import Testing
         let unit: [UInt8] = [39 << 1, 1, 6, UInt8(payload.count)] + payload + [0x80]
         let found = SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .hevc)
         let point = try #require(found)
-        let roles = [10, 16, 12, 11, 20, 18].map { order in
-            var role = PictureRole()
-            role.order = order
-            return role
-        }
+        let roles = [10, 16, 12, 11, 20, 18].map(role)
         var recovery = Recovery(at: roles[0], point, .hevc)
         #expect(roles.map { recovery.hides($0) } == hidden)
+    }
+
+    @Test("pictures behind the next one in order are right, wherever the order begins anew")
+    func orderBeginsAnew() throws {
+        let found = SupplementalEnhancementInformation.recoveryPoint(
+            in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)
+        let roles = [8, 5, 12, 3].map(role)
+        var recovery = Recovery(at: roles[0], try #require(found), .h264)
+        #expect(roles.map { recovery.hides($0) } == [false, true, false, false])
     }
 
     @Test("behind other messages the recovery point is found; a message that breaks off hides it")
