@@ -12,6 +12,8 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case shrunk
         /// The file's content, in words.
         case malformed(String)
+        /// The file says otherwise than what was asked for, in words.
+        case contradiction(String)
         /// Without libavformat containers cannot be read.
         case noContainerLibrary(name: String, reason: String)
         /// Asked to end.
@@ -45,7 +47,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .readFailed(let code):
             "\(input): reading failed: \(String(cString: strerror(code))); check the disk"
         case .shrunk: "\(input) became shorter while it was read: another program is changing it; read a copy"
-        case .malformed(let problem): "\(input): \(problem)"
+        case .malformed(let problem), .contradiction(let problem): "\(input): \(problem)"
         case .noContainerLibrary(let name, let reason):
             "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"
         case .interrupted: "\(input): stopped while it was read"

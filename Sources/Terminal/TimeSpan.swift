@@ -4,7 +4,7 @@ import ArgumentParser
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     public static let requirement = "it is a time such as 500ms, 90s, 10m or 24h, up to 27777h"
 
-    /// Above 0, at most 1e8.
+    /// Above 0, at most 1e8; 0 for a place at the beginning.
     public let seconds: Double
 
     /// Reads a time within limits.
@@ -20,11 +20,18 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         }
     }
 
+    /// Reads a place in a recording, which may be its beginning.
+    public static func readPlace(_ argument: String) throws -> TimeSpan {
+        let (number, unit) = argument.splitUnit()
+        if number == 0, TimeSpan(argument: "1" + unit) != nil { return TimeSpan(seconds: 0) }
+        return try read(argument)
+    }
+
     /// A time of so many seconds.
     public init(seconds: Double) { self.seconds = seconds }
 
-    /// At least 1.
-    public var nanoseconds: Int64 { max(1, Int64(seconds * 1e9)) }
+    /// At least 1, but for 0.
+    public var nanoseconds: Int64 { seconds == 0 ? 0 : max(1, Int64(seconds * 1e9)) }
 
     /// Nil for what is none.
     public init?(argument: String) {

@@ -51,6 +51,7 @@ enum ExitStatus: Int32, Error {
             case .notOpened(EACCES), .notOpened(EPERM): .noPermission
             case .notOpened, .notAFile: .noInput
             case .malformed: .badInput
+            case .contradiction: .usage
             case .noContainerLibrary: .unavailable
             case .readFailed, .shrunk, .interrupted: .inputOutput
             }

@@ -27,10 +27,10 @@ struct KeyframeSearch {
     mutating func note(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
         guard unit.hasPicture, !isOver else { return }
         let before = clock.place
-        if unit.isEntryPoint { rate = unit.format?.frameRate }
+        if unit.role.allowsEntry { rate = unit.format?.frameRate }
         _ = try clock.next(rate: clock.frameRate ?? rate)
         isOver = clock.place.time > time
-        if unit.isEntryPoint, !isOver { (unitCount, place) = (seen, before) }
+        if unit.isEntryPoint || unit.role.recoveryPoint?.count == 0, !isOver { (unitCount, place) = (seen, before) }
         seen += 1
     }
 }

@@ -23,7 +23,7 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Begin so far into a file: 90s, 10m, 1h.", valueName: "TIME"),
-        transform: TimeSpan.read)
+        transform: TimeSpan.readPlace)
     var start: TimeSpan?
 
     @Option(
@@ -57,7 +57,7 @@ struct ShowingOptions: ParsableArguments {
     var fps: FramesPerSecond?
 
     @Option(
-        help: ArgumentHelp("A file's times, as camrec --timestamps wrote them.", valueName: "FILE"),
+        help: ArgumentHelp("A raw file's times, as camrec --timestamps wrote them.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var timestamps: String?
 

@@ -80,7 +80,26 @@ struct PlaySession {
         guard command.reading.record == nil, let container = try file.container() else {
             return .bytes(file)
         }
+        do throws(InputError) { try check(container) } catch { throw .input(error) }
         return .container(container, file)
+    }
+
+    /// A container says itself what it holds, and when it is shown.
+    private func check(_ container: ContainerReader) throws(InputError) {
+        if command.showing.timestamps != nil {
+            throw InputError(
+                .contradiction("its pictures have times; leave out --timestamps"), input: container.name)
+        }
+        if let codec = command.reading.codec, codec != container.codec {
+            throw InputError(
+                .contradiction("it holds \(container.codec); leave out --codec \(codec.rawValue)"),
+                input: container.name)
+        }
+        if !container.leftOut.isEmpty {
+            console.warn(
+                "\(container.name): pictures alone are played, as they are coded; left out: "
+                    + container.leftOut.joined(separator: ", "))
+        }
     }
 
     /// Where pictures are shown.

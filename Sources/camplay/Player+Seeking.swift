@@ -6,9 +6,9 @@ extension Player {
     /// Goes where the viewer wants to.
     /// - Returns: whether there was such a wish.
     func jump() throws(PlayError) -> Bool {
-        guard !isDone, !interruption.isRaised, let presentation, let clock, let step = presentation.takeJump()
+        guard !isDone, !interruption.isRaised, let presentation, clock != nil, let step = presentation.takeJump()
         else { return false }
-        try seek(to: max(0, clock.place.time + step))
+        try seek(to: max(0, position + step))
         presentation.restart()
         return true
     }

@@ -29,6 +29,8 @@ final class Player {
     private let record: DecoderConfigurationRecord?
     /// Pictures that are due earlier, in nanoseconds at the file's own speed, are decoded and not played.
     var start: Int64?
+    /// Where playing has come to, in nanoseconds at the file's own speed.
+    private(set) var position: Int64 = 0
     /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
     var unitsToPass = 0
     /// What looks for a keyframe, and takes the access units in place of the decoder.
@@ -88,8 +90,8 @@ final class Player {
                 input.name,
                 reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
         }
-        // Joining a live stream between keyframes is normal.
-        if report.pictures.beforeFirstKeyframe > 0, !isLive {
+        // Joining a live stream between keyframes is normal, and so is beginning in an open group.
+        if report.pictures.beforeFirstKeyframe > 0, !isLive, options.start == nil {
             console.warn(
                 "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures ahead of the first keyframe are left out"
             )
@@ -127,7 +129,7 @@ extension Player {
             if let problem = packet.problem {
                 try reject(problem)
             } else {
-                try gatherWhole(picture, time: packet.time)
+                try gatherWhole(picture, packet)
             }
             _ = try jump()
         }
@@ -143,13 +145,17 @@ extension Player {
         }
     }
 
-    /// Gathers a picture that is there with all its bytes.
-    /// - Parameter time: taken through the decoder as if it came then.
-    private func gatherWhole(_ picture: [UInt8], time: Int64?) throws(PlayError) {
+    /// Gathers a picture that is there with all its bytes. Its time is taken through the decoder as if it came then.
+    private func gatherWhole(
+        _ picture: [UInt8], _ packet: ContainerReader.Packet
+    ) throws(PlayError) {
         guard let gatherer = pipeline?.gatherer else { return }
-        let time = time ?? Self.noTime
-        try gatherer.gather(picture.span.bytes, arrival: time) { (unit) throws(PlayError) in try play(unit) }
-        try gatherer.finish(arrival: time) { (unit) throws(PlayError) in try play(unit) }
+        let time = packet.time ?? Self.noTime
+        func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
+            try self.play(unit, isHidden: packet.isHidden)
+        }
+        try gatherer.gather(picture.span.bytes, arrival: time, play)
+        try gatherer.finish(arrival: time, play)
     }
 
     private func readBytes(of source: any ByteSource) throws(PlayError) {
@@ -317,7 +323,8 @@ extension Player {
         outputs.interrupt()
     }
 
-    func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
+    /// - Parameter isHidden: whether the file has it for the sake of others alone.
+    func play(_ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false) throws(PlayError) {
         guard !isDone, let decoder = pipeline?.decoder else { return }
         if search != nil {
             try search?.note(unit)
@@ -327,11 +334,11 @@ extension Player {
             unitsToPass -= 1
             return
         }
-        if unit.isEntryPoint { pipeline?.rate = unit.format?.frameRate }
+        if unit.role.allowsEntry { pipeline?.rate = unit.format?.frameRate }
         try outputs.write(unit)
         let isSkipped = shedder.skips(unit.role, lateness: lateness)
         do throws(DecoderError) {
-            if isSkipped { try decoder.skip(unit) } else { try decoder.decode(unit) }
+            if isSkipped { try decoder.skip(unit) } else { try decoder.decode(unit, isHidden: isHidden) }
         } catch { throw .decoder(error) }
         // The time of a picture that is skipped passes all the same.
         if isSkipped, !unit.role.isSecondField {
@@ -363,7 +370,8 @@ extension Player {
         if !hasDescribed { describe(picture) }
         let rate = clock?.frameRate ?? pipeline?.rate
         let due = try clock?.next(rate: rate, time: input.hasTimes ? picture.arrival : nil)
-        if let start, let clock, clock.place.time < start {
+        position = (input.hasTimes ? picture.arrival : nil) ?? clock?.place.time ?? 0
+        if let start, position < start {
             report.pictures.skipped += 1
             return
         }

@@ -21,7 +21,7 @@ final class StreamSaver {
     }
 
     func write(_ unit: borrowing ReceivedAccessUnit) throws(OutputError) {
-        if unit.isEntryPoint, unit.parameterSets.isComplete {
+        if unit.role.allowsEntry, unit.parameterSets.isComplete {
             hasBegun = belongs(unit.parameterSets.codec)
         }
         guard hasBegun else { return }

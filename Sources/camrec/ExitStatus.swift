@@ -48,6 +48,7 @@ enum ExitStatus: Int32, Error {
             case .notOpened(EACCES): .noPermission
             case .notOpened(ENOENT): .noDevice
             case .notOpened, .notAFile, .malformed: .badInput
+            case .contradiction: .usage
             case .noContainerLibrary: .unavailable
             case .readFailed, .shrunk, .interrupted: .inputOutput
             }

@@ -53,7 +53,7 @@ struct RemuxCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Begin at the last IDR picture up to a time: 90s, 10m, 1h.", valueName: "TIME"),
-        transform: TimeSpan.read)
+        transform: TimeSpan.readPlace)
     var from: TimeSpan?
 
     @Option(

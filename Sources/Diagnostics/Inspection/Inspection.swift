@@ -22,11 +22,19 @@ public struct Inspection: Sendable {
         /// The first and the last picture's time, in nanoseconds; nil where none has one.
         public private(set) var times: ClosedRange<Int64>?
 
-        /// A container of which no picture was read yet.
-        public init(_ kind: StreamContainer) { self.kind = kind }
+        /// What it has beside the coded pictures, in words, such as `sound`.
+        public let others: [String]
+        /// The pictures that an edit list hides.
+        public private(set) var hiddenCount = 0
 
-        /// Takes note of a picture's time.
-        public mutating func note(time: Int64?) {
+        /// A container of which no picture was read yet.
+        public init(_ kind: StreamContainer, others: [String] = []) {
+            (self.kind, self.others) = (kind, others)
+        }
+
+        /// Takes note of a picture, and of its time.
+        public mutating func note(time: Int64?, isHidden: Bool) {
+            if isHidden { hiddenCount += 1 }
             guard let time else { return }
             times = min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)
         }

@@ -175,9 +175,12 @@ extension Inspection {
 
 extension Inspection.Container {
     fileprivate var text: String {
-        guard let times else { return "\(kind), pictures without times" }
-        return
-            "\(kind), pictures from \(Self.seconds(times.lowerBound)) to \(Self.seconds(times.upperBound)) s"
+        let pictures =
+            times.map { "pictures from \(Self.seconds($0.lowerBound)) to \(Self.seconds($0.upperBound)) s" }
+            ?? "pictures without times"
+        let hidden = hiddenCount > 0 ? ", \(hiddenCount) of them hidden by an edit list" : ""
+        let others = others.isEmpty ? "" : "; beside them \(others.joined(separator: ", "))"
+        return "\(kind), \(pictures)\(hidden)\(others)"
     }
 
     private static func seconds(_ nanoseconds: Int64) -> String {

@@ -112,8 +112,11 @@ extension InspectionReport {
         let name: String
         /// Seconds.
         let firstTime, lastTime: Double?
+        let hiddenPictures: Int
+        let others: [String]
 
         init(_ container: Inspection.Container) {
+            (hiddenPictures, others) = (container.hiddenCount, container.others)
             name = "\(container.kind)"
             firstTime = container.times.map { Double($0.lowerBound) / 1e9 }
             lastTime = container.times.map { Double($0.upperBound) / 1e9 }

@@ -17,8 +17,10 @@ public final class ContainerReader {
         /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say. Of a place
         /// that cannot be read the time of the picture ahead of it.
         public var time: Int64?
-        /// Whether decoding can begin here.
+        /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
+        /// Whether decoding can begin here, be it that some pictures can't be decoded then.
+        public var allowsEntry = false
         /// Whether it is a picture, and no place that cannot be read.
         public var isPicture = true
         /// Whether an edit list hides it.
@@ -106,7 +108,7 @@ public final class ContainerReader {
         let time = packet.time.flatMap { time in begun.map { time - $0 } }
         latestTime = time ?? latestTime
         return Packet(
-            time: time, isKeyframe: finding.isKeyframe,
+            time: time, isKeyframe: finding.isKeyframe, allowsEntry: finding.allowsEntry,
             isHidden: packet.isHidden,
             problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
     }
@@ -120,6 +122,7 @@ public final class ContainerReader {
         // Not every container knows where its keyframes are: what comes may be behind the one that is wanted.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
+            framing.interrupt()
             guard let found = try nextKeyframe(), (found.time ?? .max) <= time else { continue }
             pending = found
             return
@@ -140,7 +143,7 @@ public final class ContainerReader {
 
     private func nextKeyframe() throws(InputError) -> Packet? {
         while let packet = try next() {
-            if packet.isKeyframe { return packet }
+            if packet.allowsEntry { return packet }
         }
         return nil
     }

@@ -7,6 +7,8 @@ struct PacketFraming {
     private let lengthSize: AVCC.LengthSize?
     /// Parameter sets as Annex B.
     private let parameterSets: [UInt8]
+    /// Whether parameter sets have come.
+    private var hasGivenSets = false
     /// The NAL units of the packet at hand; kept for its storage.
     private var units: [Range<Int>] = []
 
@@ -16,6 +18,8 @@ struct PacketFraming {
     /// What was found in a packet.
     struct Finding {
         var isKeyframe = false
+        /// Whether decoding can begin here, be it with an I picture whose leading pictures can't be decoded then.
+        var allowsEntry = false
         /// In words; nil where nothing is wrong.
         var problem: String?
     }
@@ -33,6 +37,9 @@ struct PacketFraming {
         parameterSets = record.parameterSets.flatMap { [0, 0, 0, 1] + $0 }
     }
 
+    /// The next packet does not follow the one before.
+    mutating func interrupt() { hasGivenSets = false }
+
     /// Appends a packet to `stream`, as Annex B.
     mutating func append(_ packet: RawSpan, to stream: inout [UInt8]) -> Finding {
         var finding = Finding()
@@ -42,14 +49,18 @@ struct PacketFraming {
         for unit in units {
             guard let header = NALUnitHeader(of: packet.extracting(unit), codec: codec) else { continue }
             if header.isSlice { hasSlice = true }
-            if header.isEntryPoint { finding.isKeyframe = true }
+            if header.isEntryPoint { (finding.isKeyframe, finding.allowsEntry) = (true, true) }
+            if header.isSupplementalEnhancementInformation, isRecoveryPoint(packet.extracting(unit)) {
+                finding.allowsEntry = true
+            }
             if header.isParameterSet { hasParameterSets = true }
         }
         // Zeros, as a power cut leaves them, are a chain of lengths with nothing behind them.
         if lengthSize != nil, !hasSlice, finding.problem == nil {
             finding.problem = "the picture has no slice"
         }
-        let isIncomplete = finding.isKeyframe && !hasParameterSets
+        let isIncomplete = !hasParameterSets && (finding.isKeyframe || finding.allowsEntry && !hasGivenSets)
+        if isIncomplete || hasParameterSets { hasGivenSets = true }
         guard lengthSize != nil else {
             if isIncomplete { stream += parameterSets }
             appendAnnexB(packet, to: &stream)
@@ -57,6 +68,11 @@ struct PacketFraming {
         }
         appendUnits(of: packet, withSets: isIncomplete, to: &stream)
         return finding
+    }
+
+    /// Whether pictures are right from here on, not only later.
+    private func isRecoveryPoint(_ nalUnit: RawSpan) -> Bool {
+        SupplementalEnhancementInformation.recoveryPoint(in: nalUnit, codec)?.count == 0
     }
 
     private mutating func locateUnits(_ packet: RawSpan, _ finding: inout Finding) {

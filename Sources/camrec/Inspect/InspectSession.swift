@@ -86,7 +86,7 @@ struct InspectSession {
         var run = InspectionRun(
             command.report, name: input.name, codec: reader.codec, framing: .annexB, files: files,
             unitByteLimit: Self.unitByteLimit)
-        run.container = Inspection.Container(reader.container)
+        run.container = Inspection.Container(reader.container, others: reader.leftOut)
         while let packet = try next(of: reader, for: &run) {
             let picture = reader.bytes
             try run.take(packet, picture.span.bytes)

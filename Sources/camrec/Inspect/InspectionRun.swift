@@ -53,7 +53,7 @@ struct InspectionRun {
     mutating func take(
         _ packet: ContainerReader.Packet, _ bytes: RawSpan
     ) throws(InspectSession.Failure) {
-        container?.note(time: packet.time)
+        container?.note(time: packet.time, isHidden: packet.isHidden)
         if let problem = packet.problem {
             if shape != nil { throw .offence("offset \(byteCount): \(problem)") }
             inspector.note(problem, at: byteCount)

@@ -88,7 +88,7 @@ records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'named .mkv, .mp4, .ts, .h264 or .h265' remux h264-0.raw out.avi
 refuses "remux: the other codec's name" 64 'the stream is H\.264; name it \.h264' remux h264-0.raw out.h265
-refuses "remux: times beside a container's own" 65 'have times; leave out' remux own.mkv out.mp4 --fps 15
+refuses "remux: times beside a container's own" 64 'have times; leave out' remux own.mkv out.mp4 --fps 15
 refuses "remux: an end ahead of the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
 refuses "remux: a beginning behind the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
 refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
@@ -288,15 +288,51 @@ records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && say
 touch private.mp4 && chmod 600 private.mp4
 records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "private: stays its owner's alone" test "$(stat -c %a private.mp4)" = 600
 
+hashes_of() { ffmpeg -nostdin -v error "$@" -fps_mode passthrough -f framemd5 - | awk -F, '!/^#/ {print $NF}'; }
+plays_as_ffmpeg() { # FILE
+    "$CAMPLAY" --no-window "$1" --output play.y4m --report play.json --overwrite && [ "$(hashes_of -i play.y4m)" = "$(hashes_of -i "$1")" ]
+}
+
 # Files that are no such recordings
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
 ffmpeg -nostdin -v error -y -ss 0.5 -i whole.mp4 -c copy edited.mp4
 records "again: a film whose beginning is hidden" remux --overwrite edited.mp4 part.mkv &&
     says "again: says that it is taken over" 'edited\.mp4: pictures that an edit list hides, and that are taken over: 15'
+check "again: camplay shows it as ffmpeg does" plays_as_ffmpeg edited.mp4
+check "again: what is hidden is counted" play_report play.json 'pictures.withheld == 15' 'losses == 0'
+check "again: inspect says it" grep -q '15 of them hidden by an edit list' <("$CAMREC" inspect edited.mp4)
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -bf 3 -x264-params open-gop=1:keyint=15:b-adapt=0:scenecut=0 open.mp4
 ffmpeg -nostdin -v error -y -i sound.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4
 records "again: a film with sound that is turned" remux --overwrite turned.mp4 part.mkv &&
     says "again: says that neither is taken over" 'turned\.mp4: pictures alone are taken over; left out: sound, a turn by 90 degrees to the left'
+check "again: inspect says it" grep -q 'beside them sound, a turn by 90 degrees to the left' <("$CAMREC" inspect turned.mp4)
+check "again: camplay says it" grep -q 'left out: sound, a turn by 90 degrees to the left' <("$CAMPLAY" --no-window --frames 1 --snapshot turned.png turned.mp4 2>&1)
+
+# Open groups: a film that begins with an I picture amid a stream, and one that is played from there
+for file in amid.mkv amid.mp4; do
+    ffmpeg -nostdin -v error -y -ss 1.6 -i open.mp4 -c copy -avoid_negative_ts disabled $file
+    check "again: $file begins with an open group, and is shown as ffmpeg shows it" plays_as_ffmpeg $file
+    check "again: $file: inspect finds its parameter sets" grep -q '1 SPS (1 distinct), 1 PPS' <("$CAMREC" inspect $file)
+done
+check "again: an open group is where playing goes on" "$CAMPLAY" --no-window --start 1.9 open.mp4 --output play.y4m --overwrite
+check "again: at the very picture" test "$(hashes_of -i play.y4m)" = "$(hashes_of -i open.mp4 | tail -n 33)"
+check "again: a rate of its own changes nothing of that" "$CAMPLAY" --no-window --start 1.9 --fps 10 open.mp4 --report play.json --overwrite
+check "again: as many pictures" play_report play.json 'pictures.decoded == 33'
+
+# What is asked for, and is not so
+recorder=$CAMREC
+CAMREC=$CAMPLAY
+refuses "again: another codec than the file's" 64 'open\.mp4: it holds H\.264; leave out --codec hevc' --no-window --codec hevc --snapshot not.png open.mp4
+printf "# timestamp format v2\n0\n" >times.txt
+refuses "again: times beside the file's" 64 'its pictures have times; leave out --timestamps' --no-window --timestamps times.txt open.mp4
+CAMREC=$recorder
+refuses "again: a rate beside the file's times" 64 'its pictures have times; leave out' remux --fps 30 open.mp4 not.mkv
+for place in 0 0s 0ms; do
+    check "again: --start $place is the beginning" "$CAMPLAY" --no-window --start $place open.mp4 --report play.json --overwrite
+    check "again: --start $place: all of it" play_report play.json 'pictures.decoded == 90'
+done
+records "again: --from 0 is the beginning" remux --from 0 --overwrite open.mp4 all.mkv && check "again: --from 0: all of it" test "$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 all.mkv)" = 90
 ffmpeg -nostdin -v error -y -i again.mkv -i again.mp4 -map 0 -map 1 -c copy two.mkv
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2 -t 1 -c:v mpeg4 other.mp4
 truncate -s 1T endless.mkv && head -c 3000 again.mkv | dd of=endless.mkv conv=notrunc status=none
