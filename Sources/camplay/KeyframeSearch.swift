@@ -30,7 +30,9 @@ struct KeyframeSearch {
         if unit.role.allowsEntry { rate = unit.format?.frameRate }
         _ = try clock.next(rate: clock.frameRate ?? rate)
         isOver = clock.place.time > time
-        if unit.isEntryPoint || unit.role.recoveryPoint?.count == 0, !isOver { (unitCount, place) = (seen, before) }
+        if unit.isEntryPoint || unit.role.recoveryPoint?.count == 0, !isOver {
+            (unitCount, place) = (seen, before)
+        }
         seen += 1
     }
 }

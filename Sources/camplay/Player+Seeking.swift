@@ -6,7 +6,8 @@ extension Player {
     /// Goes where the viewer wants to.
     /// - Returns: whether there was such a wish.
     func jump() throws(PlayError) -> Bool {
-        guard !isDone, !interruption.isRaised, let presentation, clock != nil, let step = presentation.takeJump()
+        guard !isDone, !interruption.isRaised, let presentation, clock != nil,
+            let step = presentation.takeJump()
         else { return false }
         try seek(to: max(0, position + step))
         presentation.restart()

@@ -118,7 +118,8 @@ public final class Remux {
             if record == nil, case .container? = try InputFile(path: input).kind() {
                 guard companions.timestampFile == nil, companions.frameRate == nil else {
                     throw InputError(
-                        .contradiction("its pictures have times; leave out --timestamps and --fps"), input: input)
+                        .contradiction("its pictures have times; leave out --timestamps and --fps"),
+                        input: input)
                 }
                 return try ContainerStream(path: input)
             }
