@@ -32,6 +32,25 @@ import Testing
         return try H264.SequenceParameterSet(nalUnit.span.bytes)
     }
 
+    /// What the VUI says: full range, matrix, primaries, transfer.
+    private func colour(of sets: ParameterSets) throws -> [Int] {
+        let nalUnit = try #require(sets.sequence.first).nalUnit
+        switch sets.codec {
+        case .h264:
+            let vui = try #require(try H264.SequenceParameterSet(nalUnit.span.bytes).vui_parameters)
+            return [
+                vui.video_full_range_flag ? 1 : 0, vui.matrix_coefficients, vui.colour_primaries,
+                vui.transfer_characteristics,
+            ]
+        case .hevc:
+            let vui = try #require(try H265.SequenceParameterSet(nalUnit.span.bytes).vui_parameters)
+            return [
+                vui.video_full_range_flag ? 1 : 0, vui.matrix_coeffs, vui.colour_primaries,
+                vui.transfer_characteristics,
+            ]
+        }
+    }
+
     private func amender(
         _ color: ColorEncoding, _ rate: String, size: PictureSize? = PictureSize(64, 48)
     ) throws -> ParameterSetAmender {
@@ -69,6 +88,27 @@ import Testing
         #expect(vui.chroma_sample_loc_type_top_field == 1)
         #expect(vui.aspect_ratio_idc == 3)
         #expect(try amender.amend(amended) == amended)
+    }
+
+    @Test(
+        "a VUI of which one statement alone is wrong is put right",
+        arguments: [
+            ColorEncoding(range: .limited, matrix: .bt601, primaries: 1, transfer: 13),
+            ColorEncoding(range: .full, matrix: .bt709, primaries: 1, transfer: 13),
+            ColorEncoding(range: .full, matrix: .bt601, primaries: 6, transfer: 13),
+            ColorEncoding(range: .full, matrix: .bt601, primaries: 1, transfer: 6),
+        ], [Codec.h264, .hevc])
+    func oneStatement(other: ColorEncoding, codec: Codec) throws {
+        let film = try Film(color: color)
+        let unit = try #require(try film.encode(1, with: film.software { $0.codec = codec }).first)
+        let sets = try unit.withUnsafeBytes { try ParameterSets(annexB: $0.bytes, codec: codec) }
+        let amender = try amender(other, "25", size: film.format.size)
+        let amended = try amender.amend(sets)
+        #expect(
+            try colour(of: amended) == [
+                other.range == .full ? 1 : 0, other.matrix == .bt709 ? 1 : 6, Int(other.primaries),
+                Int(other.transfer),
+            ])
     }
 
     @Test("sets that are right already stay as they are, byte for byte")
