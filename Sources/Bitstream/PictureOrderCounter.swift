@@ -11,6 +11,11 @@ public struct PictureOrderCounter: Sendable {
         public let count: Int
         /// Whether the picture begins a coded video sequence: no earlier picture is output after it.
         public let beginsSequence: Bool
+
+        /// A place.
+        public init(count: Int, beginsSequence: Bool) {
+            (self.count, self.beginsSequence) = (count, beginsSequence)
+        }
     }
 
     /// High bits, and low bits, of the last picture's count that later ones build on.

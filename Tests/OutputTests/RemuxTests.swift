@@ -137,6 +137,35 @@ import Threading
         #expect(times == (0..<20).map { Int64($0) * 40_000_000 })
     }
 
+    @Test(
+        "a damaged picture is left out up to the next keyframe, and all others keep their times",
+        arguments: Codec.allCases, [0, 2])
+    func damage(codec: Codec, bFrames: Int) throws {
+        let stream = try CodedStream(codec, frames: 30, keyframeInterval: 10, bFrames: bFrames)
+        record(stream, to: "whole.raw")
+        writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
+        _ = try remux("whole.raw", "in.txt", to: "whole.mkv")
+        let whole = try #require(ContainerContent(folder.path("whole.mkv")))
+        let keyframes = stream.units.indices.filter { stream.units[$0].isIDR }
+        for place in [keyframes[1] + 3, keyframes[1], keyframes[2] + 4] {
+            var units = stream.units.map(\.allBytes)
+            // The last NAL unit is a slice; the one of an IDR picture too.
+            let start = try #require(
+                units[place].indices.last { units[place][$0...].starts(with: [0, 0, 0, 1]) })
+            units[place][start + 4] |= 0x80
+            folder.write("in.raw", units.flatMap { $0 })
+            let name = "out-\(place).mkv"
+            let remux = try remux("in.raw", "in.txt", to: name)
+            let end = keyframes.first { $0 > place } ?? units.count
+            #expect(remux.pictureCount == 30 - (end - place))
+            let times = try #require(ContainerContent(folder.path(name))).times
+            #expect(times == Array(whole.times[..<place] + whole.times[end...]))
+            let told = end == units.count ? remux.brokenEnd : remux.remarks.first
+            #expect(told?.contains("forbidden_zero_bit is set") == true)
+            #expect(told?.contains("\(end - place)") == true)
+        }
+    }
+
     // MARK: Containers
 
     @Test("raw to a container, to another and back is bit for bit the same", arguments: cases)

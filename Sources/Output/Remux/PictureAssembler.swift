@@ -15,6 +15,10 @@ struct PictureAssembler {
     /// Units whose access unit is not known yet.
     private var undecided = Gathered()
     private var number = 0
+    /// Pictures that are left out, behind the first that can be decoded.
+    private(set) var damage = StreamDamage()
+    /// The order of the picture before.
+    private var latestOrder: PictureOrderCounter.Order?
 
     /// NAL units as Annex B, with what their first slice says.
     private final class Gathered {
@@ -23,6 +27,8 @@ struct PictureAssembler {
         var time: Int64?
         var order: PictureOrderCounter.Order?
         var isSecondField = false
+        /// Whether `forbidden_zero_bit` was set in a unit.
+        var isDamaged = false
 
         func append(_ nalUnit: RawSpan, at offset: Int, time: Int64?) {
             if bytes.isEmpty { (self.offset, self.time) = (offset, time) }
@@ -34,11 +40,12 @@ struct PictureAssembler {
             if bytes.isEmpty { (offset, time) = (other.offset, other.time) }
             bytes += other.bytes
             order = order ?? other.order
+            isDamaged = isDamaged || other.isDamaged
         }
 
         func removeAll() {
             bytes.removeAll(keepingCapacity: true)
-            (order, isSecondField, time) = (nil, false, nil)
+            (order, isSecondField, isDamaged, time) = (nil, false, false, nil)
         }
     }
 
@@ -55,6 +62,18 @@ struct PictureAssembler {
     ///   - time: of the picture, in nanoseconds; that of its first unit counts.
     mutating func add(
         _ nalUnit: RawSpan, at offset: Int, time: Int64? = nil, _ body: Body
+    ) throws(RemuxError) {
+        guard NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.forbidden_zero_bit == true
+        else { return try place(nalUnit, at: offset, time: time, body) }
+        // Which picture is damaged tells the rest of the unit.
+        var mended = nalUnit.withUnsafeBytes { Array($0) }
+        mended[0] &= 0x7F
+        try place(mended.span.bytes, at: offset, time: time, body)
+        current.isDamaged = true
+    }
+
+    private mutating func place(
+        _ nalUnit: RawSpan, at offset: Int, time: Int64?, _ body: Body
     ) throws(RemuxError) {
         switch detector.next(nalUnit) {
         case .undecided:
@@ -110,26 +129,60 @@ struct PictureAssembler {
         let complete = complete
         defer { complete.removeAll() }
         guard !complete.bytes.isEmpty else { return }
+        if complete.isDamaged { return try leaveOut(complete, .forbiddenZeroBit, body) }
         let unit: AccessUnit?
         do throws(StreamShapeError) {
             unit = try shaper.shape(complete.bytes.span.bytes, frameNumber: number, sequence: 0, timestamp: 0)
         } catch {
-            guard error.rule == .startsWithoutIDR else {
-                throw malformed("\(error.rule)", in: complete)
-            }
-            return try body(nil)
+            return try leaveOut(complete, error.rule, body)
         }
         // Units without a picture, such as parameter sets at the end of the file.
         guard let unit else { return }
         guard let order = complete.order else {
             throw malformed("its slice cannot be read", in: complete)
         }
+        if unit.isIDR { damage.end() }
         number += 1
+        latestOrder = order
         try body(StreamPicture(unit: unit, order: order, time: complete.time))
     }
 
+    /// A picture that cannot be taken over, because of damage in it or before it, or ahead of the first IDR picture.
+    private mutating func leaveOut(
+        _ picture: Gathered, _ rule: StreamShapeError.Rule, _ body: Body
+    ) throws(RemuxError) {
+        if rule != .startsWithoutIDR {
+            guard rule.isDamage else { throw malformed("\(rule)", in: picture) }
+            let place = place(of: picture)
+            damage.begin("the picture at \(place): \(rule)")
+            shaper.expectIDR()
+        }
+        guard let latestOrder else { return try body(nil) }
+        damage.leaveOut()
+        // One whose order cannot be read follows the picture before.
+        let order =
+            picture.order
+            ?? PictureOrderCounter.Order(count: latestOrder.count &+ 1, beginsSequence: false)
+        try body(StreamPicture(unit: nil, order: order, time: picture.time))
+    }
+
+    private func place(of picture: Gathered) -> String {
+        picture.time.map { "\(Double($0) / 1e9) s" } ?? "offset \(picture.offset)"
+    }
+
     private func malformed(_ problem: String, in picture: Gathered) -> RemuxError {
-        let place = picture.time.map { "\(Double($0) / 1e9) s" } ?? "offset \(picture.offset)"
-        return .input(InputError(.malformed("the picture at \(place): \(problem)"), input: path))
+        .input(InputError(.malformed("the picture at \(place(of: picture)): \(problem)"), input: path))
+    }
+}
+
+extension StreamShapeError.Rule {
+    /// Whether bytes are wrong, and not the kind of stream.
+    fileprivate var isDamage: Bool {
+        switch self {
+        case .unsupportedUnit, .mixedSlices, .tooManyUnits, .startsWithoutIDR,
+            .parameterSetsChangedWithoutIDR, .amendmentFailed, .amendmentChangedIDs:
+            false
+        default: true
+        }
     }
 }

@@ -6,7 +6,7 @@ struct PictureQueue {
     typealias Timed = (unit: AccessUnit, number: Int, timestamp: Int64)
 
     private var numbering: PresentationNumbering
-    private var waiting: [(unit: AccessUnit, time: Int64?, place: (number: Int, timestamp: Int64)?)] = []
+    private var waiting: [(unit: AccessUnit?, time: Int64?, place: (number: Int, timestamp: Int64)?)] = []
     /// Place in decoding order of the first that waits.
     private var firstIndex = 0
 
@@ -47,8 +47,11 @@ struct PictureQueue {
 
     /// The next picture in decoding order, once its time is known.
     mutating func next() -> Timed? {
-        guard let place = waiting.first?.place else { return nil }
-        firstIndex += 1
-        return (waiting.removeFirst().unit, place.number, place.timestamp)
+        while let place = waiting.first?.place {
+            firstIndex += 1
+            guard let unit = waiting.removeFirst().unit else { continue }
+            return (unit, place.number, place.timestamp)
+        }
+        return nil
     }
 }

@@ -2,7 +2,8 @@ import Bitstream
 
 /// A picture with its two fields, where it has such.
 struct StreamPicture {
-    let unit: AccessUnit
+    /// Nil where it is left out, and its place in time stays: it is damaged, or follows one that is.
+    let unit: AccessUnit?
     let order: PictureOrderCounter.Order
     /// When it is shown, in nanoseconds; nil where the recording does not say.
     let time: Int64?
@@ -20,6 +21,8 @@ protocol PictureStream: AnyObject {
     var hasTimes: Bool { get }
     /// What is at its end and cannot be read, in words, once it was read through; nil where nothing is.
     var brokenEnd: String? { get }
+    /// What is damaged, by what finds it, once it was read through.
+    var damage: [StreamDamage] { get }
     /// What else is not taken over as it is, in words, once it was read through.
     var remarks: [String] { get }
 
@@ -34,6 +37,8 @@ protocol PictureStream: AnyObject {
 }
 
 extension PictureStream {
+    var brokenEnd: String? { damage.compactMap(\.atEnd).first }
+
     /// A raw stream is taken over as it is.
     var remarks: [String] { [] }
 

@@ -7,7 +7,9 @@ final class RawStream: PictureStream {
     let codec: Codec
     private let file: InputFile
     private let framing: NALUnitSource.Framing
-    private(set) var brokenEnd: String?
+    private(set) var damage: [StreamDamage] = []
+    /// What stands behind the last NAL unit, in words; nil where nothing does.
+    private var tail: String?
     /// Parameter sets that the file lacks, as it would have them.
     private let missingSets: [UInt8]
 
@@ -42,6 +44,7 @@ final class RawStream: PictureStream {
     var path: String { file.path }
     var identity: FileIdentity? { file.identity }
     var hasTimes: Bool { false }
+    var brokenEnd: String? { tail ?? damage.compactMap(\.atEnd).first }
 
     func forEachPicture(
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
@@ -54,7 +57,7 @@ final class RawStream: PictureStream {
                 guard let problem = piece.problem else {
                     return try assembler.add(nalUnit, at: piece.place.offset, body)
                 }
-                if problem.isTail { return brokenEnd = "\(problem)" }
+                if problem.isTail { return tail = "\(problem)" }
                 throw .input(InputError(.malformed("\(problem)"), input: path))
             }
         }
@@ -68,5 +71,6 @@ final class RawStream: PictureStream {
             try take(chunk.bytes, isLast: isAtEnd)
         }
         if isAtEnd { try assembler.finish(body) }
+        damage = [assembler.damage]
     }
 }

@@ -55,7 +55,7 @@ public final class Remux {
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
         let survey = try StreamSurvey(of: stream)
-        (brokenEnd, remarks) = (stream.brokenEnd, stream.remarks)
+        (brokenEnd, remarks) = (stream.brokenEnd, stream.remarks + stream.damage.compactMap(\.sentence))
         undecodableCount = survey.undecodableCount
         var description = survey.description
         description.frameRate = companions.frameRate ?? description.frameRate
@@ -63,7 +63,7 @@ public final class Remux {
         if !stream.hasTimes, timestamps == nil, description.frameRate == nil {
             throw .noFrameRate(input: input)
         }
-        let wanted = survey.pictureCount + survey.undecodableCount
+        let wanted = survey.pictureCount + survey.undecodableCount + survey.damagedCount
         unusedTimestampCount = try Self.unusedCount(timestamps, wanted)
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,

@@ -6,23 +6,29 @@ struct StreamSurvey {
     private(set) var pictureCount = 0
     /// Pictures ahead of it.
     private(set) var undecodableCount = 0
+    /// Pictures behind it that are left out because of damage.
+    private(set) var damagedCount = 0
     /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
     let description: StreamDescription
 
     init(of stream: any PictureStream) throws(RemuxError) {
         var parameterSets = StreamParameterSets(codec: stream.codec)
         var meter = ReorderingMeter()
-        var (pictureCount, undecodableCount) = (0, 0)
+        var (pictureCount, undecodableCount, damagedCount) = (0, 0, 0)
         try stream.forEachPicture { (picture) throws(RemuxError) in
             guard let picture else { return undecodableCount += 1 }
-            if pictureCount == 0 { parameterSets.insert(leadingSetsOf: picture.unit) }
-            pictureCount += 1
             meter.append(picture.order)
+            guard let unit = picture.unit else { return damagedCount += 1 }
+            if pictureCount == 0 { parameterSets.insert(leadingSetsOf: unit) }
+            pictureCount += 1
         }
         guard let description = StreamDescription(parameterSets, reordering: meter.reordering) else {
-            throw .input(InputError(.malformed("there is no IDR picture to begin with"), input: stream.path))
+            let damage = stream.damage.compactMap(\.first).first.map { "; damage: \($0)" } ?? ""
+            throw .input(
+                InputError(.malformed("there is no IDR picture to begin with\(damage)"), input: stream.path))
         }
         (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
+        self.damagedCount = damagedCount
         self.description = description
     }
 }

@@ -1,0 +1,43 @@
+/// What of a recording is damaged, and left out with everything that may refer to it: all up to the next keyframe.
+struct StreamDamage {
+    /// What was found first, in words; nil where nothing was.
+    private(set) var first: String?
+    /// Since the damage that no keyframe has followed yet.
+    private(set) var openCount = 0
+    /// That damage.
+    private(set) var open: String?
+    private var count = 0
+    private var places = 0
+
+    /// Finds damage. What follows belongs to it, and is one place with it.
+    mutating func begin(_ problem: @autoclosure () -> String) {
+        if open != nil { return }
+        open = problem()
+        first = first ?? open
+        places += 1
+    }
+
+    /// Leaves a picture out.
+    mutating func leaveOut() { openCount += 1 }
+
+    /// A keyframe comes.
+    mutating func end() {
+        count += openCount
+        (open, openCount) = (nil, 0)
+    }
+
+    /// What is to be said of damage that keyframes followed; nil where there was none.
+    var sentence: String? {
+        // That at the end is told as the end.
+        let places = places - (open == nil ? 0 : 1)
+        guard places > 0, let first else { return nil }
+        let place = places == 1 ? "" : ", in \(places) places"
+        // Between the damage and the next keyframe there may be nothing that can be read.
+        return count == 0
+            ? "left out because of damage\(place): \(first)"
+            : "pictures left out because of damage, up to the next keyframe: \(count)\(place); \(first)"
+    }
+
+    /// What is to be said of damage that no keyframe followed; nil where there is none.
+    var atEnd: String? { open.map { openCount == 0 ? $0 : "pictures: \(openCount); \($0)" } }
+}
