@@ -11,34 +11,41 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
+        // Structures and ioctl numbers of V4L2 that the importer does not understand, and libv4lconvert.
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
+        // VA-API's macros and unions.
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        // libavcodec: its log, its macros, and what differs between its releases.
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        // libavformat, loaded only where a container is read or written.
         .target(name: "CFormat", dependencies: ["CFFmpeg"]),
+        // libyuv, libjpeg-turbo, which jumps out of its errors, and libv4lconvert.
         .target(
             name: "CYUV",
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
+        // libswscale, whose types changed in FFmpeg 8.
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        // SDL, loaded only where there is a window.
         .target(name: "CSDL2"),
+        // System calls that the importer does not understand, or whose errno would not survive.
+        .target(name: "CSystem"),
         .target(name: "Threading"),
         .target(
             name: "Terminal",
             dependencies: [
                 "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "CFiles"),
-        .target(name: "Files", dependencies: ["CFiles"]),
-        .target(name: "CNetwork"),
-        .target(name: "Network", dependencies: ["CNetwork", "Files", "Threading"]),
+        .target(name: "Files", dependencies: ["CSystem"]),
+        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
         .target(name: "Bitstream"),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Capture", "Bitstream", "Threading", "CV4L2", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Capture", "Bitstream", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
             ]),
         .target(
             name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
@@ -69,24 +76,9 @@ let package = Package(
                 "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(
-            name: "Peers", path: "Tests/Benchmark/Peers",
-            linkerSettings: [
-                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("avcodec"),
-                .linkedLibrary("avutil"),
-            ]),
-        .executableTarget(
-            name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
-            path: "Tests/Benchmark/Conversion"),
-        .executableTarget(
-            name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Tests/Benchmark/Parser"),
-        .executableTarget(
-            name: "LatencyBenchmark",
-            dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"],
-            path: "Tests/Benchmark/Latency"),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "TestSupport"]),
-        .testTarget(name: "CaptureTests", dependencies: ["Capture"]),
+        .testTarget(name: "CaptureTests", dependencies: ["Capture", "Files", "CV4L2"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
@@ -109,16 +101,16 @@ let package = Package(
             ]),
         .testTarget(
             name: "CamrecTests",
-            dependencies: ["camrec", "Bitstream", "Output", "Terminal"]),
+            dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
         .testTarget(
             name: "CamplayTests",
-            dependencies: ["camplay", "Decoder", "Bitstream", "Network", "Terminal", "Threading", "CFFmpeg"]),
+            dependencies: ["camplay", "Decoder", "Bitstream", "Threading", "CFFmpeg"]),
         .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [
                 "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Threading",
-                "CTestAllocations",
+                "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import CFiles
+import CSystem
 import Glibc
 
 /// What is known of a file, be it open or not; links are not followed.

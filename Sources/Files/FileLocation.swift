@@ -1,4 +1,4 @@
-import CFiles
+import CSystem
 import Glibc
 
 /// A file's place: its folder, open, and its name in there. Whoever puts another folder or a link into the path

@@ -1,4 +1,4 @@
-import CFiles
+import CSystem
 
 /// A lock that keeps two writers from destroying each other's file.
 public enum WriteLock {

@@ -1,4 +1,4 @@
-import CNetwork
+import CSystem
 import Glibc
 
 /// A listening stream socket, which ends with its owner. Never blocks.

@@ -1,4 +1,4 @@
-import CNetwork
+import CSystem
 import Glibc
 import Threading
 

@@ -1,4 +1,4 @@
-import CNetwork
+import CSystem
 import Glibc
 
 /// An address of the system: of IPv4, IPv6 or a UNIX socket.

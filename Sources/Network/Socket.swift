@@ -1,4 +1,4 @@
-import CNetwork
+import CSystem
 import Glibc
 
 /// A connected stream socket, which ends with its owner. Never blocks, and never raises SIGPIPE.

@@ -1,4 +1,4 @@
-import CNetwork
+import CSystem
 import Glibc
 
 /// Wakes a thread that waits in a `Poller`: an eventfd.

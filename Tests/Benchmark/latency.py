@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how old a picture is at a receiver's socket, and when it is decoded, behind camrec and behind others.
 
-usage: latency.py BINARIES FOLDER [ROUNDS]     (scripts/bench calls it, with bare in FOLDER)
+usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS]     (scripts/bench calls it, with bare in FOLDER)
 
 Every picture carries its number and the time of its capture, as the live test source draws them. The contenders run
 in turn, a round each, and the first second of each round does not count: connecting is not what is measured.
@@ -84,8 +84,8 @@ class Crowd:
 
 
 class Bench:
-    def __init__(self, binaries, folder, size, rate, frames):
-        self.camrec, self.benchmark = f"{binaries}/camrec", f"{binaries}/LatencyBenchmark"
+    def __init__(self, programs, folder, size, rate, frames):
+        self.camrec, self.benchmark = f"{programs[0]}/camrec", programs[1]
         self.bare = f"{folder}/bare"
         self.pipe, self.report = f"{folder}/pipe.y4m", f"{folder}/report.json"
         self.size, self.rate, self.frames = size, rate, frames
@@ -198,12 +198,13 @@ def take_precedence():
 
 
 def main():
-    binaries, folder = sys.argv[1:3]
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    binaries, benchmark, folder = sys.argv[1:4]
+    rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+    programs = binaries, benchmark
     sys.stdout.reconfigure(line_buffering=True)
     print(f"Everything ran {take_precedence()}.\n\n## libx264, 1280x720 at 30 pictures a second\n")
     os.mkfifo(f"{folder}/pipe.y4m")
-    bench = Bench(binaries, folder, "1280x720", 30, 330)
+    bench = Bench(programs, folder, "1280x720", 30, 330)
     x264 = ["-c:v", "libx264", "-preset", "veryfast"]
     quick = x264 + ["-tune", "zerolatency", "-threads", "1", "-x264-params", "scenecut=0:sliced-threads=0"]
     early = ["-fflags", "nobuffer", "-probesize", "32", "-analyzeduration", "0"]
@@ -216,7 +217,7 @@ def main():
     ], rounds)
     tell_crowd(results["camrec, 16 receivers"])
     print("\n## The emulated GPU, 640x480 at 5 pictures a second\n")
-    emulated = Bench(binaries, folder, "640x480", 5, 60)
+    emulated = Bench(programs, folder, "640x480", 5, 60)
     upload = ["-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-low_power", "1", "-rc_mode", "VBR"]
     early = ["-vaapi_device", "/dev/dri/renderD128", *early]
     compare([
@@ -226,7 +227,7 @@ def main():
         ("one program, one client", lambda: emulated.run(emulated.simple("h264_vaapi", "low_power", GPU))),
     ], rounds)
     print("\n## On the screen\n")
-    watch(Bench(binaries, folder, "1280x720", 30, 570), f"{binaries}/camplay", folder, rounds)
+    watch(Bench(programs, folder, "1280x720", 30, 570), f"{binaries}/camplay", folder, rounds)
 
 
 def watch(bench, camplay, folder, rounds):

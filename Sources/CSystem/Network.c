@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // accept4
-#include "CNetwork.h"
+#include "Network.h"
 
 #include <errno.h>
 #include <linux/sockios.h>

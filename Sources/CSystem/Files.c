@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // statx, O_PATH, O_TMPFILE, F_OFD_SETLK
-#include "CFiles.h"
+#include "Files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // System calls on files that Swift cannot import by itself.
-#ifndef CFILES_H
-#define CFILES_H
+#ifndef CSYSTEM_FILES_H
+#define CSYSTEM_FILES_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,0 +1,7 @@
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
+
+#include "Files.h"
+#include "Network.h"
+
+#endif

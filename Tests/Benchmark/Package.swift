@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+// What `scripts/bench` measures beside the programs themselves. Apart from the package of the project, whose build has
+// the product alone: links to its Sources.
+import PackageDescription
+
+let package = Package(
+    name: "Benchmark",
+    targets: [
+        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
+        .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(
+            name: "CYUV",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
+            ]),
+        .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "CSystem"),
+        .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "Threading"),
+        .target(name: "Files", dependencies: ["CSystem"]),
+        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
+        .target(name: "Bitstream"),
+        .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
+        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
+        .target(
+            name: "Encoder",
+            dependencies: [
+                "Acceleration", "Capture", "Bitstream", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+            ]),
+        .target(
+            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
+        .target(
+            name: "Peers", path: "Peers",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("avcodec"),
+                .linkedLibrary("avutil"),
+            ]),
+        .executableTarget(
+            name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
+            path: "Conversion"),
+        .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
+        .executableTarget(
+            name: "LatencyBenchmark",
+            dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"], path: "Latency"),
+    ],
+    swiftLanguageModes: [.v6]
+)
