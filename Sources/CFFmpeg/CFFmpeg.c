@@ -11,7 +11,7 @@ static _Thread_local char last_error[512];
 static _Thread_local const AVClass *last_error_class;
 
 struct cffmpeg_watch {
-    atomic_uint error_count;
+    atomic_uint error_count, reference_count;
     atomic_int is_amid;
     // The luma of the picture that is being decoded, kept by a reference; none where that is NULL.
     AVBufferRef *picture;
@@ -27,6 +27,8 @@ void cffmpeg_watch_free(cffmpeg_watch *watch) {
 }
 
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch) { return atomic_exchange(&watch->error_count, 0); }
+
+unsigned cffmpeg_watch_take_missing_references(cffmpeg_watch *watch) { return atomic_exchange(&watch->reference_count, 0); }
 
 void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid) { atomic_store(&watch->is_amid, is_amid); }
 
@@ -69,14 +71,25 @@ unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch) {
     return count;
 }
 
+// What libavcodec says of a reference that is not there (h264_refs.c, h264_direct.c, hevc_refs.c).
+static const char *const missing_references[] = {
+    "Missing reference picture", "reference picture missing during reorder", "co located POCs unavailable",
+    "illegal short term buffer state", "Could not find ref with POC",
+};
+
+static int begins_with(const char *text, const char *beginning) { return strncmp(text, beginning, strlen(beginning)) == 0; }
+
 // `object` begins with a pointer to its class (libavutil/log.h).
 static void count_error(void *object, const char *format) {
     if (!object || *(const AVClass **)object != avcodec_get_class()) return;
     cffmpeg_watch *watch = ((AVCodecContext *)object)->opaque;
     if (!watch) return;
-    // What memory_management_control_operation 1 names is not there (libavcodec/h264_refs.c). What is needed and not
-    // there is another error.
-    if (atomic_load(&watch->is_amid) && strncmp(format, "mmco: unref short failure", 25) == 0) return;
+    // What memory_management_control_operation 1 names is not there, or stood-in frames are one too many
+    // (libavcodec/h264_refs.c). What is needed and not there is another error.
+    if (atomic_load(&watch->is_amid)
+        && (begins_with(format, "mmco: unref short failure") || begins_with(format, "number of reference frames"))) return;
+    for (size_t i = 0; i < sizeof missing_references / sizeof missing_references[0]; i++)
+        if (begins_with(format, missing_references[i])) atomic_fetch_add(&watch->reference_count, 1);
     atomic_fetch_add(&watch->error_count, 1);
 }
 

@@ -45,7 +45,8 @@ struct AccessUnitCollector: ~Copyable {
             guard !hasPicture else { return }
             role = PictureRole(of: slice, header, detector)
             role.order = orderCounter.next(slice, detector.parameterSets)?.count
-            if !role.isEntryPoint, !role.isSecondField { role.recoveryPoint = recoveryPoint }
+            guard !role.isEntryPoint, !role.isSecondField else { return }
+            role.recoveryPoint = recoveryPoint.flatMap { detector.parameterSets.allows($0) ? $0 : nil }
         }
     }
 
@@ -208,6 +209,14 @@ struct AccessUnitCollector: ~Copyable {
             format: format, allowsThreads: allowsThreads,
             reordering: facts.role.allowsEntry ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
+    }
+}
+
+extension StreamParameterSets {
+    /// Whether a recovery point is one: `recovery_frame_cnt` is below MaxFrameNum (H.264, D.2.8).
+    fileprivate func allows(_ point: RecoveryPoint) -> Bool {
+        guard codec == .h264, let sequence = h264.latestSequence else { return true }
+        return point.count < 1 << (sequence.log2_max_frame_num_minus4 + 4)
     }
 }
 

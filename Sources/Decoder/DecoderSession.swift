@@ -17,6 +17,8 @@ final class DecoderSession {
     var pending = PendingPictures()
     /// Whether no more access units are taken until `flush`.
     private(set) var isDraining = false
+    /// Whether libavcodec found a reference missing in the access unit that was sent last.
+    private(set) var lacksReferences = false
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let watch: OpaquePointer
@@ -113,9 +115,11 @@ final class DecoderSession {
 
     private func sendPacket() -> String? {
         _ = cffmpeg_watch_take_errors(watch)
+        _ = cffmpeg_watch_take_missing_references(watch)
         cffmpeg_clear_log()
         let result = avcodec_send_packet(context, packet)
         av_packet_unref(packet)
+        lacksReferences = cffmpeg_watch_take_missing_references(watch) > 0
         return complaint(result)
     }
 

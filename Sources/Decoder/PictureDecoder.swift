@@ -109,6 +109,10 @@ public final class PictureDecoder {
         if begins(at: unit) {
             if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
+        } else if state == .following, let point = unit.role.recoveryPoint, !unit.isBehindGap,
+            recovery?.isLater(than: point, at: unit.role) == true
+        {
+            recovery = Recovery(at: unit.role, point, configuration.codec)
         } else if state == .waiting {
             counters.beforeEntry += 1
             return
@@ -127,8 +131,12 @@ public final class PictureDecoder {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let hiddenAs: Hiding? = isUnrecovered ? unrecovered : isHidden ? .withheld : nil
             let complaint = try send(unit, hiddenAs: hiddenAs)
-            // That a picture refers to what never came is no loss where the stream says so.
-            if isUnrecovered {
+            // That a picture refers to what never came is no loss where the stream says so; the first that is right may
+            // name what only those ahead of it need.
+            let isExpected =
+                session?.lacksReferences == true
+                && (isUnrecovered || recovery != nil && unit.number == entryNumber)
+            if isExpected {
                 hasComplaint = false
             } else if let complaint {
                 lose(from: latestNumber, complaint)
@@ -256,13 +264,16 @@ extension PictureDecoder {
         guard unit.parameterSets.isComplete else { return false }
         if unit.isEntryPoint { return true }
         guard let point = unit.role.recoveryPoint else { return false }
-        return state != .following || point.broken_link_flag
+        return state != .following || unit.isBehindGap || point.broken_link_flag
+            || session?.parameterSets.sequence != unit.parameterSets.sequence
     }
 
     /// Begins decoding at an entry point or a recovery point, with a session for its parameter sets.
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
         entryNumber = unit.number
+        // H.265's decoder leaves these out at the first random access picture that it sees.
+        dropsLeading = unit.role.breaksSequence || state != .following || recovery != nil
         recovery =
             unit.isEntryPoint
             ? nil : unit.role.recoveryPoint.map { Recovery(at: unit.role, $0, configuration.codec) }
@@ -271,10 +282,12 @@ extension PictureDecoder {
             switch state {
             case .waiting: .beforeEntry
             case .frozen: .frozen
-            case .following: .withheld
+            case .following: unit.isBehindGap ? .frozen : .withheld
             }
-        dropsLeading = unit.role.breaksSequence || state != .following
-        if let session, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost {
+        // What is held back when decoding begins anew amid a stream is still to come out.
+        let isOther = recovery != nil && state == .following
+        if let session, !isOther, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost
+        {
             if isFrozen { session.flush() }
         } else {
             dropsLeading = true
@@ -410,7 +423,8 @@ extension PictureDecoder {
         if case .frozen(let first) = state, former == nil, number >= first { return nil }
         if damaged.contains(number) { return nil }
         let unitCount = session.pending.remove(number)
-        if number == numberHandedOn { return nil }
+        // libavcodec may hand a picture out twice.
+        if number == numberHandedOn || unitCount == 0 { return nil }
         guard let connection = session.connection, picture.isOnGPU else {
             count(unitCount)
             return picture

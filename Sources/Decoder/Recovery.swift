@@ -27,6 +27,15 @@ struct Recovery {
         }
     }
 
+    /// Whether a recovery point that comes now makes pictures right earlier.
+    func isLater(than point: RecoveryPoint, at role: PictureRole) -> Bool {
+        guard orderOfFirstRight == nil else { return false }
+        switch codec {
+        case .h264: return framesLeft > point.count
+        case .hevc: return (order ?? .max) > (role.order ?? .max) &+ point.count
+        }
+    }
+
     /// Whether the next picture, in decoding order, is not right yet.
     mutating func hides(_ role: PictureRole) -> Bool {
         if isOver { return false }

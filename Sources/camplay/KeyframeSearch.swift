@@ -14,6 +14,22 @@ struct KeyframeSearch {
     private let clock: PictureClock
     private var seen = 0
     private var rate: NominalFrameRate?
+    private var candidate: Candidate?
+
+    /// A keyframe of which it is not known yet what is shown ahead of it.
+    private struct Candidate {
+        let unitCount: Int
+        /// Where the clock is ahead of it, in output order.
+        var place: PictureClock.Place
+        let role: PictureRole
+
+        /// Whether a picture behind it is shown ahead of it, and not decoded where decoding begins with it.
+        func leavesOut(_ other: PictureRole) -> Bool {
+            if role.isEntryPoint { return other.isSkippedLeading }
+            guard let order = role.order, let otherOrder = other.order else { return false }
+            return !other.isEntryPoint && otherOrder < order
+        }
+    }
 
     /// Begins at the stream's first picture.
     /// - Parameter time: in nanoseconds at the stream's own speed.
@@ -28,11 +44,21 @@ struct KeyframeSearch {
         guard unit.hasPicture, !isOver else { return }
         let before = clock.place
         if unit.role.allowsEntry { rate = unit.format?.frameRate }
-        _ = try clock.next(rate: clock.frameRate ?? rate)
-        isOver = clock.place.time > time
-        if unit.isEntryPoint || unit.role.recoveryPoint?.count == 0, !isOver {
-            (unitCount, place) = (seen, before)
+        if candidate?.leavesOut(unit.role) == true { candidate?.place = before } else { settle() }
+        if unit.isEntryPoint || unit.role.recoveryPoint?.count == 0, before.time <= time {
+            candidate = Candidate(unitCount: seen, place: before, role: unit.role)
         }
+        _ = try clock.next(rate: clock.frameRate ?? rate)
         seen += 1
+        isOver = clock.place.time > time && candidate == nil
+    }
+
+    /// No more access units come.
+    mutating func finish() { settle() }
+
+    /// Decoding begins with the candidate where that is shown in time.
+    private mutating func settle() {
+        guard let candidate = candidate.take(), candidate.place.time <= time else { return }
+        (unitCount, place) = (candidate.unitCount, candidate.place)
     }
 }

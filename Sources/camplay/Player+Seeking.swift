@@ -45,6 +45,7 @@ extension Player {
         }
         try pipeline?.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         search = self.search.take() ?? search
+        search.finish()
         discard()
         return (search.place, search.unitCount)
     }
@@ -53,6 +54,11 @@ extension Player {
     private func discard() {
         (head, isUnknown) = ([], true)
         outputs.interrupt()
+        giveUp()
+    }
+
+    /// What was read so far, and is still to come out, is not played any more.
+    func giveUp() {
         guard let pipeline else { return }
         pipeline.gatherer.abandon()
         pipeline.decoder.discard()

@@ -79,12 +79,11 @@ final class Player {
     func run() throws(PlayError) {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
-        if let start = options.start { try seek(to: start.nanoseconds) }
-        repeat {
-            try readAll()
-            try endStream(isWhole: !interruption.isRaised)
-            if !isDone, let clock { presentation?.hold(until: clock.end) }
-        } while try jump()
+        do throws(PlayError) { try playAll() } catch {
+            // What was received and is still to come out is told of, too.
+            giveUp()
+            throw error
+        }
         if report.pictures.decoded == 0, !interruption.isRaised {
             throw .noPicture(
                 input.name,
@@ -101,6 +100,15 @@ final class Player {
                 "\(input.name): lost the stream \(report.losses == 1 ? "once" : "\(report.losses) times"); pictures left "
                     + "out: \(report.pictures.frozen + report.pictures.lost)")
         }
+    }
+
+    private func playAll() throws(PlayError) {
+        if let start = options.start { try seek(to: start.nanoseconds) }
+        repeat {
+            try readAll()
+            try endStream(isWhole: !interruption.isRaised)
+            if !isDone, let clock { presentation?.hold(until: clock.end) }
+        } while try jump()
     }
 
     /// Adds to the report what became of pictures in the window.

@@ -8,8 +8,10 @@ import Testing
 @Suite struct RecoveryTests {
     /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
     /// decoded behind the I picture that is shown after them.
-    private func openGroups(hasFields: Bool = false, isBrokenLink: Bool = false) -> PCMFilm {
-        var film = PCMFilm(declaredDepth: 2, hasFields: hasFields)
+    private func openGroups(
+        hasFields: Bool = false, isBrokenLink: Bool = false, declaredDepth: Int = 2
+    ) -> PCMFilm {
+        var film = PCMFilm(declaredDepth: declaredDepth, hasFields: hasFields)
         film.addIDR(grey: 1)
         for order in 1...2 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
         for first in [4, 8, 12] {
@@ -110,6 +112,65 @@ import Testing
         units.remove(at: 2)
         let receiver = try receive(units)
         #expect(greys(receiver) == [5] + Array(9...15))
+        #expect(receiver.decoder.counters.losses == 1)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("what is missing right ahead of an I picture costs no more than the pictures ahead of that")
+    func gapAtThePoint() throws {
+        var units = openGroups().accessUnits
+        units.remove(at: 2)
+        let receiver = try receive(units)
+        #expect(greys(receiver) == [1, 2] + Array(5...15))
+        #expect(receiver.decoder.counters.frozen == 1)
+        #expect(receiver.decoder.counters.losses == 1)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("where another stream goes on with an open group, its leading pictures are withheld")
+    func splice() throws {
+        let others = openGroups(declaredDepth: 3).accessUnits.dropFirst(3)
+        let receiver = try receive(openGroups().accessUnits.prefix(3) + others)
+        #expect(greys(receiver) == [1, 2, 3] + Array(5...15))
+        #expect(receiver.decoder.counters.withheld == 1)
+        #expect(receiver.decoder.counters.losses == 0)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("a point that makes pictures right earlier takes the place of one before it")
+    func earlierPoint() throws {
+        var film = PCMFilm(declaredDepth: 0)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: 200)
+        film.add(.p, order: 2, isReference: true, grey: 3)
+        film.addRecoveryPoint(order: 3, grey: 4)
+        film.addRecoveryPoint(.p, order: 4, grey: 5, frameCount: 200)
+        let receiver = try receive(film.accessUnits.dropFirst())
+        #expect(greys(receiver) == [4, 5])
+        #expect(receiver.decoder.counters.beforeEntry == 2)
+        #expect(receiver.decoder.counters.isBalanced)
+    }
+
+    @Test("a count that no stream can have is not believed", arguments: [256, 65535])
+    func impossibleCount(frameCount: Int) throws {
+        var film = PCMFilm(declaredDepth: 0)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: frameCount, isBrokenLink: true)
+        film.add(.p, order: 2, isReference: true, grey: 3)
+        #expect(greys(try receive(film.accessUnits)) == [1, 2, 3])
+    }
+
+    @Test("damage in a picture that is not shown is a loss: those that are refer to it")
+    func hiddenDamage() throws {
+        var film = PCMFilm(declaredDepth: 0)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: 3)
+        for order in 2...6 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        film.addRecoveryPoint(order: 7, grey: 8)
+        var units = Array(film.accessUnits.dropFirst())
+        units[1].removeLast(units[1].count / 2)
+        let receiver = try receive(units)
+        #expect(greys(receiver) == [8])
         #expect(receiver.decoder.counters.losses == 1)
         #expect(receiver.decoder.counters.isBalanced)
     }

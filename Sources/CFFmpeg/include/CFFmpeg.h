@@ -43,6 +43,9 @@ void cffmpeg_watch_free(cffmpeg_watch *watch);
 // threads: libavcodec reports damaged slices and missing reference pictures in no other way.
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
 
+// How many of these said that a reference picture is missing.
+unsigned cffmpeg_watch_take_missing_references(cffmpeg_watch *watch);
+
 // Whether decoding began amid a stream, where pictures are given up as references that never came: that is no error then.
 void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid);
 

@@ -42,7 +42,7 @@ public final class ContainerReader {
     private let interruption: Interruption?
     private var demuxer: Demuxer
     private var framing: PacketFraming
-    /// The time of the file's first picture, as the file has it.
+    /// The time of the file's first picture that is shown, as the file has it.
     private var origin: Int64?
     /// The time of the latest picture, from that one.
     private var latestTime: Int64?
@@ -103,7 +103,8 @@ public final class ContainerReader {
             framing = try Self.framing(codec, configuration, name)
         }
         let finding = framing.append(packet.bytes.bytes, to: &bytes)
-        let begun = origin ?? packet.time
+        // What an edit list hides comes before the beginning.
+        let begun = origin ?? (packet.isHidden ? demuxer.startTime : nil) ?? packet.time
         origin = begun
         let time = packet.time.flatMap { time in begun.map { time - $0 } }
         latestTime = time ?? latestTime

@@ -126,6 +126,18 @@ final class Demuxer {
         }
     }
 
+    /// The time of the first picture that is shown, in nanoseconds; nil where the file does not say.
+    var startTime: Int64? {
+        guard let stream = context?.pointee.streams[streamIndex] else { return nil }
+        return nanoseconds(stream.pointee.start_time)
+    }
+
+    private func nanoseconds(_ ticks: Int64) -> Int64? {
+        guard ticks != CFFMPEG_NO_TIME else { return nil }
+        let time = av_rescale_q(ticks, timeBase, Self.nanoseconds)
+        return (-Self.farthestTime...Self.farthestTime).contains(time) ? time : nil
+    }
+
     /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
     /// - Parameter time: in nanoseconds, as the file has it.
     /// - Returns: false where the container knows no such place; then any picture may come next.
@@ -145,10 +157,9 @@ final class Demuxer {
 
     private func lent(_ packet: AVPacket) -> Packet {
         let ticks = packet.pts == CFFMPEG_NO_TIME ? packet.dts : packet.pts
-        let time = ticks == CFFMPEG_NO_TIME ? nil : av_rescale_q(ticks, timeBase, Self.nanoseconds)
         return Packet(
             bytes: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)),
-            time: time.flatMap { (-Self.farthestTime...Self.farthestTime).contains($0) ? $0 : nil },
+            time: nanoseconds(ticks),
             isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0,
             isHidden: packet.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet))
     }

@@ -301,6 +301,8 @@ records "again: a film whose beginning is hidden" remux --overwrite edited.mp4 p
     says "again: says that it is taken over" 'edited\.mp4: pictures that an edit list hides, and that are taken over: 15'
 check "again: camplay shows it as ffmpeg does" plays_as_ffmpeg edited.mp4
 check "again: what is hidden is counted" play_report play.json 'pictures.withheld == 15' 'losses == 0'
+check "again: it is played from half a second on" "$CAMPLAY" --no-window --start 0.5 edited.mp4 --output play.y4m --overwrite
+check "again: counted from the first picture that is shown" test "$(hashes_of -i play.y4m)" = "$(hashes_of -i edited.mp4 | tail -n +16)"
 check "again: inspect says it" grep -q '15 of them hidden by an edit list' <("$CAMREC" inspect edited.mp4)
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -bf 3 -x264-params open-gop=1:keyint=15:b-adapt=0:scenecut=0 open.mp4
 ffmpeg -nostdin -v error -y -i sound.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4

@@ -91,6 +91,14 @@ for stream in open opendeep openfields; do
 done
 check "order: one that is refreshed is joined where it is whole" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" refreshing.h264 refreshed
 check "order: H.265 is joined at its CRA pictures" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" cra.h265 12
+for file in open.h264 cra.h265; do
+    check "order: $file is played from 1 s on" "$CAMPLAY" --no-window --start 1s "$file" --output file.y4m --overwrite
+    check "order: at the very picture" test "$(ffmpeg -nostdin -v error -i file.y4m -f framemd5 - | awk -F, '!/^#/ {print $NF}')" = "$(picture_hashes "$file" | tail -n +26)"
+done
+status=0
+"$CAMPLAY" --no-window deep.h264 --output - --report full.json --overwrite >/dev/full 2>/dev/null || status=$?
+check "order: a full disk ends it" test "$status" = 74
+check "order: and all that was received is counted" balances full.json
 check "order: leading pictures of a BLA picture are withheld, and counted" "$CAMPLAY" --no-window bla.h265 --report bla.json
 check "order: as many as there are" balances bla.json withheld some
 check "order: leading pictures of the first CRA picture likewise" "$CAMPLAY" --no-window begun.h265 --report begun.json
