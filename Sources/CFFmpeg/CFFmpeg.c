@@ -40,13 +40,28 @@ static uint8_t *mark_place(const cffmpeg_watch *watch, int x, int y) {
     return watch->luma + (ptrdiff_t)(y + MARK_Y) * watch->stride + (x + MARK_X) * watch->sample_length;
 }
 
+// Takes the marks out that are left, and counts them.
+static unsigned take_marks(cffmpeg_watch *watch) {
+    unsigned count = 0;
+    for (int y = 0; y + BLOCK <= watch->height; y += BLOCK)
+        for (int x = 0; x + BLOCK <= watch->width; x += BLOCK) {
+            uint8_t *place = mark_place(watch, x, y);
+            if (memcmp(place, mark, sizeof mark) != 0) continue;
+            memset(place, 0x80, sizeof mark);
+            count++;
+        }
+    return count;
+}
+
 static int get_marked_buffer(AVCodecContext *context, AVFrame *frame, int flags) {
     int result = avcodec_default_get_buffer2(context, frame, flags);
     cffmpeg_watch *watch = context->opaque;
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (result < 0 || !frame->buf[0] || !format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return result;
-    // H.264's decoder first makes the frames that are missing ahead of a picture, H.265's afterwards.
+    // H.264's decoder first makes the frames that are missing ahead of a picture, H.265's afterwards. What refers to one
+    // of those is not to find marks there.
     if (watch->picture && context->codec_id != AV_CODEC_ID_H264) return result;
+    if (watch->picture) take_marks(watch);
     av_buffer_unref(&watch->picture);
     if (!(watch->picture = av_buffer_ref(frame->buf[0]))) return result;
     watch->luma = frame->data[0];
@@ -62,11 +77,8 @@ static int get_marked_buffer(AVCodecContext *context, AVFrame *frame, int flags)
 void cffmpeg_watch_blocks(AVCodecContext *context) { context->get_buffer2 = get_marked_buffer; }
 
 unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch) {
-    unsigned count = 0;
     if (!watch->picture) return 0;
-    for (int y = 0; y + BLOCK <= watch->height; y += BLOCK)
-        for (int x = 0; x + BLOCK <= watch->width; x += BLOCK)
-            count += memcmp(mark_place(watch, x, y), mark, sizeof mark) == 0;
+    unsigned count = take_marks(watch);
     av_buffer_unref(&watch->picture);
     return count;
 }
