@@ -71,6 +71,31 @@ import Testing
         #expect(counts(stream, slices) == [0, 8, 4, 16, 12, 24, 32])
     }
 
+    @Test(
+        "H.265's leading pictures do not move the order of those behind them", arguments: [7, 9] as [UInt8])
+    func leading(type: UInt8) throws {
+        var sets = StreamParameterSets(codec: .hevc)
+        for set in [H265Sample.vps, H265Sample.sps, H265Sample.pps] { try sets.insert(set.span.bytes) }
+        func slice(_ type: UInt8, low: Int) -> [UInt8] {
+            var bits = BitWriter()
+            bits.flag(true)  // first_slice_segment_in_pic_flag
+            if type >= 16 { bits.flag(false) }  // no_output_of_prior_pics_flag
+            bits.ue(0)
+            bits.ue(2)
+            if type != 19 {
+                bits.u(8, low)
+                bits.flag(false)  // short_term_ref_pic_set_sps_flag, and a set of nothing
+                for _ in 0..<2 { bits.ue(0) }
+            }
+            bits.u(32, 0)
+            return bits.h265NALUnit(type: type)
+        }
+        var counter = PictureOrderCounter()
+        let pictures: [(UInt8, Int)] = [(19, 0), (1, 100), (1, 200), (21, 8), (type, 190), (1, 70)]
+        let counts = pictures.map { counter.next(slice($0, low: $1).span.bytes, sets)?.count }
+        #expect(counts == [0, 100, 200, 264, 190, 326])
+    }
+
     @Test("a cycle of offsets gives the counts where slices say nothing")
     func type1() throws {
         // I b b P b b P: each reference picture three frames on, the others back between.

@@ -12,7 +12,7 @@ import Testing
         "", " ", "-1", "-0", "0", "abc", "yes", "nan", "inf", "1e999", "0x10", "1,2", "1=2", "=", ",", "\n",
         "a\nb", "\u{1b}[2J",
         "é", "٣", "\u{202e}", "99999999999999999999999999", "-99999999999999999999999999", "1.5.2", "5 M",
-        "10M10M", "'", "; ",
+        "10M10M", "'", "; ", "99999999h", "99999999G",
         String(repeating: "9", count: 400), String(repeating: "a", count: 5000), "%", "..", "/",
     ]
 
@@ -94,6 +94,13 @@ import Testing
                 #expect(reason.contains(": it is ") || reason.contains("; "), "\(name): \(reason)")
             }
         }
+    }
+
+    @Test("a time has an end")
+    func longestTime() {
+        #expect(TimeSpan(argument: "27777h")?.nanoseconds == 99_997_200_000_000_000)
+        #expect(TimeSpan(argument: "27778h") == nil)
+        #expect(TimeSpan(argument: "99999999h") == nil)
     }
 
     @Test("a list of values is a sentence")

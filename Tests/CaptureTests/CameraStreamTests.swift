@@ -47,6 +47,18 @@ import Testing
         #expect(picture.timestamp == device.time)
     }
 
+    @Test(
+        "a clock that is a minute off, either way, is replaced by the time of arrival; one that is less is kept",
+        arguments: [(-61, false), (-59, true), (59, true), (61, false)])
+    func clockThatIsOff(seconds: Int, isKept: Bool) throws {
+        let device = ScriptedDevice()
+        let now = Int(device.time / Self.second)
+        device.events = [.frame(Frame(seconds: now + seconds))]
+        let picture = try device.stream().hold()
+        #expect((picture.timestamp == device.time) != isKept)
+        #expect((Int(picture.timestamp / Self.second) == now + seconds) == isKept)
+    }
+
     // MARK: Buffers
 
     @Test("every buffer is queued before streaming starts")

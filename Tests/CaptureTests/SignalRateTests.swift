@@ -108,6 +108,14 @@ import Testing
         #expect(try stream.nextSequence() != nil)
     }
 
+    @Test("numbers that do not count pictures do not count")
+    func numbersInMilliseconds() throws {
+        let device = input(nil)
+        device.events = (0..<200).map { .frame(.init(sequence: UInt32($0 * 33))) }
+        let stream = try device.stream(CaptureRequest(frameRate: FrameRate(12)))
+        #expect(abs(stream.format.frameRate.framesPerSecond - 30.303) < 0.5)
+    }
+
     @Test("rates near those of video are taken for them")
     func snapped() {
         #expect(FrameRate(measured: 29.96, tolerance: 0.005) == FrameRate(30000, 1001))

@@ -21,6 +21,33 @@ import Testing
             })
     }
 
+    @Test(
+        "of H.265's sub-layers the highest alone has pictures that no other refers to",
+        arguments: [(1, false), (2, true)])
+    func subLayers(temporalID: UInt8, isDisposable: Bool) {
+        // Two sub-layers, made by the reference encoder.
+        let sets = [
+            "40010c02ffff02200000030040000003000003003c00009598acc048",
+            "42010202200000030040000003000003003c0000a00d080f13659598acd24995e02d0d00000303e90000753008",
+            "4401c172b44240",
+        ]
+        var stream: [UInt8] = []
+        for set in sets {
+            let digits = Array(set)
+            stream += [0, 0, 0, 1]
+            stream += stride(from: 0, to: digits.count, by: 2).compactMap {
+                UInt8(String(digits[$0...$0 + 1]), radix: 16)
+            }
+        }
+        // TRAIL_N
+        stream += [0, 0, 0, 1, 0, temporalID, 0b1101_0000, 0, 0, 0x80]
+        var found: [Bool] = []
+        let gatherer = AccessUnitGatherer(codec: .hevc)
+        gatherer.gather(stream.span.bytes) { found.append($0.role.isDisposable) }
+        gatherer.finish { found.append($0.role.isDisposable) }
+        #expect(found == [isDisposable])
+    }
+
     @Test("a player that is on time leaves nothing out")
     func onTime() { #expect(skipped("IPbPbIPb") { _ in LoadShedder.disposableLimit } == "IPbPbIPb") }
 

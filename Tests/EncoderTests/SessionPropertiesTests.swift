@@ -210,6 +210,16 @@ import Testing
         #expect(properties.notes.map(\.contradictsRequest) == [true])
     }
 
+    @Test("the level that is declared holds the slices", arguments: [(30, "3"), (32, "3.1")])
+    func levelOfSlices(slices: Int, level: String) throws {
+        let properties = try properties(width: 64, height: 2048) {
+            $0.codec = .hevc
+            $0.slices = slices
+        }
+        #expect(properties.slices == slices)
+        #expect(Level.declared(by: properties)?.description == level)
+    }
+
     @Test("more slices than the encoder makes or the picture has rows are fewer, and it says so")
     func slices() throws {
         #expect(try properties { $0.slices = 4 }.slices == 4)

@@ -57,6 +57,22 @@ import Threading
         #expect(backwards == .sent(1))
     }
 
+    @Test(
+        "whoever listens on all addresses hears IPv4, too",
+        .enabled(if: access("/proc/net/if_inet6", R_OK) == 0))
+    func everyAddress() throws {
+        let listener = try Listener(SocketAddress(host: "::", port: 0))
+        let client = try Socket.connect(
+            to: SocketAddress(host: "127.0.0.1", port: port(listener.address)), timeout: 5 * second)
+        guard case .connection(_, let peer) = listener.accept() else {
+            Issue.record("nobody came")
+            return
+        }
+        #expect(peer.isLoopback)
+        let sent = client.sends([1])
+        #expect(sent == .sent(1))
+    }
+
     @Test("a connection for a live stream neither waits nor hides seconds, and notices who is gone")
     func streamingOptions() throws {
         let listener = try Listener(loopback)

@@ -42,6 +42,31 @@ import Testing
         #expect(manager.receive() == "WATCHDOG=1")
     }
 
+    @Test("a manager that is busy is waited for")
+    func busy() async throws {
+        let path = "/tmp/camrec-busy-\(getpid())"
+        defer { unlink(path) }
+        let manager = try #require(Manager(ResolvedAddress(path: path)))
+        let address = try #require(ResolvedAddress(path: path))
+        let other = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        defer { close(other) }
+        #expect(address.withSocketAddress { connect(other, $0, $1) } == 0)
+        while send(other, "x", 1, 0) == 1 {}
+        #expect(errno == EAGAIN)
+        let service = try #require(ServiceManager(address: path))
+        let descriptor = manager.descriptor
+        // Whoever is early waits; whoever is late finds it told already.
+        let reading = Task.detached {
+            usleep(50_000)
+            var byte: UInt8 = 0
+            while recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 1, byte != UInt8(ascii: "W") {}
+            return byte == UInt8(ascii: "W")
+        }
+        service.notify("WATCHDOG=1")
+        if await reading.value { return }
+        #expect(manager.receive() == "WATCHDOG=1")
+    }
+
     @Test("nobody there is no error")
     func nobody() throws {
         try #require(ServiceManager(address: "/tmp/camrec-nobody-\(getpid())")).notify("READY=1")

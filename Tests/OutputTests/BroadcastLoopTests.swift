@@ -155,6 +155,19 @@ import Testing
         withExtendedLifetime((peer, next)) {}
     }
 
+    @Test("a pause says nothing of the camera's rate")
+    func pause() throws {
+        let bench = try LiveBench(keyframeInterval: 30)
+        for _ in 0..<5 { bench.frame() }
+        bench.frame(after: 600 * LiveBench.second)
+        // Half a second away from the next one.
+        for _ in 0..<9 { bench.frame() }
+        let peer = try bench.connect()
+        bench.frame()
+        #expect(bench.keyframeRequests == 0)
+        withExtendedLifetime(peer) {}
+    }
+
     // MARK: Slow receivers
 
     // With groups of several lengths, for the loss may end where one begins anyway.
@@ -437,6 +450,24 @@ import Testing
         #expect(bench.receivers[0].departure == nil)
         #expect(bench.events.count < 60)
         #expect(bench.events.contains { if case .suppressed = $0 { true } else { false } })
+    }
+
+    @Test("a quiet hour does not earn them more lines")
+    func quietHour() throws {
+        let bench = try LiveBench(mostDeparted: 50)
+        func comeAndGo() throws -> Int {
+            let before = bench.events.count
+            for _ in 0..<200 {
+                let peer = try bench.connect()
+                bench.frame()
+                peer.leave()
+                bench.round()
+            }
+            return bench.events.count - before
+        }
+        #expect(try comeAndGo() < 60)
+        bench.now += 3600 * LiveBench.second
+        #expect(try comeAndGo() < 60)
     }
 
     // MARK: The end

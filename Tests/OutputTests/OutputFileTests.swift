@@ -164,6 +164,12 @@ import Threading
         #expect(kind(folder.path("own/file"), overwrite: true) == nil)
         lchown(folder.path("shared/file"), geteuid(), getegid())
         #expect(kind(folder.path("shared/file"), overwrite: true) == nil)
+        // The folder's owner may, and nobody else.
+        chown(folder.path("shared"), 65534, 65534)
+        lchown(folder.path("shared/file"), 65534, 65534)
+        #expect(kind(folder.path("shared/file"), overwrite: true) == nil)
+        lchown(folder.path("shared/file"), 65533, 65533)
+        #expect(kind(folder.path("shared/file"), overwrite: true) == .untrustedLink("file"))
     }
 
     @Test("an empty file is not removed where another has taken its name")

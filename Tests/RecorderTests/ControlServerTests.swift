@@ -66,6 +66,19 @@ import Threading
         withExtendedLifetime((server, idle)) {}
     }
 
+    @Test("the one that has been there longest makes way")
+    func oldestMakesWay() throws {
+        defer { rmdir(folder) }
+        let server = try serve()
+        let conversations = try (0..<8).map { _ in try Conversation(path) }
+        for conversation in conversations { #expect(conversation.ask("stats") == "<stats>\n") }
+        let ninth = try Conversation(path)
+        #expect(ninth.ask("stats") == "<stats>\n")
+        #expect(conversations[0].ask("again") == "")
+        for conversation in conversations.dropFirst() { #expect(conversation.ask("again") == "<again>\n") }
+        withExtendedLifetime(server) {}
+    }
+
     @Test("an answer that is longer than what the system takes at once arrives whole")
     func longAnswer() throws {
         defer { rmdir(folder) }
@@ -95,6 +108,22 @@ import Threading
         do { _ = try serve() }
         #expect(access(path, F_OK) != 0)
         #expect(rmdir(folder) == 0)
+    }
+}
+
+/// Commands, one after the other.
+private final class Conversation {
+    private let socket: Socket
+    init(_ path: String) throws { socket = try Socket.connect(path: path) }
+
+    /// - Returns: nothing where the other end is gone.
+    func ask(_ command: String) -> String {
+        _ = Array("\(command)\n".utf8).withUnsafeBytes { socket.send($0) }
+        var room = [UInt8](repeating: 0, count: 100)
+        guard socket.waitUntilReadable(),
+            case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) })
+        else { return "" }
+        return String(decoding: room[..<count], as: UTF8.self)
     }
 }
 

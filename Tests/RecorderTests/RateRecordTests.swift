@@ -66,6 +66,18 @@ import Testing
         #expect(outcome(1062, thenLower: true).hasChanged)
     }
 
+    @Test("of several breaches the worst is told", arguments: [false, true])
+    func severalBreaches(worstFirst: Bool) {
+        var record = RateRecord()
+        let maxima = worstFirst ? [40_000, 79_000] : [79_000, 40_000]
+        for (number, maximum) in maxima.enumerated() {
+            record.begin(promise(maximum: maximum))
+            add(20, from: Int64(2 * number), to: &record)
+        }
+        let outcome = record.outcome(bits: 0, seconds: nil)
+        #expect((outcome.brokenWindow, outcome.brokenMaximum) == (80_000, 40_000))
+    }
+
     @Test("each promise is held to its own time, and a breach of an earlier one stays")
     func changed() {
         var record = RateRecord()

@@ -207,6 +207,13 @@ import Threading
         #expect(told.map(\.untold) == [0, 9, 19, 39, 79, 159, 319])
     }
 
+    @Test("such a message is told once an hour at least")
+    func messageLimitEnds() {
+        var limit = MessageLimit()
+        let told = (0..<Int64(20_000)).filter { limit.admit(at: $0 * Self.second) != nil }
+        #expect(told.suffix(6) == [2550, 5110, 8710, 12310, 15910, 19510])
+    }
+
     @Test("after a long silence a message is news again")
     func messageLimitForgets() {
         var limit = MessageLimit()
