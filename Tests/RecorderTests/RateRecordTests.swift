@@ -69,7 +69,7 @@ import Testing
     @Test("of several breaches the worst is told", arguments: [false, true])
     func severalBreaches(worstFirst: Bool) {
         var record = RateRecord()
-        let maxima = worstFirst ? [40_000, 79_000] : [79_000, 40_000]
+        let maxima = worstFirst ? [40_000, 70_000] : [70_000, 40_000]
         for (number, maximum) in maxima.enumerated() {
             record.begin(promise(maximum: maximum))
             add(20, from: Int64(2 * number), to: &record)
