@@ -58,7 +58,8 @@ struct KeyframeSearch {
 
     /// Decoding begins with the candidate where that is shown in time.
     private mutating func settle() {
-        guard let candidate = candidate.take(), candidate.place.time <= time else { return }
+        // The clock has come to the keyframe itself, in output order.
+        guard let candidate = candidate.take(), clock.place.time <= time else { return }
         (unitCount, place) = (candidate.unitCount, candidate.place)
     }
 }
