@@ -9,7 +9,7 @@ public struct ServiceManager: Sendable {
     private let address: ResolvedAddress
 
     /// Nanoseconds that a service manager with a full queue is waited for.
-    private static let patience: Int64 = 1_000_000_000
+    var patience: Int64 = 1_000_000_000
 
     /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil where it is
     ///   none of these.
@@ -32,7 +32,7 @@ public struct ServiceManager: Sendable {
         var message = assignments.joined(separator: "\n")
         message.withUTF8 { bytes in
             guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
-            let deadline = MonotonicTime.now() + Self.patience
+            let deadline = MonotonicTime.now() + patience
             _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: deadline)
             _ = socket.send(UnsafeRawBufferPointer(bytes))
         }

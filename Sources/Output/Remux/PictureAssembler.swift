@@ -179,7 +179,7 @@ extension StreamShapeError.Rule {
     /// Whether bytes are wrong, and not the kind of stream.
     fileprivate var isDamage: Bool {
         switch self {
-        case .unsupportedUnit, .mixedSlices, .tooManyUnits, .startsWithoutIDR,
+        case .unsupportedUnit, .mixedSlices, .tooManyUnits, .startsWithoutIDR, .missingParameterSets,
             .parameterSetsChangedWithoutIDR, .amendmentFailed, .amendmentChangedIDs:
             false
         default: true

@@ -327,7 +327,7 @@ recorder=$CAMREC
 CAMREC=$CAMPLAY
 refuses "again: another codec than the file's" 64 'open\.mp4: it holds H\.264; leave out --codec hevc' --no-window --codec hevc --snapshot not.png open.mp4
 printf "# timestamp format v2\n0\n" >times.txt
-refuses "again: times beside the file's" 64 'its pictures have times; leave out --timestamps' --no-window --timestamps times.txt open.mp4
+refuses "again: times beside the file's" 64 'its pictures have times; leave out --timestamps' --timestamps times.txt open.mp4
 CAMREC=$recorder
 refuses "again: a rate beside the file's times" 64 'its pictures have times; leave out' remux --fps 30 open.mp4 not.mkv
 for place in 0 0s 0ms; do
