@@ -55,7 +55,10 @@ def play(camplay, path, codec, folder):
     if os.path.exists(report):
         os.unlink(report)
     ran = subprocess.run([camplay, "--quiet", "--no-window", "--decoder", "software", "--codec", codec, "--output", "-", "--report", report, path],
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=60)
+    # A crash notices nothing.
+    if ran.returncode not in (0, 65):
+        raise SystemExit(f"camplay ended with status {ran.returncode} at {path}")
     pictures = ran.stdout.split(b"FRAME\n")[1:]
     if not os.path.exists(report):
         return pictures, {"losses": 1}

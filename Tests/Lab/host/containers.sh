@@ -239,6 +239,7 @@ done
 # What is missing is told, and counted.
 spoil() { "$PYTHON" "$LAB/verify/spoil.py" "$@"; }
 plays_spoilt() { # NAME FILE RECEIVED
+    rm -f play.json
     "$CAMPLAY" --no-window --overwrite --report play.json "$2" 2>/dev/null || true
     check "$1: camplay counts a loss" play_report play.json 'losses == 1' "pictures.received == $3"
 }

@@ -68,7 +68,8 @@ class Recording:
 
     def highest(self, column):
         """The highest before the last third, and in it."""
-        values = [sample[column] for sample in self.samples]
+        # The last samples may be of the ending, when the report is open.
+        values = [sample[column] for sample in self.samples[:-2]]
         last = len(values) // 3
         return max(values[:-last]), max(values[-last:])
 
