@@ -49,8 +49,6 @@ public final class PictureDecoder {
     private var entryNumber = 0
     /// Which pictures are not right yet; nil where decoding began at an entry point.
     private var recovery: Recovery?
-    /// What pictures that are not right yet are counted as.
-    private var unrecovered = Hiding.withheld
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
     /// Pictures that are not handed on, though decoding began again after them.
@@ -71,9 +69,6 @@ public final class PictureDecoder {
         let byteCount: Int
         let hasPicture: Bool
     }
-
-    /// What a picture is counted as that is decoded for the sake of others alone.
-    private enum Hiding { case beforeEntry, frozen, withheld }
 
     private enum State: Equatable {
         /// No entry point was seen yet.
@@ -109,10 +104,10 @@ public final class PictureDecoder {
         if begins(at: unit) {
             if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
-        } else if state == .following, let point = unit.role.recoveryPoint, !unit.isBehindGap,
-            recovery?.isLater(than: point, at: unit.role) == true
+        } else if state == .following, !unit.isBehindGap, let recovery, let point = unit.role.recoveryPoint,
+            recovery.isLater(than: point, at: unit.role)
         {
-            recovery = Recovery(at: unit.role, point, configuration.codec)
+            self.recovery = self.recovery(at: unit, countedAs: recovery.omission)
         } else if state == .waiting {
             counters.beforeEntry += 1
             return
@@ -129,8 +124,8 @@ public final class PictureDecoder {
             lose(from: unit.number, "a sequence parameter set that came between keyframes")
         } else {
             let isUnrecovered = recovery?.hides(unit.role) == true
-            let hiddenAs: Hiding? = isUnrecovered ? unrecovered : isHidden ? .withheld : nil
-            let complaint = try send(unit, hiddenAs: hiddenAs)
+            let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
+            let complaint = try send(unit, countedAs: omission)
             // That a picture refers to what never came is no loss where the stream says so; the first that is right may
             // name what only those ahead of it need.
             let isExpected =
@@ -268,23 +263,32 @@ extension PictureDecoder {
             || session?.parameterSets.sequence != unit.parameterSets.sequence
     }
 
+    private func recovery(
+        at unit: borrowing ReceivedAccessUnit, countedAs omission: Omission
+    ) -> Recovery? {
+        unit.role.recoveryPoint.map {
+            Recovery(at: unit.role, $0, configuration.codec, countedAs: omission)
+        }
+    }
+
+    /// What pictures are counted as that are not right yet where decoding begins with an access unit.
+    private func omission(at unit: borrowing ReceivedAccessUnit) -> Omission {
+        switch state {
+        case .waiting: .beforeEntry
+        case .frozen: .frozen
+        case .following: unit.isBehindGap ? .frozen : .withheld
+        }
+    }
+
     /// Begins decoding at an entry point or a recovery point, with a session for its parameter sets.
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
         entryNumber = unit.number
         // H.265's decoder leaves these out at the first random access picture that it sees.
         dropsLeading = unit.role.breaksSequence || state != .following || recovery != nil
-        recovery =
-            unit.isEntryPoint
-            ? nil : unit.role.recoveryPoint.map { Recovery(at: unit.role, $0, configuration.codec) }
+        recovery = unit.isEntryPoint ? nil : recovery(at: unit, countedAs: omission(at: unit))
         if recovery != nil { history.forget() }
-        unrecovered =
-            switch state {
-            case .waiting: .beforeEntry
-            case .frozen: .frozen
-            case .following: unit.isBehindGap ? .frozen : .withheld
-            }
-        // What is held back when decoding begins anew amid a stream is still to come out.
+        // A session that begins amid a stream takes the place of one whose last pictures are still to come out.
         let isOther = recovery != nil && state == .following
         if let session, !isOther, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost
         {
@@ -324,10 +328,10 @@ extension PictureDecoder {
         return session.delay
     }
 
-    /// - Parameter hiddenAs: nil for a picture that is to come out.
+    /// - Parameter omission: nil for a picture that is to come out.
     /// - Returns: libavcodec's complaint.
     private func send(
-        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?
+        _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
     ) throws(DecoderError) -> String? {
         if !unit.role.isSecondField { latestNumber = unit.number }
         remember(unit)
@@ -335,36 +339,36 @@ extension PictureDecoder {
         let isEntry = unit.number == entryNumber
         let complaint: String?
         do throws(DecoderError) {
-            complaint = try session.send(unit, isHidden: hiddenAs != nil)
+            complaint = try session.send(unit, isHidden: omission != nil)
         } catch {
             try leaveHungGPU(error, isReplaced: isEntry)
-            if isEntry { return try sendToSoftware(unit, hiddenAs: hiddenAs) }
+            if isEntry { return try sendToSoftware(unit, countedAs: omission) }
             counters.frozen += 1
             return nil
         }
         hasComplaint = complaint != nil
         guard let complaint, isEntry, gpu != nil else {
-            expect(unit, hiddenAs: hiddenAs, of: session)
+            expect(unit, countedAs: omission, of: session)
             return complaint
         }
         // What a driver promises may not hold for this stream.
         giveUpGPU(because: complaint)
         counters.lost += session.pending.removeAll()
-        return try sendToSoftware(unit, hiddenAs: hiddenAs)
+        return try sendToSoftware(unit, countedAs: omission)
     }
 
     /// Goes on in software with the entry point that the GPU did not decode.
     /// - Returns: libavcodec's complaint.
     private func sendToSoftware(
-        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?
+        _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
     ) throws(DecoderError) -> String? {
         let software = try DecoderSession(
             configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
         software.begin(amid: recovery != nil)
         (session, state) = (software, .following)
-        let complaint = try software.send(unit, isHidden: hiddenAs != nil)
+        let complaint = try software.send(unit, isHidden: omission != nil)
         hasComplaint = complaint != nil
-        expect(unit, hiddenAs: hiddenAs, of: software)
+        expect(unit, countedAs: omission, of: software)
         return complaint
     }
 
@@ -386,12 +390,12 @@ extension PictureDecoder {
     /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself
     /// keeps that from being shown.
     private func expect(
-        _ unit: borrowing ReceivedAccessUnit, hiddenAs: Hiding?,
+        _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?,
         of session: DecoderSession
     ) {
         let role = unit.role
         let isWithheld = !role.isForOutput || role.isSkippedLeading && dropsLeading
-        switch hiddenAs ?? (isWithheld ? .withheld : nil) {
+        switch omission ?? (isWithheld ? .withheld : nil) {
         case .beforeEntry: counters.beforeEntry += 1
         case .frozen: counters.frozen += 1
         case .withheld: counters.withheld += 1

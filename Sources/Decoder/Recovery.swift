@@ -1,10 +1,22 @@
 import Bitstream
 
+/// What a picture is counted as that is decoded and not handed on.
+enum Omission {
+    /// Decoding has just begun, and the picture is not right yet.
+    case beforeEntry
+    /// The same, behind a loss.
+    case frozen
+    /// The stream itself keeps it from being shown.
+    case withheld
+}
+
 /// Tells which pictures are right, where decoding began at a recovery point.
 ///
 /// Pictures ahead of that point in output order may refer to what was never decoded (H.264, D.2.8: leading pictures of
 /// an open group, and those that are still being refreshed; H.265, D.3.8).
 struct Recovery {
+    /// What pictures that are not right yet are counted as.
+    let omission: Omission
     private let codec: Codec
     /// How many frames are still to be refreshed (H.264).
     private var framesLeft: Int
@@ -19,15 +31,15 @@ struct Recovery {
     /// - Parameters:
     ///   - role: that of the picture that decoding begins with, which `hides` is to be asked of next.
     ///   - point: what its access unit says.
-    init(at role: PictureRole, _ point: RecoveryPoint, _ codec: Codec) {
-        self.codec = codec
+    init(at role: PictureRole, _ point: RecoveryPoint, _ codec: Codec, countedAs omission: Omission) {
+        (self.codec, self.omission) = (codec, omission)
         switch codec {
         case .h264: framesLeft = point.count
         case .hevc: (framesLeft, order) = (0, role.order.map { $0 &+ point.count })
         }
     }
 
-    /// Whether a recovery point that comes now makes pictures right earlier.
+    /// Whether pictures become right later than behind another recovery point, which comes now.
     func isLater(than point: RecoveryPoint, at role: PictureRole) -> Bool {
         guard orderOfFirstRight == nil else { return false }
         switch codec {

@@ -80,7 +80,7 @@ final class Player {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
         do throws(PlayError) { try playAll() } catch {
-            // What was received and is still to come out is told of, too.
+            // So that the report accounts for pictures still in the decoder.
             giveUp()
             throw error
         }

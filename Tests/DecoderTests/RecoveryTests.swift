@@ -23,6 +23,15 @@ import Testing
         return film
     }
 
+    /// P pictures behind an IDR picture, grey by their order, the first of them the beginning of a refresh.
+    private func refreshedFilm(frameCount: Int, lastOrder: Int) -> PCMFilm {
+        var film = PCMFilm(declaredDepth: 0)
+        film.addIDR(grey: 1)
+        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: frameCount)
+        for order in 2...lastOrder { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        return film
+    }
+
     private func receive(
         _ units: some Sequence<[UInt8]>, _ delay: DecoderConfiguration.Delay = .safe
     ) throws -> Receiver {
@@ -80,10 +89,7 @@ import Testing
 
     @Test("a picture that is refreshed bit by bit is shown once it is whole", arguments: [0, 1, 5])
     func gradual(frameCount: Int) throws {
-        var film = PCMFilm(declaredDepth: 0)
-        film.addIDR(grey: 1)
-        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: frameCount)
-        for order in 2...9 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        let film = refreshedFilm(frameCount: frameCount, lastOrder: 9)
         let receiver = try receive(film.accessUnits.dropFirst())
         #expect(greys(receiver) == Array(2 + frameCount...10))
         #expect(receiver.decoder.counters.beforeEntry == frameCount)
@@ -162,10 +168,7 @@ import Testing
 
     @Test("damage in a picture that is not shown is a loss: those that are refer to it")
     func hiddenDamage() throws {
-        var film = PCMFilm(declaredDepth: 0)
-        film.addIDR(grey: 1)
-        film.addRecoveryPoint(.p, order: 1, grey: 2, frameCount: 3)
-        for order in 2...6 { film.add(.p, order: order, isReference: true, grey: 1 + order) }
+        var film = refreshedFilm(frameCount: 3, lastOrder: 6)
         film.addRecoveryPoint(order: 7, grey: 8)
         var units = Array(film.accessUnits.dropFirst())
         units[1].removeLast(units[1].count / 2)
@@ -190,16 +193,16 @@ import Testing
         let found = SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .hevc)
         let point = try #require(found)
         let roles = [10, 16, 12, 11, 20, 18].map(role)
-        var recovery = Recovery(at: roles[0], point, .hevc)
+        var recovery = Recovery(at: roles[0], point, .hevc, countedAs: .frozen)
         #expect(roles.map { recovery.hides($0) } == hidden)
     }
 
-    @Test("pictures behind the next one in order are right, wherever the order begins anew")
+    @Test("once a later picture is right, all that follow are, even where the order starts again")
     func orderBeginsAnew() throws {
         let found = SupplementalEnhancementInformation.recoveryPoint(
             in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)
         let roles = [8, 5, 12, 3].map(role)
-        var recovery = Recovery(at: roles[0], try #require(found), .h264)
+        var recovery = Recovery(at: roles[0], try #require(found), .h264, countedAs: .frozen)
         #expect(roles.map { recovery.hides($0) } == [false, true, false, false])
     }
 

@@ -58,7 +58,7 @@ import Threading
     }
 
     @Test(
-        "whoever listens on all addresses hears IPv4, too",
+        "a listener on all addresses takes IPv4 connections",
         .enabled(if: access("/proc/net/if_inet6", R_OK) == 0))
     func everyAddress() throws {
         let listener = try Listener(SocketAddress(host: "::", port: 0))

@@ -166,6 +166,24 @@ import Threading
         }
     }
 
+    @Test("damage in a unit ahead of a slice is its picture's, and behind the last picture nobody's")
+    func damageBetweenPictures() throws {
+        let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
+        writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
+        var units = stream.units.map(\.allBytes)
+        // A prefix NAL unit, which may stand between two slices of a picture.
+        units[13] = [0, 0, 0, 1, 0x80 | 14, 0x40, 0, 1, 7] + units[13]
+        folder.write("prefix.raw", units.flatMap { $0 })
+        let prefixed = try remux("prefix.raw", "in.txt", to: "prefix.mkv")
+        #expect(prefixed.pictureCount == 23)
+        let times = try #require(ContainerContent(folder.path("prefix.mkv"))).times
+        #expect(times == (Array(0..<13) + Array(20..<30)).map { Int64($0) * 40_000_000 })
+        // A sequence parameter set, as ahead of a picture that never came.
+        let last = stream.units.flatMap(\.allBytes) + [0, 0, 0, 1, 0x80 | 0x67, 66, 0, 30, 7]
+        folder.write("end.raw", last)
+        #expect(try remux("end.raw", "in.txt", to: "end.mkv").pictureCount == 30)
+    }
+
     // MARK: Containers
 
     @Test("raw to a container, to another and back is bit for bit the same", arguments: cases)

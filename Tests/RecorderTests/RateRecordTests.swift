@@ -66,7 +66,7 @@ import Testing
         #expect(outcome(1062, thenLower: true).hasChanged)
     }
 
-    @Test("of several breaches the worst is told", arguments: [false, true])
+    @Test("of several breaches the worst is reported", arguments: [false, true])
     func severalBreaches(worstFirst: Bool) {
         var record = RateRecord()
         let maxima = worstFirst ? [40_000, 70_000] : [70_000, 40_000]

@@ -207,7 +207,7 @@ import Threading
         #expect(told.map(\.untold) == [0, 9, 19, 39, 79, 159, 319])
     }
 
-    @Test("such a message is told once an hour at least")
+    @Test("a repeated message appears at least once an hour")
     func messageLimitEnds() {
         var limit = MessageLimit()
         let told = (0..<Int64(20_000)).filter { limit.admit(at: $0 * Self.second) != nil }

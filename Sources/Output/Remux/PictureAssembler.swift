@@ -27,6 +27,7 @@ struct PictureAssembler {
         var time: Int64?
         var order: PictureOrderCounter.Order?
         var isSecondField = false
+        var hasPicture = false
         /// Whether `forbidden_zero_bit` was set in a unit.
         var isDamaged = false
 
@@ -40,12 +41,14 @@ struct PictureAssembler {
             if bytes.isEmpty { (offset, time) = (other.offset, other.time) }
             bytes += other.bytes
             order = order ?? other.order
+            hasPicture = hasPicture || other.hasPicture
             isDamaged = isDamaged || other.isDamaged
         }
 
         func removeAll() {
             bytes.removeAll(keepingCapacity: true)
-            (order, isSecondField, isDamaged, time) = (nil, false, false, nil)
+            (order, isSecondField, time) = (nil, false, nil)
+            (hasPicture, isDamaged) = (false, false)
         }
     }
 
@@ -65,11 +68,11 @@ struct PictureAssembler {
     ) throws(RemuxError) {
         guard NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.forbidden_zero_bit == true
         else { return try place(nalUnit, at: offset, time: time, body) }
-        // Which picture is damaged tells the rest of the unit.
+        // The rest of the unit tells which picture is damaged.
         var mended = nalUnit.withUnsafeBytes { Array($0) }
         mended[0] &= 0x7F
         try place(mended.span.bytes, at: offset, time: time, body)
-        current.isDamaged = true
+        (undecided.bytes.isEmpty ? current : undecided).isDamaged = true
     }
 
     private mutating func place(
@@ -99,6 +102,7 @@ struct PictureAssembler {
         undecided.removeAll()
         try append(nalUnit, at: offset, time, to: current)
         let isSlice = NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.isSlice ?? false
+        if isSlice { current.hasPicture = true }
         if isSlice, current.order == nil {
             current.order = counter.next(nalUnit, detector.parameterSets)
             current.isSecondField = detector.isSecondField
@@ -157,6 +161,8 @@ struct PictureAssembler {
             damage.begin("the picture at \(place): \(rule)")
             shaper.expectIDR()
         }
+        // Units without a picture take no time.
+        guard picture.hasPicture else { return }
         guard let latestOrder else { return try body(nil) }
         damage.leaveOut()
         // One whose order cannot be read follows the picture before.

@@ -1,11 +1,12 @@
-/// What of a recording is damaged, and left out with everything that may refer to it: all up to the next keyframe.
+/// The damage in a recording. A damaged picture is left out, and so is everything up to the next keyframe, which may
+/// refer to it.
 struct StreamDamage {
     /// What was found first, in words; nil where nothing was.
     private(set) var first: String?
-    /// Since the damage that no keyframe has followed yet.
-    private(set) var openCount = 0
-    /// That damage.
+    /// The damage that no keyframe has followed yet, in words; nil where there is none.
     private(set) var open: String?
+    /// Pictures left out because of it.
+    private(set) var openCount = 0
     private var count = 0
     private var places = 0
 
@@ -28,7 +29,7 @@ struct StreamDamage {
 
     /// What is to be said of damage that keyframes followed; nil where there was none.
     var sentence: String? {
-        // That at the end is told as the end.
+        // Damage without a keyframe behind it is `atEnd`'s.
         let places = places - (open == nil ? 0 : 1)
         guard places > 0, let first else { return nil }
         let place = places == 1 ? "" : ", in \(places) places"

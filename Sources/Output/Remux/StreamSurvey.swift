@@ -23,9 +23,11 @@ struct StreamSurvey {
             pictureCount += 1
         }
         guard let description = StreamDescription(parameterSets, reordering: meter.reordering) else {
-            let damage = stream.damage.compactMap(\.first).first.map { "; damage: \($0)" } ?? ""
+            let damage = stream.damage.compactMap(\.first).first.map { " (damage: \($0))" } ?? ""
             throw .input(
-                InputError(.malformed("there is no IDR picture to begin with\(damage)"), input: stream.path))
+                InputError(
+                    .malformed("there is no IDR picture to begin with\(damage); camplay may still play it"),
+                    input: stream.path))
         }
         (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
         self.damagedCount = damagedCount

@@ -19,7 +19,7 @@ x() { # FILE FORMAT PARAMETERS [FFMPEG OPTIONS...]: a stream of libx264 or libx2
     local file=$1 format=$2 parameters=$3 library=libx264 option=-x264-params status
     shift 3
     if [ "$(demuxer "$file")" = hevc ]; then library=libx265 option=-x265-params; fi
-    # Once, of very many runs, an encoder hung.
+    # CI hung here once, with nothing but encoders running.
     for _ in 1 2; do
         status=0
         timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f lavfi -i "$picture" -frames:v "$frames" -pix_fmt "$format" "$@" -threads 2 \
