@@ -13,11 +13,8 @@ final class Presentation: @unchecked Sendable {
     private let interruption: Interruption
     private var picture: DecodedPicture?
     private var onChange: @Sendable () -> Void = {}
-    private var isPaused = false
     private var isFinished = false
-    /// The monotonic time at which the file's first picture was due, later by all pauses.
-    private var start: Int64?
-    private var pauseStart: Int64 = 0
+    private var clock = PlaybackClock()
     private let isSeekable: Bool
     /// Nanoseconds that the viewer wants to go on or back, until the decoding thread does so.
     private var jump: Int64?
@@ -62,8 +59,8 @@ extension Presentation {
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
             current.totals = totals
-            if let due, let start { lateness = MonotonicTime.now() - start - due }
-            if isPaused, !showsNext {
+            if let due { lateness = clock.lateness(of: due, now: MonotonicTime.now()) ?? lateness }
+            if clock.isPaused, !showsNext {
                 current.pausedCount += 1
                 return false
             }
@@ -89,8 +86,8 @@ extension Presentation {
     func restart() {
         monitor.withLock {
             if picture.take() != nil { current.lateCount += 1 }
-            (start, lateness) = (nil, 0)
-            (showsNext, pauseStart) = (isPaused, MonotonicTime.now())
+            clock.restart(now: MonotonicTime.now())
+            (showsNext, lateness) = (clock.isPaused, 0)
         }
     }
 
@@ -110,11 +107,8 @@ extension Presentation {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
             let remaining: Int64? = monitor.withLock {
-                let now = MonotonicTime.now()
-                // The first picture is due at once, wherever in the file it is.
-                let begun = start ?? now - due
-                start = begun
-                return isPaused && !showsNext ? nil : begun + due - now
+                let remaining = clock.remaining(until: due, now: MonotonicTime.now())
+                return clock.isPaused && !showsNext ? nil : remaining
             }
             if let remaining, remaining <= 0 { return true }
             sleep(nanoseconds: remaining)
@@ -160,12 +154,7 @@ extension Presentation {
 
     /// Stops at the picture that is shown, or goes on.
     func togglePause() {
-        monitor.withLock {
-            let now = MonotonicTime.now()
-            if isPaused, let begun = start { start = begun + now - pauseStart }
-            if !isPaused { pauseStart = now }
-            isPaused.toggle()
-        }
+        monitor.withLock { clock.togglePause(now: MonotonicTime.now()) }
         wakeUp.wake()
     }
 

@@ -16,6 +16,7 @@ import Testing
         let isTaken = (try? sets.insert(unit.span.bytes)) ?? false
         let structure = SyntaxStructure(nalUnit: unit.span.bytes, codec: .hevc, parameterSets: sets)
         #expect(isTaken == (structure.error == nil))
+        #expect(isTaken)
         #expect(structure.elements.count > 4)
     }
 
@@ -34,6 +35,6 @@ import Testing
             nalUnit: unit.span.bytes, codec: .h264, parameterSets: StreamParameterSets(codec: .h264))
         #expect(structure.elements.count > 100_000)
         let words = structure.elements.compactMap { $0.meaning(in: structure) }
-        #expect(words.count < structure.elements.count)
+        #expect(words.count < 10)
     }
 }

@@ -257,7 +257,7 @@ import Testing
             + annexB([Sample.filler])
         var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         var checker = StreamShapeChecker(codec: .h264)
-        var shaped = 0
+        var (shaped, sound) = (0, 0)
         for _ in 0..<20_000 {
             var packet = original
             for _ in 0...Int.random(in: 0...3, using: &generator) {
@@ -268,10 +268,15 @@ import Testing
             packet.removeLast(Int.random(in: 0...packet.count, using: &generator))
             guard let accessUnit = try? shaper.shape(packet) else { continue }
             shaped += 1
-            #expect(scan(accessUnit.copy).allSatisfy { $0.startCodeLength == 4 })
-            do { try checker.check(accessUnit) } catch { checker = StreamShapeChecker(codec: .h264) }
+            let units = scan(accessUnit.copy)
+            #expect(!units.isEmpty && units.allSatisfy { $0.startCodeLength == 4 })
+            do {
+                try checker.check(accessUnit)
+                sound += 1
+            } catch { checker = StreamShapeChecker(codec: .h264) }
         }
         #expect(shaped > 100)
+        #expect(sound > 100)
     }
 }
 

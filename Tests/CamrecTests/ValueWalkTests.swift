@@ -45,7 +45,7 @@ import Testing
     private func isClear(_ reason: String, about value: String) -> Bool {
         let prefix = "The value '\(value)' is invalid for '"
         guard reason.hasPrefix(prefix) else {
-            return reason.contains("; ") || reason.contains(": ") || !reason.hasPrefix("The value")
+            return reason.contains("; ") || reason.contains("': it is ")
         }
         return reason.dropFirst(prefix.count).contains("': it is ") || reason.contains("; ")
     }

@@ -273,6 +273,7 @@ import Testing
             Issue.record("not silent")
             return
         }
+        #expect(device.events.count > 100, "asked again \(700 - device.events.count) times")
     }
 
     @Test("a camera that delivers nothing but damaged frames is as good as silent, and they are counted")

@@ -23,6 +23,7 @@ import Testing
         #expect(result.maximumBitRate == 16_000_000)
         #expect((result.bitRate...16_320_000).contains(result.peakBitRate))
         #expect(result.holdsRates)
+        #expect(result.bitRate > 0 && result.medianLatency > 0)
         #expect(result.medianLatency <= result.percentile99Latency)
         #expect(trial.text.contains("\(codec) on software: "))
     }

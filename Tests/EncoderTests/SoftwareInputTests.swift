@@ -105,6 +105,7 @@ import Testing
             try encoder.encode(picture(format, memory), as: .idr, frameNumber: 0)
             let unit = try #require(try encoder.nextAccessUnit())
             let decoded = try #require(try TestDecoder.decode([unit]).first)
+            #expect(decoded.planes.count == values.count)
             for (plane, value) in zip(decoded.planes, values) {
                 #expect(plane.allSatisfy { abs(Int($0) - Int(value)) <= 1 })
             }
@@ -120,7 +121,10 @@ import Testing
         let encoder = try SoftwareEncoder.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
-        guard case .buffer(let buffer) = try source.nextBuffer() else { return }
+        guard case .buffer(let buffer) = try source.nextBuffer() else {
+            Issue.record("no picture")
+            return
+        }
         try encoder.encode(buffer, as: .idr, frameNumber: 0)
         let unit = try #require(try encoder.nextAccessUnit())
         let decoded = try #require(try TestDecoder.decode([unit]).first)
@@ -141,13 +145,17 @@ import Testing
         let encoder = try SoftwareEncoder.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
+        var count = 0
         // The source has fewer buffers than the encoder holds frames back: it would wait forever.
         for number in 0..<60 {
             guard case .buffer(let buffer) = try source.nextBuffer() else { break }
             try encoder.encode(buffer, as: number == 0 ? .idr : .automatic, frameNumber: number)
             encoder.releasePicture()
-            while try encoder.nextAccessUnit() != nil {}
+            while try encoder.nextAccessUnit() != nil { count += 1 }
         }
+        try encoder.drain()
+        while try encoder.nextAccessUnit() != nil { count += 1 }
+        #expect(count == 60)
     }
 
     @Test(

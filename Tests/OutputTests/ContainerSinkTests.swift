@@ -158,6 +158,7 @@ import Threading
         let name = "out.\(kind.format.rawValue)"
         let whole = try record(stream, to: name)
         let bytes = try #require(folder.content(name))
+        var most = 0
         for length in stride(from: bytes.count - 1, to: 0, by: -max(1, bytes.count / 97)) {
             folder.write("cut", kind.format == .mp4 ? cutFragments(bytes, length) : Array(bytes[..<length]))
             guard let content = ContainerContent(folder.path("cut")) else {
@@ -169,7 +170,9 @@ import Threading
             let kept = content.packets.dropLast()
             let isEqual = kept.elementsEqual(whole.packets.prefix(kept.count))
             #expect(isEqual, "cut at \(length) of \(bytes.count)")
+            most = max(most, kept.count)
         }
+        #expect(most >= 49, "\(most) packets at most")
     }
 
     /// The beginning of an MP4 as it was when it was that long: its last fragment has no type before it is

@@ -59,10 +59,15 @@ import Threading
         let isExchanging = exchanger != nil
         try #require(isExchanging)
         let interruption = try #require(Interruption(patience: 0))
+        var (writes, refusals) = (0, 0)
         for _ in 0..<2000 {
             guard
                 let file = try? OutputFile(path: path, overwrite: false, interruption: interruption)
-            else { continue }
+            else {
+                refusals += 1
+                continue
+            }
+            writes += 1
             try? file.write([0])
             file.keep()
             try? file.close()
@@ -72,6 +77,8 @@ import Threading
         end.raise()
         if let thread = exchanger.take() { thread.join() }
         #expect(folder.content("victim") == [1, 2, 3])
+        // Both were there when it looked.
+        #expect(writes > 0 && refusals > 0, "\(writes) writes, \(refusals) refusals")
     }
 
     @Test("named pipes, character devices and standard output's path are written as they are")

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Threading
 
@@ -67,7 +68,9 @@ import Threading
             let queue = BoundedQueue<Token>(capacity: 2)
             for number in 0..<4 { _ = queue.pushDroppingOldest(token(number)) }
             #expect(ended.numbers == [0, 1])
-            if let taken = queue.pop() { #expect(taken.number == 2) }
+            var number: Int?
+            if let taken = queue.pop() { number = taken.number }
+            #expect(number == 2)
             #expect(ended.numbers == [0, 1, 2])
             queue.close()
             let isAccepted = queue.push(token(4))
@@ -81,12 +84,20 @@ import Threading
     func cost() {
         let queue = BoundedQueue<Int>(capacity: 10, costLimit: 100)
         #expect(queue.push(0, cost: 1000))
+        let pushed = Atomic(1)
         let producer = WorkerThread {
-            for number in 1..<20 { _ = queue.push(number, cost: 60) }
+            for number in 1..<20 {
+                _ = queue.push(number, cost: 60)
+                pushed.add(1, ordering: .relaxed)
+            }
             queue.close()
         }
         var taken: [Int] = []
-        while let number = queue.pop() { taken.append(number) }
+        while let number = queue.pop() {
+            taken.append(number)
+            // Of 60 each, a second one is beyond the limit.
+            #expect(pushed.load(ordering: .relaxed) <= taken.count + 1)
+        }
         #expect(taken == Array(0..<20))
         producer?.join()
     }
