@@ -11,8 +11,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        // Structures and ioctl numbers of V4L2 that the importer does not understand, and libv4lconvert.
-        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
+        // Structures and ioctl numbers of V4L2 that the importer does not understand.
+        .target(name: "CV4L2"),
         // VA-API's macros and unions.
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // libavcodec: its log, its macros, and what differs between its releases.
@@ -39,26 +39,29 @@ let package = Package(
             ]),
         .target(name: "Files", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
-        .target(name: "Bitstream"),
+        .target(name: "Pictures", dependencies: ["CV4L2"]),
+        .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Capture", "Bitstream", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
             ]),
         .target(
-            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
+            name: "Decoder",
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
             name: "Output",
-            dependencies: ["Bitstream", "Files", "Network", "Threading", "CFFmpeg", "CFormat"]),
+            dependencies: ["Pictures", "Bitstream", "Files", "Network", "Threading", "CFFmpeg", "CFormat"]),
         .target(
             name: "Recorder",
-            dependencies: ["Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
+            dependencies: ["Pictures", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
             name: "Diagnostics",
             dependencies: [
-                "Acceleration", "Capture", "Encoder", "Decoder", "Bitstream", "Files", "Threading",
+                "Acceleration", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
+                "Threading",
             ],
             resources: [
                 .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
@@ -66,29 +69,33 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
-                "Terminal", "Threading",
+                "Recorder", "Diagnostics", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files",
+                "Network", "Terminal", "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Decoder", "Output", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
+                "Decoder", "Output", "Pictures", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "TestSupport"]),
-        .testTarget(name: "CaptureTests", dependencies: ["Capture", "Files", "CV4L2"]),
+        .target(name: "TestSupport", dependencies: ["Pictures"], path: "Tests/TestSupport"),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "CV4L2", "TestSupport"]),
+        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "TestSupport"]),
+        .testTarget(
+            name: "CaptureTests", dependencies: ["Capture", "Pictures", "Files", "CV4L2", "TestSupport"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations", "TestSupport",
+                "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations",
+                "TestSupport",
             ]),
         .testTarget(
-            name: "DecoderTests", dependencies: ["Decoder", "Encoder", "Capture", "Bitstream", "TestSupport"]),
+            name: "DecoderTests",
+            dependencies: ["Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "TestSupport"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
@@ -96,21 +103,23 @@ let package = Package(
         .testTarget(
             name: "OutputTests",
             dependencies: [
-                "Output", "Bitstream", "Files", "Network", "Threading", "CTestFormat", "CTestAllocations",
+                "Output", "Pictures", "Bitstream", "Files", "Network", "Threading", "CTestFormat",
+                "CTestAllocations",
                 "TestSupport",
             ]),
         .testTarget(
             name: "CamrecTests",
-            dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
+            dependencies: ["camrec", "Recorder", "Pictures", "Encoder", "Output", "Bitstream", "Terminal"]),
         .testTarget(
             name: "CamplayTests",
-            dependencies: ["camplay", "Decoder", "Bitstream", "Threading", "CFFmpeg"]),
-        .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Capture"]),
+            dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "CFFmpeg"]),
+        .testTarget(
+            name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Pictures", "Capture"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Threading",
-                "CV4L2", "CTestAllocations", "TestSupport",
+                "Recorder", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
+                "Threading", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,3 +1,5 @@
+import Files
+import Pictures
 import CV4L2
 import Glibc
 

@@ -1,3 +1,4 @@
+import Pictures
 import CV4L2
 import Glibc
 
@@ -312,8 +313,10 @@ public final class CameraStream: CaptureStream {
             for plane in planes { munmap(plane.baseAddress, plane.count) }
             throw error
         }
-        return try PixelBufferPool(
-            backing: .mapped, planes: planes, planesPerBuffer: format.minimumLengths.count)
+        do throws(PixelBufferPoolError) {
+            return try PixelBufferPool(
+                backing: .mapped, planes: planes, planesPerBuffer: format.minimumLengths.count)
+        } catch { throw CaptureError(error) }
     }
 
     private static func map(

@@ -1,3 +1,5 @@
+import Pictures
+
 /// A colour of the test pattern, in RGB.
 struct TestColor {
     let red: UInt8

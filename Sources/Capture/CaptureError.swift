@@ -1,3 +1,4 @@
+import Pictures
 import Glibc
 
 /// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.

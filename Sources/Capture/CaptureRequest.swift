@@ -1,3 +1,5 @@
+import Pictures
+
 /// What is asked of a source; nil leaves the choice to it.
 public struct CaptureRequest: Sendable, Hashable {
     /// The picture's size. A camera grants the nearest it has.

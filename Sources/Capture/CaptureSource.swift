@@ -1,3 +1,4 @@
+import Pictures
 import Glibc
 
 /// Opens whatever `--device` names.

@@ -1,3 +1,5 @@
+import Pictures
+
 /// A source of pictures: a camera, a file, the test pattern.
 ///
 /// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any thread.

@@ -1,3 +1,4 @@
+import Pictures
 import CV4L2
 
 /// The size and rate of the signal at an HDMI or SDI input, which a driver measures, but takes over only when it

@@ -1,3 +1,4 @@
+import Pictures
 import CV4L2
 
 /// The buffers of a pool of ordinary memory that nobody holds: what the driver's queue is to a camera.

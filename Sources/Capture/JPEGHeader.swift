@@ -1,3 +1,5 @@
+import Pictures
+
 /// What a JPEG's frame header says (ITU-T T.81, B.2.2).
 struct JPEGHeader: Equatable {
     let size: PictureSize

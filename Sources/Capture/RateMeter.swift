@@ -1,3 +1,5 @@
+import Pictures
+
 /// Finds out at which rate pictures come, where the driver does not tell.
 struct RateMeter {
     /// Nanoseconds that it takes.

@@ -1,3 +1,5 @@
+import Pictures
+
 /// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice,
 /// as digits for people and as a row of black and white blocks for programs. A live source's has the time of
 /// capture, too, so that whoever receives the picture can tell how old it is.

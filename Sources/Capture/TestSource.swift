@@ -1,3 +1,5 @@
+import Pictures
+
 /// A camera for machines without one: a moving pattern with the frame's number in it, and of a live one the time
 /// of capture, at any size and rate, in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
@@ -46,7 +48,7 @@ public final class TestSource: CaptureStream {
         self.format = format
         self.clock = clock
         isLive = isPaced
-        pool = try .allocated(
+        pool = try .forSource(
             count: isPaced ? 10 : 2, length: compressor?.bufferLength ?? format.minimumLengths[0])
         buffers = FreeBuffers(pool: pool, clock: clock)
         pattern = TestPattern(format: compressor?.canvasFormat ?? format)

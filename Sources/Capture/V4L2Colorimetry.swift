@@ -1,3 +1,4 @@
+import Pictures
 import CV4L2
 
 extension ColorEncoding {

@@ -1,3 +1,4 @@
+import Files
 import CV4L2
 import Glibc
 

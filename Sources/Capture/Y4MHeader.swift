@@ -1,3 +1,5 @@
+import Pictures
+
 /// The first line of a YUV4MPEG2 file.
 struct Y4MHeader {
     let format: PictureFormat

@@ -1,3 +1,4 @@
+import Pictures
 import CV4L2
 import Glibc
 
@@ -37,7 +38,7 @@ public final class Y4MSource: CaptureStream {
             let line = try Self.readLine(opened, limit: 1024, path: path) ?? ""
             let header = try Y4MHeader(line, request: request, path: path)
             format = header.format
-            pool = try .allocated(count: 2, length: header.format.minimumLengths[0])
+            pool = try .forSource(count: 2, length: header.format.minimumLengths[0])
         } catch {
             close(opened)
             throw error

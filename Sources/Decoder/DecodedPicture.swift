@@ -1,3 +1,4 @@
+import Pictures
 import CFFmpeg
 
 /// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
@@ -32,7 +33,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
         return String(cString: av_get_pix_fmt_name(format))
     }
     /// What the samples mean.
-    public var color: PictureColor { PictureColor(frame.pointee) }
+    public var color: ColorEncoding { ColorEncoding(frame.pointee) }
 
     /// Width and height of a sample as it is to be shown; nil where the stream does not say: square.
     public var sampleAspectRatio: (width: Int, height: Int)? {

@@ -1,3 +1,4 @@
+import Pictures
 import Acceleration
 import CFFmpeg
 import CScale
@@ -62,13 +63,13 @@ public final class PictureConverter {
     }
 }
 
-extension PictureColor.Matrix {
+extension ColorEncoding.Matrix {
     /// libswscale's number of it.
     fileprivate var number: Int32 {
         switch self {
-        case .bt601: SWS_CS_ITU601
         case .bt709: SWS_CS_ITU709
         case .bt2020: SWS_CS_BT2020
+        default: SWS_CS_ITU601
         }
     }
 }

@@ -2,7 +2,7 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
-import Capture
+import Pictures
 
 /// What one entry point of a render node can do, as its driver says.
 public struct EncoderCapabilities: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 
 extension EncoderConfiguration {
     /// Refuses properties that no encoder can have together, whatever the source. Nothing is opened for it.

@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 
 /// What a compression session is to produce. Each property is checked against what the chosen encoder
 /// says it supports.

@@ -1,5 +1,6 @@
+import Files
 import Acceleration
-import Capture
+import Pictures
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {

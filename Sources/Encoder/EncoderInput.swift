@@ -1,5 +1,5 @@
 import CFFmpeg
-import Capture
+import Pictures
 
 /// Brings a camera's picture into the form that an encoder takes, once for all encoders that take this form.
 ///

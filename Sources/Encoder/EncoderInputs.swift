@@ -1,6 +1,6 @@
 import Acceleration
 import Bitstream
-import Capture
+import Pictures
 
 /// The ways of a recording's pictures into its encoders, each shared by all encoders that take the same form:
 /// a picture is then converted once for all of them.

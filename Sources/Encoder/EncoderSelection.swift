@@ -1,5 +1,5 @@
 import Acceleration
-import Capture
+import Pictures
 
 /// Which encoder is wanted.
 public struct EncoderRequest: Sendable, Hashable {

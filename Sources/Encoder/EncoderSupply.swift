@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 import Threading
 
 /// Opens a recording's encoder for one codec: the first, and another in place of one that failed.

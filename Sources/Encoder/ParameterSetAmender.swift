@@ -1,7 +1,7 @@
 import Acceleration
 import Bitstream
 import CFFmpeg
-import Capture
+import Pictures
 
 /// Makes an encoder's parameter sets say what the stream is: its size and level, and range, matrix, frame rate, chroma
 /// siting and pixels' shape in the VUI.
@@ -46,7 +46,7 @@ struct ParameterSetAmender: Sendable {
         let codedSize: (width: Int, height: Int)
         let size: PictureSize?
         let color: ColorEncoding?
-        let frameRate: NominalFrameRate?
+        let frameRate: FrameRate?
         let level: Int
         /// Left where the VUI says nothing (E.2.1).
         let chromaSiting: Int
@@ -163,7 +163,7 @@ struct ParameterSetAmender: Sendable {
 extension ColorEncoding {
     /// Nil for a matrix that camrec makes no pictures in.
     fileprivate init?(isFullRange: Bool, matrix: Int, primaries: Int, transfer: Int) {
-        guard let code = UInt8(exactly: matrix), let matrix = Matrix(rawValue: code) else { return nil }
+        guard let matrix = Matrix.supported.first(where: { Int($0.rawValue) == matrix }) else { return nil }
         self.init(
             range: isFullRange ? .full : .limited, matrix: matrix, primaries: UInt8(clamping: primaries),
             transfer: UInt8(clamping: transfer))

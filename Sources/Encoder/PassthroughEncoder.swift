@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 
 /// Takes a camera's own H.264 as it comes, in the guaranteed shape, without a second encoding.
 ///

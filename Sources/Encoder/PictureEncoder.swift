@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 
 /// Whatever makes access units of pictures.
 ///

@@ -1,5 +1,5 @@
 import Bitstream
-import Capture
+import Pictures
 
 /// A configuration settled for one encoder and one source: nothing is open any more.
 struct SessionProperties: Sendable {

@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Capture
+import Pictures
 
 /// Opens compression sessions on libx264 and libx265.
 enum SoftwareEncoder {

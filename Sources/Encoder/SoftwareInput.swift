@@ -1,5 +1,5 @@
 import CFFmpeg
-import Capture
+import Pictures
 
 /// Pictures for libx264 and libx265: the camera's own planes where they can read them, else one conversion.
 final class SoftwareInput: EncoderInput {

@@ -1,7 +1,7 @@
 import Acceleration
 import CFFmpeg
 import CVAAPI
-import Capture
+import Pictures
 
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 ///

@@ -1,6 +1,6 @@
 import Acceleration
 import CVAAPI
-import Capture
+import Pictures
 
 /// How a picture gets into a surface of the GPU's.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {

@@ -1,6 +1,6 @@
 import Acceleration
 import CVAAPI
-import Capture
+import Pictures
 import Glibc
 
 /// Whether a driver's surfaces hold what was written into them: layouts differ from one driver to the next, and a

@@ -1,7 +1,7 @@
 import Acceleration
 import Bitstream
 import CFFmpeg
-import Capture
+import Pictures
 
 /// Opens compression sessions on a render node, through libavcodec's `h264_vaapi` and `hevc_vaapi`.
 enum VAAPIEncoder {

@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Capture
+import Pictures
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///

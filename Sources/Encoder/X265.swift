@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 
 /// How libx265 is set up.
 enum X265 {

@@ -1,3 +1,4 @@
+import Pictures
 import Capture
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.

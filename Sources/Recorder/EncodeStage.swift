@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 import Encoder
 import Threading
 

@@ -1,5 +1,5 @@
+import Pictures
 import Bitstream
-import Capture
 import Encoder
 import Output
 import Threading

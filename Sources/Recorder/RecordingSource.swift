@@ -1,3 +1,4 @@
+import Pictures
 import Capture
 
 /// Opens a source again, for a stream that continues one of this format.

@@ -1,5 +1,4 @@
 import Bitstream
-import Capture
 import Output
 import Threading
 

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Decoder
 
@@ -13,7 +14,7 @@ struct KeyframeSearch {
     private let time: Int64
     private let clock: PictureClock
     private var seen = 0
-    private var rate: NominalFrameRate?
+    private var rate: FrameRate?
     private var candidate: Candidate?
 
     /// A keyframe of which it is not known yet what is shown ahead of it.

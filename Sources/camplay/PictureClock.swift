@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Output
 
@@ -7,7 +8,7 @@ import Output
 /// Used by one thread.
 final class PictureClock {
     /// The rate asked for; nil for the stream's own.
-    let frameRate: NominalFrameRate?
+    let frameRate: FrameRate?
     /// When the picture after the last one would be due, in nanoseconds.
     private(set) var end: Int64 = 0
     private let speed: Double
@@ -43,7 +44,7 @@ final class PictureClock {
     /// - Parameters:
     ///   - rate: the rate of the stream, if that is known.
     ///   - time: what a container says; counts where neither a rate nor times are given.
-    func next(rate: NominalFrameRate?, time: Int64? = nil) throws(PlayError) -> Int64 {
+    func next(rate: FrameRate?, time: Int64? = nil) throws(PlayError) -> Int64 {
         let duration = 1e9 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams)
         if let timestamps {
             let time = try self.time(from: timestamps)

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Decoder
 import Output
@@ -73,7 +74,7 @@ final class PictureFile {
 
     /// Writes a picture, of the same size as the others in the file.
     /// - Parameter rate: what the stream says; YUV4MPEG2 needs a rate, and 25 is what is taken for none.
-    func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(OutputError) {
+    func write(_ picture: borrowing DecodedPicture, rate: FrameRate?) throws(OutputError) {
         do throws(OutputError) {
             if form == .y4m {
                 if !hasHeader { try file.write(Array(header(of: picture, rate).utf8)) }
@@ -91,7 +92,7 @@ final class PictureFile {
     /// Ends the file.
     func finish() throws(OutputError) { try file.close() }
 
-    private func header(of picture: borrowing DecodedPicture, _ rate: NominalFrameRate?) -> String {
+    private func header(of picture: borrowing DecodedPicture, _ rate: FrameRate?) -> String {
         let (frames, seconds) = rate.map { ($0.numerator, $0.denominator) } ?? (25, 1)
         let aspect = picture.sampleAspectRatio ?? (0, 0)
         let range = picture.color.isFullRange ? "FULL" : "LIMITED"

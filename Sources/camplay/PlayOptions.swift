@@ -1,3 +1,4 @@
+import Pictures
 import ArgumentParser
 import Bitstream
 import Decoder
@@ -195,19 +196,12 @@ struct ScaledSize: ExplainedArgument {
 struct FramesPerSecond: ExplainedArgument {
     static let requirement = "it is 0.01 to 1000 frames a second, as in 30, 29.97 or 30000/1001"
 
-    let rate: NominalFrameRate
+    let rate: FrameRate
 
     init?(argument: String) {
-        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
-        let found: NominalFrameRate? =
-            if parts.count == 2, let frames = Int(parts[0]), let seconds = Int(parts[1]) {
-                NominalFrameRate(frames, in: seconds)
-            } else if let value = Double(argument), value > 0, value <= 1000 {
-                NominalFrameRate(Int((value * 1000).rounded()), in: 1000)
-            } else {
-                nil
-            }
-        guard let found, (0.01...1000).contains(found.framesPerSecond) else { return nil }
+        guard let found = FrameRate(argument), (0.01...1000).contains(found.framesPerSecond) else {
+            return nil
+        }
         rate = found
     }
 }

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Decoder
 import Output
@@ -54,7 +55,7 @@ final class PlayOutputs {
     func interrupt() { saver?.interrupt() }
 
     /// - Parameter rate: what the stream says.
-    func write(_ picture: borrowing DecodedPicture, rate: NominalFrameRate?) throws(PlayError) {
+    func write(_ picture: borrowing DecodedPicture, rate: FrameRate?) throws(PlayError) {
         guard wantPictures else { return }
         if let pictures, !layout.isRGB, let form = picture.finerForm, !hasToldForm {
             hasToldForm = true

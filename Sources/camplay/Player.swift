@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Decoder
 import Output
@@ -49,7 +50,7 @@ final class Player {
     struct Pipeline {
         let gatherer: AccessUnitGatherer
         let decoder: PictureDecoder
-        var rate: NominalFrameRate?
+        var rate: FrameRate?
         /// Counted already in the report.
         var counted = PictureDecoder.Counters()
     }

@@ -1,4 +1,3 @@
-import Capture
 import Recorder
 import Threading
 

@@ -1,4 +1,3 @@
-import Capture
 import Encoder
 import Output
 import Recorder

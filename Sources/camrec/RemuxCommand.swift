@@ -1,6 +1,6 @@
+import Pictures
 import ArgumentParser
 import Bitstream
-import Capture
 import Glibc
 import Output
 import Recorder
@@ -95,7 +95,7 @@ struct RemuxCommand: ParsableCommand {
                 input,
                 Remux.Companions(
                     timestampFile: timestamps,
-                    frameRate: fps.flatMap { NominalFrameRate($0.numerator, in: $0.denominator) },
+                    frameRate: fps,
                     record: record),
                 range: RemuxRange(start: from?.nanoseconds, end: to?.nanoseconds))
             describe(remux, on: console)
@@ -145,7 +145,7 @@ struct RemuxCommand: ParsableCommand {
     }
 }
 
-extension NominalFrameRate {
+extension FrameRate {
     /// `30`, `30000/1001`
     fileprivate var text: String { denominator == 1 ? "\(numerator)" : "\(numerator)/\(denominator)" }
 }

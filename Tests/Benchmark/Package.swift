@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
     name: "Benchmark",
     targets: [
-        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
+        .target(name: "CV4L2"),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(
@@ -20,16 +20,18 @@ let package = Package(
         .target(name: "Threading"),
         .target(name: "Files", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
-        .target(name: "Bitstream"),
+        .target(name: "Pictures", dependencies: ["CV4L2"]),
+        .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["CV4L2", "CYUV", "Files", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Capture", "Bitstream", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
             ]),
         .target(
-            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
+            name: "Decoder",
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
             name: "Peers", path: "Peers",
             linkerSettings: [
@@ -37,12 +39,14 @@ let package = Package(
                 .linkedLibrary("avutil"),
             ]),
         .executableTarget(
-            name: "ConversionBenchmark", dependencies: ["Capture", "Encoder", "CTestJPEG", "Peers"],
+            name: "ConversionBenchmark",
+            dependencies: ["Pictures", "Capture", "Encoder", "CTestJPEG", "Peers"],
             path: "Conversion"),
         .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
         .executableTarget(
             name: "LatencyBenchmark",
-            dependencies: ["Capture", "Decoder", "Bitstream", "Network", "Threading"], path: "Latency"),
+            dependencies: ["Pictures", "Capture", "Decoder", "Bitstream", "Network", "Threading"],
+            path: "Latency"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
         }
         inspector.finish(byteCount: offset)
         let summary = inspector.summary
-        #expect(summary.format?.frameRate == NominalFrameRate(15000, in: 1001))
+        #expect(summary.format?.frameRate == FrameRate(announced: 15000, in: 1001))
         #expect((summary.accessUnitCount, summary.frameCount) == (4, 2))
         #expect(summary.picturesPerSecond == 30000.0 / 1001)
         #expect(try #require(summary.duration) == 2 * 1001.0 / 15000)

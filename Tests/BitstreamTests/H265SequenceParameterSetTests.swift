@@ -1,3 +1,4 @@
+import Pictures
 import Testing
 
 @testable import Bitstream
@@ -14,7 +15,7 @@ import Testing
         #expect(sps.chroma_format_idc == 1 && sps.bitDepth == 8 && sps.isFullRange)
         #expect(sps.codingTreeBlockSize == 64 && sps.pictureSizeInCodingTreeBlocks == 18)
         #expect(sps.scaling_list_enabled_flag && sps.scaling_list_data == nil)
-        #expect(sps.frameRate == NominalFrameRate(60, in: 1))
+        #expect(sps.frameRate == FrameRate(announced: 60, in: 1))
         #expect(sps.maxNumReorderPictures == 2)
         let vui = try #require(sps.vui_parameters)
         #expect(vui.aspect_ratio_idc == 14 && vui.sar_width == nil)
@@ -38,7 +39,7 @@ import Testing
             sps.profile_tier_level.subLayers == [.init(profile: nil, sub_layer_level_idc: nil)])
         #expect(sps.vui_parameters?.field_seq_flag == true)
         #expect(sps.vui_parameters?.frame_field_info_present_flag == true)
-        #expect(sps.frameRate == NominalFrameRate(15000, in: 1001), "two fields make a frame")
+        #expect(sps.frameRate == FrameRate(announced: 15000, in: 1001), "two fields make a frame")
     }
 
     @Test func fullChromaAtTwelveBits() throws {

@@ -1,3 +1,4 @@
+import Pictures
 import Testing
 
 @testable import Bitstream
@@ -8,7 +9,7 @@ import Testing
         #expect(vps.vps_video_parameter_set_id == 0 && vps.vps_max_sub_layers_minus1 == 0)
         #expect(vps.profile_tier_level.levelName == "4.1")
         #expect(vps.subLayerOrderings.first?.max_dec_pic_buffering_minus1 == 4)
-        #expect(vps.pictureRate == NominalFrameRate(60, in: 1))
+        #expect(vps.pictureRate == FrameRate(announced: 60, in: 1))
         #expect(vps.layerSets.isEmpty && vps.hrd_parameters.isEmpty && !vps.vps_extension_flag)
         #expect(try H265.VideoParameterSet(H265Sample.fieldsVPS).timing == nil)
     }

@@ -1,3 +1,4 @@
+import Pictures
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
         #expect(sps.frame_crop_bottom_offset == 6)
         #expect((sps.codedWidth, sps.codedHeight) == (320, 192))
         #expect((sps.width, sps.height) == (320, 180))
-        #expect(sps.frameRate == NominalFrameRate(30, in: 1))
+        #expect(sps.frameRate == FrameRate(announced: 30, in: 1))
         #expect(!sps.isFullRange)
         #expect(sps.maxNumReorderFrames == 0)
         let vui = try #require(sps.vui_parameters)
@@ -77,7 +78,7 @@ import Testing
         #expect(sps.bitDepth == 10 && sps.bit_depth_chroma_minus8 == 2)
         #expect((sps.width, sps.height) == (70, 50))
         #expect(sps.cropUnit == (x: 1, y: 1))
-        #expect(sps.frameRate == NominalFrameRate(30000, in: 1001))
+        #expect(sps.frameRate == FrameRate(announced: 30000, in: 1001))
         #expect(sps.isFullRange)
         #expect(sps.vui_parameters?.video_format == 1)
         #expect(sps.vui_parameters?.overscan_appropriate_flag == false)

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Glibc
 import Testing
@@ -11,7 +12,7 @@ import Testing
     }
 
     /// In milliseconds.
-    private func dues(_ clock: PictureClock, _ count: Int, rate: NominalFrameRate? = nil) throws -> [Int64] {
+    private func dues(_ clock: PictureClock, _ count: Int, rate: FrameRate? = nil) throws -> [Int64] {
         try (0..<count).map { _ in try clock.next(rate: rate) / 1_000_000 }
     }
 
@@ -25,14 +26,14 @@ import Testing
     @Test("one that says a rate has that, also where it changes")
     func streamRate() throws {
         let clock = try clock()
-        #expect(try dues(clock, 2, rate: NominalFrameRate(50, in: 1)) == [0, 20])
-        #expect(try dues(clock, 2, rate: NominalFrameRate(10, in: 1)) == [120, 220])
+        #expect(try dues(clock, 2, rate: FrameRate(announced: 50, in: 1)) == [0, 20])
+        #expect(try dues(clock, 2, rate: FrameRate(announced: 10, in: 1)) == [120, 220])
     }
 
     @Test("--speed divides the time")
     func speed() throws {
         let clock = try clock("--speed", "0.5")
-        #expect(try dues(clock, 3, rate: NominalFrameRate(50, in: 1)) == [0, 40, 80])
+        #expect(try dues(clock, 3, rate: FrameRate(announced: 50, in: 1)) == [0, 40, 80])
         #expect(clock.end == 120_000_000)
     }
 
@@ -62,8 +63,8 @@ import Testing
 
     @Test("--fps is handed on as the rate of all pictures")
     func frameRate() throws {
-        #expect(try clock("--fps", "30000/1001").frameRate == NominalFrameRate(30000, in: 1001))
-        #expect(try clock("--fps", "12.5").frameRate == NominalFrameRate(25, in: 2))
+        #expect(try clock("--fps", "30000/1001").frameRate == FrameRate(announced: 30000, in: 1001))
+        #expect(try clock("--fps", "12.5").frameRate == FrameRate(announced: 25, in: 2))
     }
 
     @Test("a timestamp file tells each picture's time, counted from the first, and has to tell all of them")

@@ -1,4 +1,6 @@
+import Pictures
 import CV4L2
+import TestSupport
 import Testing
 
 @testable import Capture

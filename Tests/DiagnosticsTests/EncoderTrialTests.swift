@@ -1,5 +1,5 @@
+import Pictures
 import Bitstream
-import Capture
 import Diagnostics
 import Testing
 

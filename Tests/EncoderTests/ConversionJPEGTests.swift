@@ -1,3 +1,4 @@
+import Pictures
 import CTestJPEG
 import Glibc
 import Testing

@@ -1,3 +1,4 @@
+import Pictures
 import Glibc
 import Testing
 
@@ -216,9 +217,9 @@ struct ReferencePicture {
 enum ReferenceColor {
     private static func weights(_ matrix: ColorEncoding.Matrix) -> (Double, Double) {
         switch matrix {
-        case .bt601: (0.299, 0.114)
         case .bt709: (0.2126, 0.0722)
         case .bt2020: (0.2627, 0.0593)
+        default: (0.299, 0.114)
         }
     }
 

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import CFFmpeg
 import Testing

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Foundation
 import Testing
@@ -118,7 +119,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         let level: String
         let width: Int
         let height: Int
-        let frameRate: NominalFrameRate?
+        let frameRate: FrameRate?
         let isFullRange: Bool
         let matrix: Int?
         let isCABAC: Bool

@@ -26,7 +26,9 @@ let receiving = ["AccessUnitGathererFuzz", "PictureDecoderFuzz"]
 let package = Package(
     name: "Fuzz",
     targets: [
-        .target(name: "Bitstream", swiftSettings: instrumented),
+        .target(name: "CV4L2"),
+        .target(name: "Pictures", dependencies: ["CV4L2"], swiftSettings: instrumented),
+        .target(name: "Bitstream", dependencies: ["Pictures"], swiftSettings: instrumented),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
@@ -35,7 +37,8 @@ let package = Package(
             name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
-            name: "Decoder", dependencies: ["Acceleration", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
+            name: "Decoder",
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]

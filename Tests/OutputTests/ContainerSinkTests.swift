@@ -132,7 +132,7 @@ import Threading
     func pixelAspect(name: String) throws {
         var stream = try CodedStream(.h264)
         #expect(try record(stream, to: "square.\(name)").container.aspect_width <= 1)
-        stream.pixelAspect = .init(width: 10, height: 11)
+        stream.pixelAspect = .init(10, 11)
         let container = try record(stream, to: name).container
         // Matroska has the picture's shape in whole pixels.
         let ratio = Double(container.aspect_width) / Double(container.aspect_height)

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Testing
 
@@ -85,7 +86,7 @@ import Testing
         PacketClock(
             ticksPerSecond: 1000,
             stream: StreamDescription(
-                codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1),
+                codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1),
                 reordering: reordering), largestStep: ContainerFormat.mp4.largestStep)
     }
 
@@ -130,7 +131,7 @@ import Testing
             var clock = PacketClock(
                 ticksPerSecond: 1000,
                 stream: StreamDescription(
-                    codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1)),
+                    codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1)),
                 largestStep: format.largestStep)
             _ = clock.times(number: 0, timestamp: 0)
             return clock.times(number: 1, timestamp: day).presentation
@@ -143,7 +144,7 @@ import Testing
         var clock = PacketClock(
             ticksPerSecond: 90_000,
             stream: StreamDescription(
-                codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(1, in: denominator),
+                codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 1, in: denominator),
                 reordering: 16), largestStep: ContainerFormat.mp4.largestStep)
         // MP4 has 31 bits for a duration.
         #expect((1...Int64(Int32.max)).contains(clock.frameTicks))

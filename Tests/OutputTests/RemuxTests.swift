@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Files
 import Glibc
@@ -34,7 +35,7 @@ import Threading
     }
 
     private func remux(
-        _ input: String, _ timestamps: String? = nil, frameRate: NominalFrameRate? = nil, to output: String
+        _ input: String, _ timestamps: String? = nil, frameRate: FrameRate? = nil, to output: String
     ) throws(RemuxError) -> Remux {
         let remux = try Remux(
             folder.path(input),
@@ -93,11 +94,11 @@ import Threading
         "without a timestamp file the stream's own rate counts, or the one given", arguments: Codec.allCases)
     func rates(codec: Codec) throws {
         record(try CodedStream(codec, frames: 30), to: "in.raw")
-        #expect(try remux("in.raw", to: "own.mp4").description.frameRate == NominalFrameRate(30, in: 1))
+        #expect(try remux("in.raw", to: "own.mp4").description.frameRate == FrameRate(announced: 30, in: 1))
         #expect(
             ContainerContent(folder.path("own.mp4"))?.packets.map(\.presentation)
                 == (0..<30).map { $0 * 3000 })
-        _ = try remux("in.raw", frameRate: NominalFrameRate(15, in: 1), to: "given.mp4")
+        _ = try remux("in.raw", frameRate: FrameRate(announced: 15, in: 1), to: "given.mp4")
         #expect(
             ContainerContent(folder.path("given.mp4"))?.packets.map(\.presentation)
                 == (0..<30).map { $0 * 6000 })

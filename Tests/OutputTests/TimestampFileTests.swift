@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import TestSupport
 import Testing
@@ -99,7 +100,7 @@ import Threading
 
     private func write(_ timestamps: [Int64], order: [Int]? = nil, reordering: Int = 0) throws -> String {
         let stream = StreamDescription(
-            codec: .h264, width: 64, height: 48, frameRate: NominalFrameRate(25, in: 1),
+            codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1),
             reordering: reordering)
         let sink = try TimestampFileSink(
             path: folder.path("out.txt"), overwrite: true, stream: stream,

@@ -1,5 +1,5 @@
+import Pictures
 import Bitstream
-import Capture
 import Encoder
 import Testing
 import Threading

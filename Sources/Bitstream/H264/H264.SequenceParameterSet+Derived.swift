@@ -1,3 +1,5 @@
+import Pictures
+
 extension H264.SequenceParameterSet {
     /// Width of a coded frame in luma samples, before cropping: a multiple of 16.
     public var codedWidth: Int { (pic_width_in_mbs_minus1 + 1) * 16 }
@@ -35,9 +37,9 @@ extension H264.SequenceParameterSet {
 
     /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` where it says nothing of
     /// use.
-    public var frameRate: NominalFrameRate? {
+    public var frameRate: FrameRate? {
         vui_parameters?.timing.flatMap {
-            NominalFrameRate($0.time_scale, in: $0.num_units_in_tick * 2)
+            FrameRate(announced: $0.time_scale, in: $0.num_units_in_tick * 2)
         }
     }
 

@@ -1,3 +1,5 @@
+import Pictures
+
 extension H265.SequenceParameterSet {
     /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 where the planes are coded apart.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
@@ -46,14 +48,14 @@ extension H265.SequenceParameterSet {
 
     /// Frames a second as the VUI gives it, a tick being a picture and a frame two where pictures are fields
     /// (E.3.1); `nil` where it says nothing of use.
-    public var frameRate: NominalFrameRate? {
+    public var frameRate: FrameRate? {
         guard let vui_parameters else { return nil }
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
     /// Pictures a second by the VUI, each field of a field sequence being a picture of its own; `nil` where
     /// nothing of use is said.
-    public var pictureRate: NominalFrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
+    public var pictureRate: FrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
 
     /// How many pictures may precede another in decoding order and follow it in output order: 0 means that
     /// output order is decoding order.
@@ -68,12 +70,12 @@ extension H265.SequenceParameterSet {
 
 extension H265.TimingInformation {
     /// Frames a second, for pictures that are frames or fields; `nil` where the elements are of no use.
-    func frameRate(areFields: Bool) -> NominalFrameRate? {
-        NominalFrameRate(time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
+    func frameRate(areFields: Bool) -> FrameRate? {
+        FrameRate(announced: time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
     }
 }
 
 extension H265.VideoParameterSet {
     /// Pictures a second, which in field sequences are fields; `nil` where nothing of use is said.
-    public var pictureRate: NominalFrameRate? { timing?.frameRate(areFields: false) }
+    public var pictureRate: FrameRate? { timing?.frameRate(areFields: false) }
 }

@@ -1,3 +1,5 @@
+import Pictures
+
 /// What a sequence parameter set says of the pictures, in terms that both codecs share.
 public struct StreamFormat: Equatable, Sendable {
     /// The profile's name, such as `High`.
@@ -15,7 +17,7 @@ public struct StreamFormat: Equatable, Sendable {
     /// Height before cropping.
     public let codedHeight: Int
     /// What the VUI announces; `nil` where it announces none.
-    public let frameRate: NominalFrameRate?
+    public let frameRate: FrameRate?
     /// `monochrome`, `4:2:0`, `4:2:2` or `4:4:4`.
     public let chromaFormat: String
     /// Bits of a luma sample.

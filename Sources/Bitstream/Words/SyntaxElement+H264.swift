@@ -1,3 +1,5 @@
+import Pictures
+
 extension SyntaxElement {
     /// What the value means where H.264 alone has the element, or gives it another meaning than H.265.
     func meaningInH264(_ structure: SyntaxStructure) -> String? {
@@ -116,7 +118,9 @@ extension SyntaxElement {
 
     /// The frame rate for a value that counts clock units in a second.
     func frameRate(ticksPerFrame: Int, _ unitsInTick: Int?) -> String? {
-        guard let rate = NominalFrameRate(value, in: (unitsInTick ?? 0) * ticksPerFrame) else { return nil }
+        guard let rate = FrameRate(announced: value, in: (unitsInTick ?? 0) * ticksPerFrame) else {
+            return nil
+        }
         let fraction = rate.denominator == 1 ? "\(rate.numerator)" : "\(rate.numerator)/\(rate.denominator)"
         return fraction + " frames a second"
     }

@@ -1,4 +1,4 @@
-import Capture
+import Files
 import Glibc
 import Threading
 

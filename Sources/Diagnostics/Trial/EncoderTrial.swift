@@ -1,3 +1,4 @@
+import Pictures
 import Acceleration
 import Bitstream
 import Capture

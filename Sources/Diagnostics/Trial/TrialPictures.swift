@@ -1,3 +1,4 @@
+import Pictures
 import Capture
 
 /// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
@@ -23,7 +24,7 @@ struct TrialPictures {
         else { throw CaptureError(.unsupported("no NV12 pictures of \(size)"), device: "the trial") }
         self.format = format
         (width, height) = (size.width, size.height)
-        pool = try .allocated(count: 1, length: format.minimumLengths[0])
+        pool = try .forSource(count: 1, length: format.minimumLengths[0])
         // xorshift32 (Marsaglia 2003).
         var state: UInt32 = 2_463_534_242
         texture = (0..<(width * height + width)).map { _ in

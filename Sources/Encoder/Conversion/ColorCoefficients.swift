@@ -1,12 +1,13 @@
-import Capture
+import Pictures
 
 extension ColorEncoding.Matrix {
     /// The shares of red and blue in luma (H.273, table 4).
     var weights: (red: Double, blue: Double) {
         switch self {
-        case .bt601: (0.299, 0.114)
         case .bt709: (0.2126, 0.0722)
         case .bt2020: (0.2627, 0.0593)
+        // No source and no option has another one than BT.601.
+        default: (0.299, 0.114)
         }
     }
 }

@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 
 /// Puts the rows of two fields, of which one lies after the other in each plane, into the picture's order: a band at
 /// a time, in scratch memory that stays in the cache.

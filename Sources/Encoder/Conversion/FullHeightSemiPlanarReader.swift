@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 
 /// NV16, NV61, NV24 and NV42: pairs of chroma samples for every row. Chroma becomes the rounded mean of two rows,
 /// and of two columns where those have samples of their own.

@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 
 /// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
 /// Huffman tables of its own (libjpeg-turbo puts the standard ones in).

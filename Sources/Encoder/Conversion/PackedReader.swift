@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {

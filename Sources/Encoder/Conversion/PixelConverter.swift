@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 
 /// Converts a stream's pictures into 4:2:0 surfaces, each in one pass over the camera's buffer.
 ///

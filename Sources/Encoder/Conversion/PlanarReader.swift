@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 
 /// How many luma samples share a chroma sample, across and down.
 struct Subsampling: Hashable {

@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 
 /// Changes a band's range and matrix in place, at most one step from the exact result.
 ///

@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 
 /// Rows of a raw picture, in each of its planes: a band's, and maybe those after it. Valid as long as the picture.
 struct SourceBand {

@@ -1,5 +1,5 @@
 import CYUV
-import Capture
+import Pictures
 import Glibc
 
 /// Everything else that libv4lconvert knows: Bayer mosaics, and what old webcams' chips compress to.

@@ -187,7 +187,7 @@ final class Muxer {
         if let color = description.color {
             parameters.pointee.color_primaries = AVColorPrimaries(UInt32(color.primaries))
             parameters.pointee.color_trc = AVColorTransferCharacteristic(UInt32(color.transfer))
-            parameters.pointee.color_space = AVColorSpace(UInt32(color.matrix))
+            parameters.pointee.color_space = AVColorSpace(UInt32(color.matrix.rawValue))
             parameters.pointee.color_range = color.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         if let aspect = description.pixelAspect {

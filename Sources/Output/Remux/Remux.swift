@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import Threading
 
@@ -13,13 +14,13 @@ public final class Remux {
         /// The file with the times of its pictures; nil for pictures at a constant rate.
         public var timestampFile: String?
         /// That rate; nil for what the stream says.
-        public var frameRate: NominalFrameRate?
+        public var frameRate: FrameRate?
         /// The decoder configuration record that was written apart from an AVCC stream.
         public var record: String?
 
         /// Companions; none unless they are given.
         public init(
-            timestampFile: String? = nil, frameRate: NominalFrameRate? = nil, record: String? = nil
+            timestampFile: String? = nil, frameRate: FrameRate? = nil, record: String? = nil
         ) {
             (self.timestampFile, self.frameRate, self.record) = (timestampFile, frameRate, record)
         }

@@ -1,3 +1,4 @@
+import Pictures
 import CSDL2
 import Decoder
 
@@ -19,7 +20,7 @@ final class PictureTexture {
         let layout: PictureLayout
         let width: Int
         let height: Int
-        let color: PictureColor
+        let color: ColorEncoding
     }
 
     init(_ sdl: SDL, _ renderer: OpaquePointer) { (self.sdl, self.renderer) = (sdl, renderer) }
@@ -103,13 +104,13 @@ extension PictureLayout {
     }
 }
 
-extension PictureColor {
+extension ColorEncoding {
     /// What SDL calls it; nil where it has no such conversion.
     fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
-        switch (matrix, isFullRange) {
-        case (.bt601, true): SDL_YUV_CONVERSION_JPEG
-        case (.bt601, false): SDL_YUV_CONVERSION_BT601
-        case (.bt709, false): SDL_YUV_CONVERSION_BT709
+        switch (matrix, range) {
+        case (.bt601, .full): SDL_YUV_CONVERSION_JPEG
+        case (.bt601, .limited): SDL_YUV_CONVERSION_BT601
+        case (.bt709, .limited): SDL_YUV_CONVERSION_BT709
         default: nil
         }
     }

@@ -1,3 +1,4 @@
+import Pictures
 import ArgumentParser
 import Bitstream
 import Capture
@@ -84,15 +85,13 @@ struct MatrixName: ExpressibleByArgument {
     let matrix: ColorEncoding.Matrix
 
     init?(argument: String) {
-        switch argument {
-        case "bt601": matrix = .bt601
-        case "bt709": matrix = .bt709
-        case "bt2020": matrix = .bt2020
-        default: return nil
+        guard let named = ColorEncoding.Matrix.supported.first(where: { "\($0)" == argument }) else {
+            return nil
         }
+        matrix = named
     }
 
-    static var allValueStrings: [String] { ["bt601", "bt709", "bt2020"] }
+    static var allValueStrings: [String] { ColorEncoding.Matrix.supported.map { "\($0)" } }
 }
 
 /// Bits a second: `4M`, `800k`, `4000000`.

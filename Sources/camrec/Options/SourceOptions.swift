@@ -1,3 +1,4 @@
+import Pictures
 import ArgumentParser
 import Capture
 import Terminal

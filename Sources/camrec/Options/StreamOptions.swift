@@ -1,6 +1,6 @@
+import Pictures
 import ArgumentParser
 import Bitstream
-import Capture
 import Encoder
 import Terminal
 

@@ -1,4 +1,4 @@
-import Capture
+import Pictures
 import Network
 
 /// The two ends of the latency benchmark, which `latency.py` puts what it measures between.

@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 import CTestFormat
 import Testing
@@ -35,14 +36,14 @@ struct CodedStream {
     }
 
     /// What the container is told of pixels.
-    var pixelAspect: StreamDescription.PixelAspect?
+    var pixelAspect: PixelAspect?
 
     var description: StreamDescription {
         StreamDescription(
             codec: codec, width: Int(TEST_WIDTH), height: Int(TEST_HEIGHT),
-            frameRate: NominalFrameRate(30, in: 1),
+            frameRate: FrameRate(announced: 30, in: 1),
             reordering: reordering,
-            color: StreamDescription.Color(primaries: 1, transfer: 13, matrix: 6, isFullRange: true),
+            color: ColorEncoding(range: .full, matrix: .bt601, primaries: 1, transfer: 13),
             pixelAspect: pixelAspect, encoder: "camrec libx26x")
     }
 }

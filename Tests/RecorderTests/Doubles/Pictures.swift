@@ -1,3 +1,4 @@
+import Pictures
 import Bitstream
 
 @testable import Capture

@@ -1,3 +1,4 @@
+import Pictures
 import TestSupport
 
 @testable import Capture

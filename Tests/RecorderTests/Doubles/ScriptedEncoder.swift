@@ -1,5 +1,5 @@
+import Pictures
 import Bitstream
-import Capture
 import Encoder
 
 /// An encoder that holds back, drops and fails as a test tells it.

@@ -1,3 +1,5 @@
+import Pictures
+
 @testable import Capture
 
 /// A source that delivers, waits, loses and fails as a test tells it.

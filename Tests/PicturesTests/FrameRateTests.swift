@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Capture
+@testable import Pictures
 
 @Suite struct FrameRateTests {
     @Test(

@@ -1,30 +1,37 @@
-/// Frames a second as an exact fraction: at most a million a second, at least one a day.
+/// Frames a second as an exact fraction in lowest terms.
 public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Frames in `denominator` seconds, 1 … 2³¹−1.
+    /// Frames in `denominator` seconds, 1 … 2³³.
     public let numerator: Int
-    /// Seconds, 1 … 2³¹−1.
+    /// Seconds, 1 … 2³³.
     public let denominator: Int
 
     /// What is wanted where nothing was asked for: 30, which most cameras have and most people expect.
-    static let usual = FrameRate(whole: 30)
+    package static let usual = FrameRate(whole: 30)
 
     private init(whole: Int) {
         numerator = whole
         denominator = 1
     }
 
-    /// Nil where either part is not positive or too large, or the rate is out of bounds: drivers do answer
-    /// 0/0 (uvcvideo with a broken descriptor), and a rate made of that would divide by zero later.
+    /// The rate of a source: at most a million frames a second, at least one a day.
+    ///
+    /// Nil beyond that, and where either part is not 1 … 2³¹−1: drivers do answer 0/0 (uvcvideo with a broken
+    /// descriptor), and a rate made of that would divide by zero later.
     public init?(_ numerator: Int, _ denominator: Int = 1) {
-        guard numerator > 0, denominator > 0, numerator / denominator <= 1_000_000,
-            denominator / numerator <= 86400
+        self.init(announced: numerator, in: denominator)
+        guard numerator / denominator <= 1_000_000, denominator / numerator <= 86400,
+            max(self.numerator, self.denominator) <= Int(Int32.max)
         else { return nil }
-        let divisor = Self.greatestCommonDivisor(numerator, denominator)
-        guard numerator / divisor <= Int(Int32.max), denominator / divisor <= Int(Int32.max) else {
-            return nil
-        }
-        self.numerator = numerator / divisor
-        self.denominator = denominator / divisor
+    }
+
+    /// Any rate that a stream's parameter sets can announce, whose clock has 32 bits (H.264 E.2.1, H.265 E.3.1).
+    ///
+    /// Nil where either part is not positive, or is beyond 2³³ in lowest terms.
+    public init?(announced frames: Int, in seconds: Int) {
+        guard frames > 0, seconds > 0 else { return nil }
+        let divisor = Self.greatestCommonDivisor(frames, seconds)
+        guard max(frames, seconds) / divisor <= 1 << 33 else { return nil }
+        (numerator, denominator) = (frames / divisor, seconds / divisor)
     }
 
     /// Reads `30`, `29.97` or `30000/1001`; nil for anything else.
@@ -49,7 +56,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// The rate that video has near a measured one: whole frames a second, or 1000/1001 of them; else the measured
     /// one in thousandths.
     /// - Parameter tolerance: how far off the measured one may be, in parts of it.
-    init?(measured value: Double, tolerance: Double) {
+    package init?(measured value: Double, tolerance: Double) {
         guard value > 0, value <= 1_000_000 else { return nil }
         let (whole, ntsc) = (value.rounded(), (value * 1.001).rounded())
         let wholeError = abs(whole - value) / value
@@ -74,13 +81,16 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// a century.
     public func time(ofFrame index: Int) -> Int64 {
         let century: Int64 = 100 * 366 * 86400 * 1_000_000_000
-        guard Double(index) * Double(frameDuration) < Double(century) else { return century }
-        let (seconds, frames) = (index * denominator).quotientAndRemainder(dividingBy: numerator)
+        let (units, isBeyond) = index.multipliedReportingOverflow(by: denominator)
+        guard !isBeyond, Double(index) * Double(frameDuration) < Double(century) else { return century }
+        let (seconds, frames) = units.quotientAndRemainder(dividingBy: numerator)
         return Int64(seconds) * 1_000_000_000 + Int64(frames) * 1_000_000_000 / Int64(numerator)
     }
 
     public static func < (left: FrameRate, right: FrameRate) -> Bool {
-        left.numerator * right.denominator < right.numerator * left.denominator
+        let first = left.numerator.multipliedFullWidth(by: right.denominator)
+        let second = right.numerator.multipliedFullWidth(by: left.denominator)
+        return (first.high, first.low) < (second.high, second.low)
     }
 
     /// `30`, `29.97`.

@@ -11,7 +11,7 @@ public enum ChromaSiting: UInt8, Sendable, Hashable {
 extension PixelFormat {
     /// Where chroma is in the 4:2:0 pictures that are made of this format, if the source does not say otherwise: JFIF
     /// samples chroma between pixels, video level with them, and of pixels with chroma of their own the mean is taken.
-    var chromaSiting: ChromaSiting {
+    package var chromaSiting: ChromaSiting {
         switch arrangement {
         case .jpeg, .rgb, .vendor, .planar(1, _, _), .semiPlanar(1, _, _): .center
         case .semiPlanar, .planar, .packed422, .grey, .h264: .left

@@ -12,7 +12,7 @@ public final class PixelBufferPool: Sendable {
     public static let maximumCount = 32
 
     /// How a buffer's memory was obtained, and so how it is released.
-    enum Backing { case mapped, allocated }
+    package enum Backing { case mapped, allocated }
 
     private let backing: Backing
     /// The memory planes of buffer i are at i × planesPerBuffer.
@@ -21,31 +21,27 @@ public final class PixelBufferPool: Sendable {
     private let returned = Atomic<UInt32>(0)
     private let interrupted = Atomic<Bool>(false)
     /// An eventfd: readable when a buffer came back or the stream was interrupted.
-    let wakeDescriptor: Int32
+    package let wakeDescriptor: Int32
 
     /// Takes over the memory. `planes` holds `planesPerBuffer` entries a buffer, at most `maximumCount`
     /// buffers.
-    init(backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int) throws(CaptureError)
-    {
+    package init(
+        backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int
+    ) throws(PixelBufferPoolError) {
         self.backing = backing
         memory = planes
         self.planesPerBuffer = planesPerBuffer
         wakeDescriptor = cv4l2_eventfd()
-        guard wakeDescriptor >= 0 else {
-            throw CaptureError(
-                .systemCallFailed("eventfd", errno: -wakeDescriptor), device: "the buffer pool")
-        }
+        guard wakeDescriptor >= 0 else { throw .noDescriptor(errno: -wakeDescriptor) }
     }
 
     /// A pool of ordinary memory, for sources that are no device.
-    package static func allocated(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
+    package static func allocated(count: Int, length: Int) throws(PixelBufferPoolError) -> PixelBufferPool {
         var planes: [UnsafeMutableRawBufferPointer] = []
         for _ in 0..<count {
             guard let plane = AlignedMemory.allocate(byteCount: length) else {
                 for plane in planes { free(plane.baseAddress) }
-                throw CaptureError(
-                    .unsupported("not enough memory for pictures of \(length) bytes; use a smaller --size"),
-                    device: "the buffer pool")
+                throw .noMemory(pictureLength: length)
             }
             planes.append(plane)
         }
@@ -64,7 +60,7 @@ public final class PixelBufferPool: Sendable {
 
     /// Lets go of the driver's memory: a mapping keeps the device busy for whoever opens it next. Where buffers
     /// are held still, ordinary memory takes its place, so that they stay readable but lose their picture.
-    func leaveDriver() {
+    package func leaveDriver() {
         guard backing == .mapped else { return }
         for plane in memory {
             mmap(
@@ -73,7 +69,7 @@ public final class PixelBufferPool: Sendable {
         }
     }
 
-    var count: Int { memory.count / planesPerBuffer }
+    package var count: Int { memory.count / planesPerBuffer }
 
     package func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {
         memory[index * planesPerBuffer + plane]
@@ -86,19 +82,19 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// The capture thread takes the indices that came back, as bits, and clears the wake-up.
-    func takeReturned() -> UInt32 {
+    package func takeReturned() -> UInt32 {
         var count: UInt64 = 0
         _ = read(wakeDescriptor, &count, 8)
         return returned.exchange(0, ordering: .acquiring)
     }
 
     /// From any thread: ends a wait for the next buffer.
-    func interrupt() {
+    package func interrupt() {
         interrupted.store(true, ordering: .releasing)
         wake()
     }
 
-    var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
+    package var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
 
     private func wake() {
         var one: UInt64 = 1

@@ -18,7 +18,7 @@ public enum DeviceNode {
     }
 
     /// Whether `path` names a character device; nil where nothing is there.
-    static func isCharacterDevice(_ path: String) -> Bool? {
+    public static func isCharacterDevice(_ path: String) -> Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return status.st_mode & S_IFMT == S_IFCHR

@@ -87,14 +87,14 @@ public final class PictureFormat: Sendable, Equatable {
     }
 
     /// The same at another rate.
-    func at(_ frameRate: FrameRate) -> PictureFormat? {
+    package func at(_ frameRate: FrameRate) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
             pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)
     }
 
     /// A compressed format with pictures of another size.
-    func resized(to size: PictureSize) -> PictureFormat? {
+    package func resized(to size: PictureSize) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
             pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)

@@ -9,8 +9,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
 
     /// Where in a memory plane the driver put the picture (`data_offset` and `bytesused`).
     package struct Payload: Sendable {
-        var offset: Int
-        var length: Int
+        package var offset: Int
+        package var length: Int
 
         package init(offset: Int = 0, length: Int = 0) {
             self.offset = offset

@@ -10,7 +10,7 @@ public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
     public let height: Int
 
     /// What is taken where nothing else is known: 1280x720.
-    static let usual = PictureSize(width: 1280, height: 720)
+    package static let usual = PictureSize(width: 1280, height: 720)
 
     private init(width: Int, height: Int) {
         self.width = width

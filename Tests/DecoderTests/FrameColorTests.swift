@@ -1,21 +1,22 @@
 import CFFmpeg
+import Pictures
 import Testing
 
 @testable import Decoder
 
 /// How samples are taken, by what a stream says of them.
-@Suite struct PictureColorTests {
+@Suite struct FrameColorTests {
     private func color(
         height: Int32 = 1080, _ space: AVColorSpace = AVCOL_SPC_UNSPECIFIED,
         range: AVColorRange = AVCOL_RANGE_UNSPECIFIED, format: AVPixelFormat = AV_PIX_FMT_YUV420P
-    ) throws -> PictureColor {
+    ) throws -> ColorEncoding {
         var frame = av_frame_alloc()
         defer { av_frame_free(&frame) }
         let allocated = try #require(frame)
         allocated.pointee.height = height
         (allocated.pointee.colorspace, allocated.pointee.color_range) = (space, range)
         allocated.pointee.format = format.rawValue
-        return PictureColor(allocated.pointee)
+        return ColorEncoding(allocated.pointee)
     }
 
     @Test("a stream that names no matrix has BT.601 up to 576 lines, BT.709 above")

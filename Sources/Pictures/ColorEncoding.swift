@@ -1,0 +1,53 @@
+/// How numbers in a picture become colours: the code points of ITU-T H.273, as the VUI carries them.
+public struct ColorEncoding: Sendable, Hashable {
+    /// Whether luma uses 16 … 235 (video, "limited") or 0 … 255 (JPEG, "full").
+    public enum Range: String, Sendable, Hashable { case limited, full }
+
+    /// The matrix between RGB and Y′CbCr by its code point (H.273 table 4), known to camrec or not.
+    public struct Matrix: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// `matrix_coefficients`.
+        public let rawValue: UInt8
+
+        /// Any code point.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// HD.
+        public static let bt709 = Matrix(rawValue: 1)
+        /// SD: SMPTE 170M, and BT.470's under another number.
+        public static let bt601 = Matrix(rawValue: 6)
+        /// UHD, with non-constant luminance.
+        public static let bt2020 = Matrix(rawValue: 9)
+
+        /// The matrices that camrec makes pictures in.
+        public static let supported: [Matrix] = [.bt601, .bt709, .bt2020]
+
+        public var description: String {
+            switch self {
+            case .bt709: "bt709"
+            case .bt601: "bt601"
+            case .bt2020: "bt2020"
+            default: "\(rawValue)"
+            }
+        }
+    }
+
+    /// Which codes luma uses.
+    public var range: Range
+    /// From luma and chroma to red, green and blue.
+    public var matrix: Matrix
+    /// `colour_primaries` (H.273 table 2); 1 is BT.709 and sRGB, 2 is unspecified.
+    public var primaries: UInt8
+    /// `transfer_characteristics` (H.273 table 3); 1 is BT.709, 13 is sRGB, 2 is unspecified.
+    public var transfer: UInt8
+
+    /// An encoding; primaries and transfer are BT.709's unless said otherwise.
+    public init(range: Range, matrix: Matrix, primaries: UInt8 = 1, transfer: UInt8 = 1) {
+        self.range = range
+        self.matrix = matrix
+        self.primaries = primaries
+        self.transfer = transfer
+    }
+
+    /// `video_full_range_flag`.
+    public var isFullRange: Bool { range == .full }
+}
