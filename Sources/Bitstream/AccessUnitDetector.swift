@@ -36,6 +36,8 @@ public struct AccessUnitDetector: Sendable {
     private var isAtStart = true
     /// The first slice that could be read of the current picture; `nil` in H.265.
     private var slice: H264.PictureSlice?
+    /// The first slice segment that could be read of the current picture; `nil` in H.264.
+    private var segment: H265.PictureSegment?
     /// The picture of the access unit before, where it is a field without a second one.
     private var unpairedField: H264.PictureSlice?
 
@@ -75,7 +77,7 @@ public struct AccessUnitDetector: Sendable {
 extension AccessUnitDetector {
     private mutating func beginAccessUnit() -> Boundary {
         if let slice, slice.isField, !isSecondField { unpairedField = slice } else { unpairedField = nil }
-        slice = nil
+        (slice, segment) = (nil, nil)
         isSecondField = false
         hasPicture = false
         isAtStart = false
@@ -135,7 +137,7 @@ extension AccessUnitDetector {
         guard header.nuh_layer_id == 0 else { return continueAccessUnit() }
         switch header.nal_unit_type {
         case let type where type.isSliceSegment:
-            return addSlice(beginsPicture: nalUnit.hasFirstSliceSegmentFlag)
+            return addSegment(nalUnit)
         case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet, .accessUnitDelimiter,
             .prefixSEI:
             return leadPicture()
@@ -144,6 +146,18 @@ extension AccessUnitDetector {
         case .endOfBitstream: return endStream()
         default: return continueAccessUnit()
         }
+    }
+}
+
+extension AccessUnitDetector {
+    /// A picture begins with its first segment. Where that is lost, the next one tells by its type and its order that
+    /// it is not of the picture before.
+    private mutating func addSegment(_ nalUnit: RawSpan) -> Boundary {
+        let next = try? H265.PictureSegment(nalUnit, parameterSets.hevc)
+        let isElsewhere = segment.flatMap { next?.belongsElsewhere(behind: $0) } ?? false
+        let boundary = addSlice(beginsPicture: nalUnit.hasFirstSliceSegmentFlag || isElsewhere)
+        segment = segment ?? next
+        return boundary
     }
 }
 

@@ -1,7 +1,7 @@
-import Files
-import Pictures
 import CV4L2
+import Files
 import Glibc
+import Pictures
 
 /// An open V4L2 capture node that does not stream yet.
 ///

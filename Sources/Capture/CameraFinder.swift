@@ -1,5 +1,5 @@
-import Pictures
 import Glibc
+import Pictures
 import Synchronization
 
 /// Finds a camera again that went away, under whatever name the kernel gives it then, and opens it.

@@ -1,6 +1,6 @@
-import Pictures
 import CV4L2
 import Glibc
+import Pictures
 
 /// One pixel format of a camera, with its sizes.
 public struct CameraFormat: Sendable, Hashable {

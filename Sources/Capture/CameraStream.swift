@@ -1,6 +1,6 @@
-import Pictures
 import CV4L2
 import Glibc
+import Pictures
 
 /// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {

@@ -1,5 +1,5 @@
-import Pictures
 import Glibc
+import Pictures
 
 /// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.
 public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible {

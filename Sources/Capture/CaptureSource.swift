@@ -1,5 +1,5 @@
-import Pictures
 import Glibc
+import Pictures
 
 /// Opens whatever `--device` names.
 public enum CaptureSource {

@@ -1,5 +1,5 @@
-import Pictures
 import CV4L2
+import Pictures
 
 /// The size and rate of the signal at an HDMI or SDI input, which a driver measures, but takes over only when it
 /// is told (V4L2 specification, "Digital Video (DV) Timings").

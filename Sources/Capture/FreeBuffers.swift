@@ -1,5 +1,5 @@
-import Pictures
 import CV4L2
+import Pictures
 
 /// The buffers of a pool of ordinary memory that nobody holds: what the driver's queue is to a camera.
 /// Used by the capture thread only.

@@ -1,6 +1,6 @@
-import Pictures
 import CYUV
 import Glibc
+import Pictures
 
 /// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
 ///

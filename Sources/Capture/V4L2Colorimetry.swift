@@ -1,5 +1,5 @@
-import Pictures
 import CV4L2
+import Pictures
 
 extension ColorEncoding {
     /// What a driver says of its colours, with V4L2's own rules for what it leaves open

@@ -1,5 +1,5 @@
-import Files
 import CV4L2
+import Files
 import Glibc
 
 /// An open device node, closed by its last owner. Everything is called from one thread.

@@ -1,6 +1,6 @@
-import Pictures
 import CYUV
 import Glibc
+import Pictures
 
 /// Formats that only libv4lconvert may know.
 enum VendorFormat {

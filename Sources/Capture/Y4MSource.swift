@@ -1,6 +1,6 @@
-import Pictures
 import CV4L2
 import Glibc
+import Pictures
 
 /// A YUV4MPEG2 file in place of a camera: 8-bit 4:2:0, 4:2:2, 4:4:4 or luma alone.
 ///

@@ -1,5 +1,5 @@
-import Pictures
 import CFFmpeg
+import Pictures
 
 /// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
 ///

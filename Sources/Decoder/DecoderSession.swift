@@ -19,7 +19,11 @@ final class DecoderSession {
     private(set) var isDraining = false
     /// Whether libavcodec found a reference missing in the access unit that was sent last.
     private(set) var lacksReferences = false
-    private let context: UnsafeMutablePointer<AVCodecContext>
+    /// Whether H.264's decoder complained of anything since it was opened.
+    private(set) var isTainted = false
+    private let configuration: DecoderConfiguration
+    private let threadCount: Int32
+    private var context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let watch: OpaquePointer
     private var arrivals = ArrivalTimes()
@@ -33,29 +37,45 @@ final class DecoderSession {
         on connection: VADisplayConnection?
     ) throws(DecoderError) {
         cffmpeg_keep_log()
+        self.configuration = configuration
+        self.connection = connection
+        parameterSets = entry.parameterSets
+        reordering = entry.reordering
+        threadCount = entry.allowsThreads ? min(Self.maximumThreadCount, max(1, av_cpu_count())) : 1
+        var allocatedPacket = av_packet_alloc()
+        guard let packet = allocatedPacket, let watch = cffmpeg_watch_alloc() else {
+            av_packet_free(&allocatedPacket)
+            throw DecoderError(.outOfMemory)
+        }
+        do throws(DecoderError) {
+            context = try Self.open(
+                configuration, parameterSets, threadCount: threadCount,
+                delay: max(leastDelay, configuration.delay.depth(entry.reordering)),
+                watch: watch, watchesBlocks: entry.reordering?.hasFields == false, on: connection)
+        } catch {
+            av_packet_free(&allocatedPacket)
+            cffmpeg_watch_free(watch)
+            throw error
+        }
+        (self.packet, self.watch) = (packet, watch)
+    }
+
+    private static func open(
+        _ configuration: DecoderConfiguration, _ parameterSets: ParameterSets, threadCount: Int32, delay: Int,
+        watch: OpaquePointer, watchesBlocks: Bool, on connection: VADisplayConnection?
+    ) throws(DecoderError) -> UnsafeMutablePointer<AVCodecContext> {
         let codec = configuration.codec
         guard let decoder = avcodec_find_decoder(codec.libavcodecID) else {
             throw DecoderError(.noDecoder(codec))
         }
-        var (allocated, allocatedPacket) = (avcodec_alloc_context3(decoder), av_packet_alloc())
-        let allocatedWatch = cffmpeg_watch_alloc()
+        var allocated = avcodec_alloc_context3(decoder)
         var isOpen = false
-        defer {
-            if !isOpen {
-                avcodec_free_context(&allocated)
-                av_packet_free(&allocatedPacket)
-                cffmpeg_watch_free(allocatedWatch)
-            }
-        }
-        guard let context = allocated, let packet = allocatedPacket, let watch = allocatedWatch else {
-            throw DecoderError(.outOfMemory)
-        }
+        defer { if !isOpen { avcodec_free_context(&allocated) } }
+        guard let context = allocated else { throw DecoderError(.outOfMemory) }
         context.pointee.opaque = UnsafeMutableRawPointer(watch)
-        let delay = max(leastDelay, configuration.delay.depth(entry.reordering))
         context.configure(configuration, delay: delay)
-        context.pointee.thread_count =
-            entry.allowsThreads ? min(Self.maximumThreadCount, max(1, av_cpu_count())) : 1
-        guard context.setExtradata(entry.parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
+        context.pointee.thread_count = threadCount
+        guard context.setExtradata(parameterSets.annexB) else { throw DecoderError(.outOfMemory) }
         if let connection {
             let (device, code) = try connection.decodingCall { connection.makeDevice() }
             guard let device else {
@@ -64,19 +84,14 @@ final class DecoderSession {
             context.pointee.hw_device_ctx = device
         }
         // Of a frame in two fields half is missing until the second one is there.
-        if entry.reordering?.hasFields == false { cffmpeg_watch_blocks(context) }
+        if watchesBlocks { cffmpeg_watch_blocks(context) }
         cffmpeg_clear_log()
         let result = avcodec_open2(context, decoder, nil)
         guard result >= 0 else {
             throw DecoderError(.openFailed(codec, detail: LibavMessage.reason(result)))
         }
         isOpen = true
-        parameterSets = entry.parameterSets
-        self.connection = connection
-        reordering = entry.reordering
-        self.context = context
-        self.packet = packet
-        self.watch = watch
+        return context
     }
 
     deinit {
@@ -125,7 +140,7 @@ final class DecoderSession {
 
     /// Forgets every picture, and decodes pictures again that were decoded before, of which nothing comes out.
     func restore(_ history: CodedHistory) throws(DecoderError) {
-        flush()
+        try reopen()
         try history.forEach { (bytes) throws(DecoderError) in
             // With padding behind it, in zeros.
             guard av_new_packet(packet, Int32(clamping: bytes.count)) >= 0 else {
@@ -149,10 +164,23 @@ final class DecoderSession {
         _ = avcodec_send_packet(context, nil)
     }
 
-    /// Forgets every picture, and begins anew.
-    func flush() {
+    /// Forgets every picture, for decoding to begin at an entry point.
+    func flush() throws(DecoderError) {
+        if isTainted, connection == nil { return try reopen() }
         isDraining = false
         avcodec_flush_buffers(context)
+    }
+
+    /// Forgets everything. H.264's decoder keeps the coefficients of a block that it broke off in, even when it is
+    /// flushed, and adds them to a later picture.
+    func reopen() throws(DecoderError) {
+        let fresh = try Self.open(
+            configuration, parameterSets, threadCount: threadCount, delay: delay, watch: watch,
+            watchesBlocks: reordering?.hasFields == false, on: connection)
+        var former = Optional(context)
+        avcodec_free_context(&former)
+        context = fresh
+        (isDraining, isTainted) = (false, false)
     }
 
     /// How many pictures libavcodec holds back to put them in order. It raises that where H.264 leaves the order
@@ -213,6 +241,8 @@ final class DecoderSession {
     private func complaint(_ result: Int32) -> String? {
         let hasErrors = cffmpeg_watch_take_errors(watch) > 0
         let missingBlocks = cffmpeg_watch_take_missing_blocks(watch)
+        let isDamaged = hasErrors || result < 0 || missingBlocks > 0
+        if configuration.codec == .h264, isDamaged { isTainted = true }
         guard hasErrors || result < 0 else {
             return missingBlocks > 0 ? "parts of a picture are missing: \(missingBlocks) blocks" : nil
         }

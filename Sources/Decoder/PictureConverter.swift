@@ -1,7 +1,7 @@
-import Pictures
 import Acceleration
 import CFFmpeg
 import CScale
+import Pictures
 
 /// Brings pictures into another form and size, with libswscale; a picture that has both already is left as it is.
 ///

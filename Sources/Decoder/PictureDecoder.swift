@@ -177,11 +177,12 @@ public final class PictureDecoder {
     /// next. So that these stay rare where the network does part pictures, after each mistake none are
     /// anticipated for twice as many entry points as after the one before.
     /// - Returns: nil where that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
-    ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered.
+    ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered, or may be.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
             !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,
-            session.delay == 0, session.reordering?.hasFields != true,
+            session.delay == 0, session.reordering?.declaredDepth == 0,
+            session.reordering?.hasFields != true,
             unit.isEntryPoint
                 ? entriesToSkip == 0 && session.parameterSets == unit.parameterSets : history.isComplete
         else { return nil }
@@ -248,7 +249,7 @@ extension PictureDecoder {
         }
         mistakeCount = min(mistakeCount + 1, 16)
         entriesToSkip = 1 << mistakeCount
-        if unit.isEntryPoint { session?.flush() } else { try session?.restore(history) }
+        if unit.isEntryPoint { try session?.reopen() } else { try session?.restore(history) }
         history.forget()
         numberHandedOn = anticipated.hasPicture ? unit.number : nil
         return false
@@ -290,9 +291,9 @@ extension PictureDecoder {
         if recovery != nil { history.forget() }
         // A session that begins amid a stream takes the place of one whose last pictures are still to come out.
         let isOther = recovery != nil && state == .following
-        if let session, !isOther, session.parameterSets == unit.parameterSets, session.takes(unit), !isGPULost
-        {
-            if isFrozen { session.flush() }
+        let isUsable = session.map { $0.parameterSets == unit.parameterSets && $0.takes(unit) } ?? false
+        if let session, !isOther, isUsable, !isGPULost, isFrozen || !session.isTainted {
+            if isFrozen { try session.flush() }
         } else {
             dropsLeading = true
             session?.drain()
@@ -502,9 +503,16 @@ extension PictureDecoder {
         // Counted as a loss already, by libavcodec's complaint.
         if hasComplaint { return }
         noteLoss("libavcodec left out \(missing == 1 ? "a picture" : "\(missing) pictures")")
-        guard !session.isDraining, session.reordering?.declaredDepth != nil, session.raiseDelay() else {
+        guard !session.isDraining, let reordering = session.reordering, reordering.maximumDepth > 0 else {
             return
         }
+        guard reordering.declaredDepth != nil else {
+            // libavcodec itself holds back more from here on.
+            lastLoss =
+                "a picture came after one that is shown later, and the stream does not declare its order"
+            return
+        }
+        guard session.raiseDelay() else { return }
         hasBrokenOrder = true
         lastLoss = "a picture came after one that is shown later, in another order than the stream declares"
     }

@@ -60,7 +60,7 @@ extension EncoderCapabilities {
     /// The software encoders of this machine's libavcodec.
     public static func softwareEncoders() -> [Software] {
         Codec.allCases.compactMap { codec in
-            let name = SoftwareEncoder.name(codec)
+            let name = SoftwareBackend.name(codec)
             guard avcodec_find_encoder_by_name(name) != nil else { return nil }
             return Software(
                 name: name, codec: codec,

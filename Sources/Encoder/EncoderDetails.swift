@@ -17,9 +17,9 @@ public struct EncoderDetails: Sendable, Hashable {
     /// How many bits a picture gets.
     public internal(set) var rateControl: RateControl
 
-    init(_ candidate: VAAPIEncoder.Candidate?, _ properties: SessionProperties) {
+    init(_ candidate: VAAPIBackend.Candidate?, _ properties: SessionProperties) {
         codec = properties.codec
-        implementation = candidate == nil ? SoftwareEncoder.name(codec) : VAAPIEncoder.name(codec)
+        implementation = candidate == nil ? SoftwareBackend.name(codec) : VAAPIBackend.name(codec)
         renderNode = candidate?.connection.node
         driver = candidate?.connection.driver
         entryPoint = candidate?.entryPoint

@@ -1,5 +1,5 @@
-import Files
 import Acceleration
+import Files
 import Pictures
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.

@@ -7,8 +7,8 @@ import Pictures
 /// of one recording may share a picture's converted form, so each is told by `releasePicture` when all of them
 /// have encoded it. Everything is called from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
-    /// Whether a call waits for a device, which may never answer.
-    var waitsForHardware: Bool { get }
+    /// Whether a call waits for a driver, which may never answer.
+    var waitsForDriver: Bool { get }
 
     /// What the stream's rate keeps to; nil where nothing can be said.
     var ratePromise: RatePromise? { get }
@@ -56,8 +56,7 @@ public struct RateChanges: OptionSet, Sendable {
 }
 
 extension PictureEncoder {
-    /// Software does not.
-    public var waitsForHardware: Bool { false }
+    public var waitsForDriver: Bool { false }
 
     /// Whose rate is not ours to choose.
     public var ratePromise: RatePromise? { nil }

@@ -1,7 +1,7 @@
 import Acceleration
 import CVAAPI
-import Pictures
 import Glibc
+import Pictures
 
 /// Whether a driver's surfaces hold what was written into them: layouts differ from one driver to the next, and a
 /// wrong one shears or scrambles every picture without any error.

@@ -17,8 +17,7 @@ public final class VideoEncoder: PictureEncoder {
     /// What the stream says of its colours.
     public let color: ColorEncoding
 
-    /// For vaSyncSurface and its kin there is no time limit.
-    public var waitsForHardware: Bool { details.renderNode != nil }
+    public let waitsForDriver: Bool
 
     /// What its rate keeps to.
     public private(set) var ratePromise: RatePromise?
@@ -35,7 +34,8 @@ public final class VideoEncoder: PictureEncoder {
 
     init(
         session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
-        details: EncoderDetails, regulator: RateRegulator, rates: SessionRates, notes: [EncoderNote] = []
+        details: EncoderDetails, waitsForDriver: Bool, regulator: RateRegulator, rates: SessionRates,
+        notes: [EncoderNote] = []
     ) throws(EncoderError) {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate,
@@ -49,6 +49,7 @@ public final class VideoEncoder: PictureEncoder {
         self.session = session
         self.input = input
         self.details = details
+        self.waitsForDriver = waitsForDriver
         self.notes = properties.notes + notes
         size = properties.size
         color = properties.color

@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 
 extension StreamDescription {
     /// What parameter sets say of their stream; nil without a sequence parameter set.

@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 
 /// What a container says about the stream in it, beside what the stream says itself.
 public struct StreamDescription: Sendable {

@@ -1,5 +1,5 @@
-import Pictures
 import Capture
+import Pictures
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.
 ///

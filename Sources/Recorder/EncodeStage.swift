@@ -1,5 +1,5 @@
-import Pictures
 import Encoder
+import Pictures
 import Threading
 
 /// The encode thread's work: the only owner of the codecs. Each picture goes to every track.
@@ -33,7 +33,7 @@ final class EncodeStage: @unchecked Sendable {
     private var format: PictureFormat?
     /// More than the keyframe interval of any camera that means to have one.
     private static let mostSkippedInARow = 900
-    /// A thread that hangs keeps its stack and its session for good; with more of them hardware is given up.
+    /// A thread that hangs keeps its stack and its session for good; with more of them drivers are given up.
     private static let mostHangs = 8
 
     init(
@@ -92,7 +92,7 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.leaveEncoder(hasPicture: pictureInHand != nil) }
         pictureInHand?.giveBack()
         pictureInHand = nil
-        for track in tracks { track.replaceEncoder(isLast: isLast, isHardwareOver: hangs >= Self.mostHangs) }
+        for track in tracks { track.replaceEncoder(isLast: isLast, areDriversOver: hangs >= Self.mostHangs) }
     }
 
     /// What was given up since the last picture was not late for its coding, where an encoder has failed meanwhile

@@ -1,26 +1,11 @@
-import Pictures
 import Bitstream
 import Encoder
 import Output
+import Pictures
 import Threading
-
-/// Opens an encoder in place of one that failed, watched over while the driver is asked.
-public typealias EncoderFactory = (CallWatch) throws(EncoderError) -> any PictureEncoder
-
-/// Forgets all that encoders have shared until now, because a thread hangs in it; for good, hardware is not used
-/// again. False where that leaves no encoder to open.
-public typealias HardwareLeaver = (_ isForGood: Bool) -> Bool
 
 /// Is told that an encoder failed and another was opened, and how often that was not told since the last time.
 public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
-
-/// Has encoders opened for pictures of another format from now on. What it returns tells, once one is open, what
-/// its stream is.
-public typealias SourceFollower = (PictureFormat) -> () -> StreamDescription
-
-/// Has pictures coded at another rate from now on. True where the open encoder goes on; else another has to be
-/// opened.
-public typealias RateChanger = (RateChange) -> Bool
 
 /// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
 /// take its stream. Belongs to the encode thread, and to whoever has joined it.
@@ -38,10 +23,7 @@ final class EncodeTrack {
     private(set) var statedRate: Double?
 
     private let outputs: [RecordingOutput]
-    private let makeEncoder: EncoderFactory
-    private let changeRate: RateChanger?
-    private let setSource: SourceFollower?
-    private let leaveHardware: HardwareLeaver?
+    private let provider: any EncoderProvider
     private let reportRestart: EncoderRestartReport?
     private let watch: CallWatch
     private let pauses: any RestartPauses
@@ -59,24 +41,17 @@ final class EncodeTrack {
     private var isPictureTaken = false
 
     init(
-        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        changeRate: RateChanger? = nil, setSource: SourceFollower? = nil,
-        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
-        keyframeInterval: KeyframeInterval, segments: SegmentSchedule? = nil, outputs: [RecordingOutput],
-        pauses: any RestartPauses, watch: CallWatch
+        _ track: RecordingTrack, outputs: [RecordingOutput], pauses: any RestartPauses, watch: CallWatch
     ) {
-        self.encoder = encoder
-        self.makeEncoder = makeEncoder
-        self.changeRate = changeRate
-        self.setSource = setSource
-        self.leaveHardware = leaveHardware
-        self.reportRestart = reportRestart
-        self.watch = watch
-        policy = KeyframePolicy(interval: keyframeInterval)
-        self.segments = segments
+        provider = track.provider
+        encoder = track.encoder
+        reportRestart = track.reportRestart
+        segments = track.segments
+        policy = KeyframePolicy(interval: provider.keyframeInterval)
         self.outputs = outputs
         self.pauses = pauses
-        rate.begin(encoder.ratePromise)
+        self.watch = watch
+        rate.begin(track.encoder.ratePromise)
     }
 
     /// The number that the next frame will have.
@@ -108,8 +83,8 @@ final class EncodeTrack {
     /// Codes at another rate from the next picture on: few encoders change the rate while they are open, and in
     /// another session that picture is an IDR. Between pictures only.
     func changeRate(_ change: RateChange) {
-        guard !isOver, let encoder, let changeRate else { return }
-        if changeRate(change) {
+        guard !isOver, let encoder else { return }
+        if provider.change(change) {
             rate.begin(encoder.ratePromise)
         } else {
             policy.request()
@@ -130,7 +105,7 @@ final class EncodeTrack {
     }
 
     private func openEncoder() throws(EncoderError) {
-        encoder = try makeEncoder(watch)
+        encoder = try provider.open(watch)
         rate.begin(encoder?.ratePromise)
     }
 
@@ -155,15 +130,11 @@ final class EncodeTrack {
     /// Codes pictures of another format from now on, the first as an IDR, and tells the outputs.
     func beginSource(_ format: PictureFormat) {
         guard !isOver else { return }
-        guard let setSource else {
-            fail(EncoderError(.unsupported("the source's format changed to \(format.size); record again")))
-            return
-        }
-        let describe = setSource(format)
+        provider.follow(format)
         policy.request()
         do throws(EncoderError) { try openEncoder() } catch { rebuild(after: error) }
         guard encoder != nil else { return }
-        let stream = describe()
+        let stream = StreamDescription(provider)
         for output in outputs { output.beginStream(stream) }
     }
 
@@ -277,7 +248,7 @@ final class EncodeTrack {
         closeEncoder()
         let cause = failure
         var failure = failure
-        while restarts.allowsAnother(at: pauses.now()) || leaveHardware?(true) == true {
+        while restarts.allowsAnother(at: pauses.now()) || provider.giveUpDrivers() {
             if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
             restarts.count(at: pauses.now())
             counters.add(to: .restarts)
@@ -300,8 +271,8 @@ extension EncodeTrack {
     /// Ticks of the watchdog, a second each.
     private static let patience = 5
 
-    /// Software takes as long as it takes.
-    private var patience: Int? { encoder?.waitsForHardware == true ? Self.patience : nil }
+    /// What waits for no driver takes as long as it takes.
+    private var patience: Int? { encoder?.waitsForDriver == true ? Self.patience : nil }
 
     private func code(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, with encoder: any PictureEncoder
@@ -333,18 +304,18 @@ extension EncodeTrack {
     /// - Parameter hasPicture: whether that was while a picture was encoded.
     func leaveEncoder(hasPicture: Bool) {
         if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }
-        _ = leaveHardware?(false)
+        provider.discardSharedState()
         if hasPicture { endPicture(isLost: false) }
     }
 
     /// Opens another encoder in place of the one that was left.
     /// - Parameters:
     ///   - isLast: no picture will come any more, or nobody waits for one.
-    ///   - isHardwareOver: too many hang already.
-    func replaceEncoder(isLast: Bool, isHardwareOver: Bool) {
+    ///   - areDriversOver: too many hang already.
+    func replaceEncoder(isLast: Bool, areDriversOver: Bool) {
         guard !isOver else { return }
         let failure = EncoderError(.hung)
-        if isLast || (isHardwareOver && leaveHardware?(true) != true) {
+        if isLast || (areDriversOver && !provider.giveUpDrivers()) {
             fail(failure)
         } else {
             rebuild(after: failure)

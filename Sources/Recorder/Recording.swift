@@ -1,47 +1,30 @@
-import Pictures
 import Bitstream
 import Capture
 import Encoder
 import Output
+import Pictures
 import Synchronization
 import Threading
 
 /// One codec of a recording.
 public struct RecordingTrack {
+    /// Opens another encoder after a failure. Used on the encode thread.
+    public var provider: any EncoderProvider
     /// Already open, so that its failure to open is told before anything is recorded.
     public var encoder: any PictureEncoder
-    /// Opens another like it after a failure. Called on the encode thread.
-    public var makeEncoder: EncoderFactory
-    /// Has pictures coded at another rate; nil where there is none to choose. Called on the encode thread.
-    public var changeRate: RateChanger?
-    /// Has `makeEncoder` follow a source whose pictures became others; nil where that ends the track. Called on
-    /// the encode thread.
-    public var setSource: SourceFollower?
-    /// Has `makeEncoder` begin anew after a thread hung in a driver; nil where there is nothing to do for that.
-    /// Called on the encode thread.
-    public var leaveHardware: HardwareLeaver?
     /// Called on the encode thread.
     public var reportRestart: EncoderRestartReport?
-    /// From one regular keyframe to the next.
-    public var keyframeInterval: KeyframeInterval
     /// When its outputs begin another file: with a keyframe.
     public var segments: SegmentSchedule?
 
-    /// A track with its first encoder.
+    /// A track whose first encoder is opened now.
     public init(
-        encoder: any PictureEncoder, makeEncoder: @escaping EncoderFactory,
-        changeRate: RateChanger? = nil, setSource: SourceFollower? = nil,
-        leaveHardware: HardwareLeaver? = nil, reportRestart: EncoderRestartReport? = nil,
-        keyframeInterval: KeyframeInterval,
+        _ provider: any EncoderProvider, reportRestart: EncoderRestartReport? = nil,
         segments: SegmentSchedule? = nil
-    ) {
-        self.encoder = encoder
-        self.makeEncoder = makeEncoder
-        self.changeRate = changeRate
-        self.setSource = setSource
-        self.leaveHardware = leaveHardware
+    ) throws(EncoderError) {
+        self.provider = provider
+        encoder = try provider.open(CallWatch())
         self.reportRestart = reportRestart
-        self.keyframeInterval = keyframeInterval
         self.segments = segments
     }
 }
@@ -95,11 +78,7 @@ public final class Recording {
         let watch = CallWatch()
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
-                encoder: track.encoder, makeEncoder: track.makeEncoder, changeRate: track.changeRate,
-                setSource: track.setSource, leaveHardware: track.leaveHardware,
-                reportRestart: track.reportRestart,
-                keyframeInterval: track.keyframeInterval, segments: track.segments,
-                outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
+                track, outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
         }
         encoderCounters = self.tracks.map(\.counters)
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)

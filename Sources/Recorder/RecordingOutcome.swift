@@ -1,7 +1,7 @@
-import Pictures
 import Capture
 import Encoder
 import Output
+import Pictures
 
 /// What came of a recording.
 public struct RecordingOutcome: Sendable {

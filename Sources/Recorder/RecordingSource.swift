@@ -1,5 +1,5 @@
-import Pictures
 import Capture
+import Pictures
 
 /// Opens a source again, for a stream that continues one of this format.
 public typealias SourceFactory = (PictureFormat) throws(CaptureError) -> any CaptureStream

@@ -1,5 +1,5 @@
-import Pictures
 import Capture
+import Pictures
 import Threading
 
 /// A source that is kept going: when its stream fails it is started again or opened anew, as the error's

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Decoder
+import Pictures
 
 /// Finds the keyframe from which a raw stream has to be decoded to be played from a time on, without decoding it.
 struct KeyframeSearch {

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Output
+import Pictures
 
 /// When a file's pictures are to be shown, counted from the first: by a timestamp file, at a rate, or as a container
 /// says.
@@ -23,6 +23,16 @@ final class PictureClock {
         /// The time of the picture before, at the file's own speed, in nanoseconds.
         fileprivate(set) var elapsed = 0.0
         fileprivate var firstTime: Int64?
+        /// What makes a place's time of a container's, whose times begin again where recordings follow each other.
+        fileprivate var offset = 0.0
+
+        /// A picture of a container is next. One that is a little too early is shown at once; where the time goes back
+        /// further, another recording follows.
+        fileprivate mutating func go(to time: Double, duration: Double) {
+            let jitter = PresentationClock.largestStepBack(frameDuration: PictureClock.nanoseconds(duration))
+            if count > 0, time + offset < elapsed - Double(jitter) { offset = elapsed + duration - time }
+            elapsed = max(elapsed, time + offset, 0)
+        }
 
         /// The time of the picture before, in whole nanoseconds.
         var time: Int64 { PictureClock.nanoseconds(elapsed) }
@@ -52,7 +62,7 @@ final class PictureClock {
             place.firstTime = first
             place.elapsed = Double(time - first)
         } else if let time, frameRate == nil {
-            place.elapsed = Double(max(0, time))
+            place.go(to: Double(time), duration: duration)
         } else if place.count > 0 {
             place.elapsed += duration
         }

@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import Decoder
 import Output
+import Pictures
 import Threading
 
 /// Decoded pictures one after the other: YUV4MPEG2, or samples alone.

@@ -10,7 +10,7 @@ enum PlayError: Error, CustomStringConvertible {
     /// The input is something else, in words.
     case notAStream(String, String)
     /// A stream without any picture that could be decoded.
-    case noPicture(String, reason: String)
+    case noPicture(String, reason: String?)
     case network(NetworkError)
     case decoder(DecoderError)
     case output(OutputError)
@@ -35,7 +35,8 @@ enum PlayError: Error, CustomStringConvertible {
             "\(name) is closed, or not for reading; redirect it, or give a file"
         case .readFailed(let name, let code): "\(name): reading failed: \(Self.words(code)); check the disk"
         case .notAStream(let name, let problem): "\(name): \(problem)"
-        case .noPicture(let name, let reason):
+        case .noPicture(let name, nil): "\(name): it is empty; give a recording, or a stream"
+        case .noPicture(let name, let reason?):
             "\(name): no picture could be decoded: \(reason); 'camrec inspect' tells what is in it"
         case .network(let error): error.description
         case .decoder(let error): error.description

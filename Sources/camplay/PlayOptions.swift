@@ -1,8 +1,8 @@
-import Pictures
 import ArgumentParser
 import Bitstream
 import Decoder
 import Output
+import Pictures
 import Terminal
 
 /// How the stream is received and decoded.

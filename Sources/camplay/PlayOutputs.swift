@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import Decoder
 import Output
+import Pictures
 import Threading
 
 /// What is written of the stream and its pictures.

@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import Decoder
 import Output
+import Pictures
 import Terminal
 import Threading
 
@@ -39,7 +39,8 @@ final class Player {
     private var hasToldLoss = false
     private var hasToldOrder = false
     private var hasDescribed = false
-    private var problem = "it is empty"
+    /// Why there is no picture; nil where nothing came.
+    private var problem: String?
     private var shedder = LoadShedder()
     /// When everything that had come had been taken, and the next bytes were waited for.
     private var timeOfLastWait: Int64 = 0

@@ -1,9 +1,9 @@
-import Pictures
 import ArgumentParser
 import Bitstream
 import Diagnostics
 import FoundationEssentials
 import Glibc
+import Pictures
 import Terminal
 
 /// `camrec encoder-trial`, which `camrec doctor --encode` runs for each encoder: a driver that hangs or ends the

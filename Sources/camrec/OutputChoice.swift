@@ -77,11 +77,11 @@ struct OutputChoice {
 
     /// Opens it for an encoder's stream.
     func open(
-        _ supply: EncoderSupply, files: FileOutput, live: LiveOutput
+        _ provider: BackendEncoderProvider, files: FileOutput, live: LiveOutput
     ) throws(OutputError) -> any PacketSink {
         switch form {
-        case .live(let form): try live.open(form, supply)
-        case .annexB, .container, .timestamps: try files.open(self, StreamDescription(supply))
+        case .live(let form): try live.open(form, provider)
+        case .annexB, .container, .timestamps: try files.open(self, StreamDescription(provider))
         }
     }
 

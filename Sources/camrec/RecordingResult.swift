@@ -152,7 +152,7 @@ struct RecordingResult: Encodable {
     }
 
     init(
-        supplies: [EncoderSupply], recording: Recording,
+        providers: [BackendEncoderProvider], recording: Recording,
         outcome: RecordingOutcome, sinks: [any PacketSink], choices: [OutputChoice], elapsed: Int64
     ) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
@@ -168,8 +168,8 @@ struct RecordingResult: Encodable {
         source = Source(
             restarts: recording.counters[.sourceRestarts],
             secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
-        let encoders = supplies.indices.map {
-            Encoder(supplies[$0], recording.encoderCounters[$0], outcome.tracks[$0])
+        let encoders = providers.indices.map {
+            Encoder(providers[$0], recording.encoderCounters[$0], outcome.tracks[$0])
         }
         let outputs = recording.outputs.indices.map {
             Output(recording.outputs[$0], choices[$0], outcome.outputs[$0], sinks[$0])
@@ -186,11 +186,12 @@ struct RecordingResult: Encodable {
 
 extension RecordingResult.Encoder {
     fileprivate init(
-        _ supply: EncoderSupply, _ counters: Counters<EncoderCounter>, _ outcome: RecordingOutcome.Track
+        _ provider: BackendEncoderProvider, _ counters: Counters<EncoderCounter>,
+        _ outcome: RecordingOutcome.Track
     ) {
-        let (choice, details) = (supply.choice, supply.choice?.details)
+        let (choice, details) = (provider.choice, provider.choice?.details)
         name = choice?.name ?? ""
-        codec = supply.codec.rawValue
+        codec = provider.codec.rawValue
         implementation = details?.implementation
         renderNode = details?.renderNode
         driver = details?.driver

@@ -1,10 +1,10 @@
-import Pictures
 import Bitstream
 import Capture
 import Encoder
 import Glibc
 import Network
 import Output
+import Pictures
 import Recorder
 import Terminal
 import Threading
@@ -71,20 +71,20 @@ struct RecordingSession {
         // The source may have been waited for.
         let now = time(nil)
         let choices = datedChoices(at: now)
-        let supplies = EncoderSupply.supplies(
+        let providers = BackendEncoderProvider.providers(
             command.encoder.request,
             configurations: command.stream.configurations(command.codecs, rate: command.rate),
             source: stream.format)
-        defer { if hasHungNode(supplies) { leavesThread = true } }
+        defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
-        for supply in supplies { tracks.append(try track(of: supply)) }
+        for provider in providers { tracks.append(try track(of: provider)) }
         // From here on there is something to clean up: a signal asks for the end instead of being one.
         signals.workBegins()
         let report = try ReportFile(
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
-        let sinks = try openOutputs(choices, supplies, report, interruption: outputGivenUp)
-        describe(stream, supplies, choices)
+        let sinks = try openOutputs(choices, providers, report, interruption: outputGivenUp)
+        describe(stream, providers, choices)
         var limits = command.length.limits
         if let left = deadline?.remaining {
             console.warn("restarted; recording the \(decimalSeconds(Double(left) / 1e9)) left of --duration")
@@ -93,7 +93,7 @@ struct RecordingSession {
         let recording = try Recording(
             from: source(stream), tracks: consume tracks,
             to: zip(sinks, choices).map { sink, choice in
-                (sink, track: supplies.firstIndex { $0.codec == choice.codec } ?? 0)
+                (sink, track: providers.firstIndex { $0.codec == choice.codec } ?? 0)
             }, control: control, limits: limits,
             report: { [console] event in console.warn("\(event)") })
         let start = MonotonicTime.now()
@@ -104,25 +104,26 @@ struct RecordingSession {
             isPassthrough: stream.format.pixelFormat == .h264,
             hasRing: command.segments.ring != nil,
             rates: RateBounds(
-                average: supplies.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
-                maximum: command.rate.maxBitrate?.value, highest: supplies.compactMap(\.highestBitRate).min())
+                average: providers.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
+                maximum: command.rate.maxBitrate?.value, highest: providers.compactMap(\.highestBitRate).min()
+            )
         )
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(
-            supplies: supplies, recording: recording, outcome: outcome, sinks: sinks,
+            providers: providers, recording: recording, outcome: outcome, sinks: sinks,
             choices: choices, elapsed: MonotonicTime.now() - start)
         let status = try tell(result, outcome.errors, report)
         return Ending(
             status: ServiceEnvironment.own.status(
                 status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
-            leavesThread: recording.hasAbandonedThread || hasHungNode(supplies))
+            leavesThread: recording.hasAbandonedThread || hasHungNode(providers))
     }
 
-    private func hasHungNode(_ supplies: [EncoderSupply]) -> Bool {
-        supplies.contains { !$0.hungNodes.isEmpty }
+    private func hasHungNode(_ providers: [BackendEncoderProvider]) -> Bool {
+        providers.contains { !$0.hungNodes.isEmpty }
     }
 
     /// What each output means, with the date of now in the names of single files. Segments and a service's files
@@ -134,23 +135,15 @@ struct RecordingSession {
         return command.choices.map { $0.dated(at: now, isUTC: command.segments.utc) }
     }
 
-    private func track(of supply: EncoderSupply) throws(RecordingError) -> RecordingTrack {
+    private func track(of provider: BackendEncoderProvider) throws(RecordingError) -> RecordingTrack {
         do throws(EncoderError) {
-            return RecordingTrack(
-                encoder: try supply.open(),
-                makeEncoder: supply.open,
-                changeRate: supply.change,
-                setSource: { format in
-                    supply.setSource(format)
-                    return { StreamDescription(supply) }
-                },
-                leaveHardware: supply.leaveHardware,
+            return try RecordingTrack(
+                provider,
                 reportRestart: { [console] cause, untold in
                     console.warn(
-                        "\(cause.reason); recording goes on with \(supply.choice?.name ?? "another encoder")"
+                        "\(cause.reason); recording goes on with \(provider.choice?.name ?? "another encoder")"
                             + (untold == 0 ? "" : ", for the \(untold + 1). time since this was last told"))
-                },
-                keyframeInterval: supply.keyframeInterval, segments: command.segments.schedule)
+                }, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
 
@@ -212,15 +205,15 @@ struct RecordingSession {
     }
 
     private func openOutputs(
-        _ choices: [OutputChoice], _ supplies: [EncoderSupply], _ report: ReportFile?,
+        _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
         interruption: Interruption
     ) throws(RecordingError) -> [any PacketSink] {
         var sinks: [any PacketSink] = []
         for choice in choices {
-            guard let supply = supplies.first(where: { $0.codec == choice.codec }) else { continue }
+            guard let provider = providers.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
                 let sink = try choice.open(
-                    supply,
+                    provider,
                     files: FileOutput(
                         overwrite: command.reporting.overwrite, segments: command.segments, console: console,
                         interruption: interruption),
@@ -263,17 +256,18 @@ struct RecordingSession {
         if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
     }
 
-    private func describe(_ stream: any CaptureStream, _ supplies: [EncoderSupply], _ choices: [OutputChoice])
-    {
+    private func describe(
+        _ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]
+    ) {
         let format = stream.format
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         for change in stream.controlChanges { tell(change) }
-        for node in supplies.first?.hungNodes ?? [] {
+        for node in providers.first?.hungNodes ?? [] {
             console.warn("\(node): its driver does not answer; left out")
         }
-        for choice in supplies.compactMap(\.choice) {
+        for choice in providers.compactMap(\.choice) {
             let reasons = choice.passedOver.joined(separator: "; ")
             console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
             for note in choice.notes {
@@ -285,7 +279,7 @@ struct RecordingSession {
             }
         }
         for warning in OptionRules(command).warnings { console.warn(warning) }
-        if let advice = supplies.first.map({ advice(on: $0, format) }) {
+        if let advice = providers.first.map({ advice(on: $0, format) }) {
             for note in advice.notes { console.inform(note) }
             for warning in advice.warnings { console.warn(warning) }
         }
@@ -294,12 +288,12 @@ struct RecordingSession {
         }
     }
 
-    private func advice(on supply: EncoderSupply, _ format: PictureFormat) -> SegmentAdvice {
+    private func advice(on provider: BackendEncoderProvider, _ format: PictureFormat) -> SegmentAdvice {
         let framesPerSecond = format.frameRate.framesPerSecond
-        let frames = supply.keyframeInterval.frames(framesPerSecond: framesPerSecond)
+        let frames = provider.keyframeInterval.frames(framesPerSecond: framesPerSecond)
         return SegmentAdvice(
             segments: command.segments,
-            rate: SegmentAdvice.Rate(supply.choice?.details?.rateControl),
+            rate: SegmentAdvice.Rate(provider.choice?.details?.rateControl),
             keyframeDistance: Double(frames) / framesPerSecond)
     }
 

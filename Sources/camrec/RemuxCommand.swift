@@ -1,8 +1,8 @@
-import Pictures
 import ArgumentParser
 import Bitstream
 import Glibc
 import Output
+import Pictures
 import Recorder
 import Terminal
 
@@ -105,7 +105,7 @@ struct RemuxCommand: ParsableCommand {
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
             if stepCount > 0 {
                 console.warn(
-                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before at once"
+                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before"
                 )
             }
             console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")

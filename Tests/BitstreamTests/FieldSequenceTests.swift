@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 import Testing
 
 /// H.265 codes each field as a picture of its own where field_seq_flag is set; two make a frame.

@@ -63,6 +63,8 @@ import Testing
         #expect(kind([0, 0, 0, 0x18] + Array("ftypisom".utf8)) == .container(.mp4))
         #expect(kind([0x1A, 0x45, 0xDF, 0xA3, 1]) == .container(.matroska))
         #expect(kind((0..<600).map { $0 % 188 == 0 ? 0x47 : 1 }) == .container(.transportStream))
+        #expect(kind((0..<600).map { $0 % 192 == 4 ? 0x47 : 1 }) == .container(.transportStream))
+        #expect(kind((0..<700).map { $0 % 204 == 0 ? 0x47 : 1 }) == .container(.transportStream))
     }
 
     @Test func anyBytesAreSafe() {

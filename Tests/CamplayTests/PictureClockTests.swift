@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Glibc
+import Pictures
 import Testing
 
 @testable import camplay
@@ -46,6 +46,21 @@ import Testing
         #expect(
             try times.map { try fixed.next(rate: fixed.frameRate, time: $0) / 1_000_000 } == [
                 0, 100, 200, 300,
+            ])
+    }
+
+    @Test("where a container's times begin again, pictures go on from the last one")
+    func joinedRecordings() throws {
+        let clock = try clock()
+        let times: [Int64] = [0, 40, 80, 0, 40, 30, 120].map { $0 * 1_000_000 }
+        let dues = try times.map { try clock.next(rate: nil, time: $0) / 1_000_000 }
+        // Less than a tenth of a second is a clock that jitters.
+        #expect(dues == [0, 40, 80, 80, 80, 80, 120])
+        let seconds: [Int64] = [0, 1000, 2000, 0, 1000, 5000]
+        let other = try self.clock()
+        #expect(
+            try seconds.map { try other.next(rate: nil, time: $0 * 1_000_000) / 1_000_000 } == [
+                0, 1000, 2000, 2040, 3040, 7040,
             ])
     }
 

@@ -1,5 +1,5 @@
-import Pictures
 import CV4L2
+import Pictures
 import Testing
 
 @testable import Capture

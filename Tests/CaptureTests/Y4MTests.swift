@@ -1,5 +1,5 @@
-import Pictures
 import Glibc
+import Pictures
 import Testing
 
 @testable import Capture

@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 import Testing
 
 @testable import Capture
@@ -14,6 +14,7 @@ struct CodedFilm {
     var keyframeInterval = 10
     var bFrames = 0
     var slices = 1
+    var entropyMode: EncoderConfiguration.EntropyMode?
 
     /// An access unit a frame, the first and every tenth an IDR.
     func accessUnits(_ count: Int) throws -> [[UInt8]] {
@@ -24,7 +25,8 @@ struct CodedFilm {
         configuration.keyframeInterval = .frames(keyframeInterval)
         configuration.bFrames = bFrames
         configuration.slices = slices
-        let encoder = try SoftwareEncoder.open(
+        configuration.entropyMode = entropyMode
+        let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [codec]),
             regulator: RateRegulator())
         var units: [[UInt8]] = []

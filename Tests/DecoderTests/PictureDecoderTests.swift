@@ -73,6 +73,59 @@ import Testing
         #expect(wrongCount * 10 <= lengths.count)
     }
 
+    /// The decoder of CAVLC takes many slices for whole that are cut off, and keeps what it did not come to use.
+    @Test("a rest within a picture leaves nothing behind in later ones", arguments: [1, 7, 13, 20])
+    func restsOfSlices(percent: Int) throws {
+        let units = try CodedFilm(codec: .h264, keyframeInterval: 30, entropyMode: .cavlc).accessUnits(60)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        let receiver = Receiver(.h264)
+        var cut: Set<Int> = []
+        for (index, unit) in units.enumerated() {
+            // Once in each group, for each mistake costs later groups their anticipation.
+            let isCut = index % 30 == 5 + percent
+            let length = isCut ? unit.count * (100 - percent) / 100 : unit.count
+            if isCut { cut.insert(index) }
+            try receiver.take(Array(unit.prefix(length)))
+            try receiver.rest()
+            if isCut { try receiver.take(Array(unit.dropFirst(length))) }
+        }
+        try receiver.finish()
+        #expect(receiver.numbers == whole.numbers)
+        let differing = whole.numbers.filter { receiver.pictures[$0] != whole.pictures[$0] }
+        #expect(cut.isSuperset(of: differing), "\(differing)")
+    }
+
+    @Test("a damaged slice leaves nothing behind in the pictures after the next keyframe")
+    func damageEnds() throws {
+        let units = try CodedFilm(codec: .h264, entropyMode: .cavlc).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
+        for percent in [50, 60, 70, 80, 90, 95] {
+            var damaged = units
+            damaged[13].removeLast(units[13].count * (100 - percent) / 100)
+            let receiver = try Receiver.receive(damaged.flatMap { $0 }, .h264)
+            let last = receiver.pictures.suffix(10)
+            #expect(last.map(\.planes) == whole.pictures[20...].map(\.planes), "cut to \(percent) %")
+        }
+    }
+
+    @Test("the first slice of a picture of H.265 that is lost is a loss of that picture alone")
+    func firstSegment() throws {
+        let units = try CodedFilm(codec: .hevc, height: 512, slices: 4).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .hevc)
+        for number in [13, 14] {
+            var damaged = units
+            let lost = damaged[number].count - (try damaged[number].lastUnitLength) - 4
+            try #require(lost > 0, "its slices are \(units[number].count) bytes")
+            damaged[number].removeFirst(lost)
+            let receiver = try Receiver.receive(damaged.flatMap { $0 }, .hevc)
+            #expect(receiver.decoder.counters.received == 30)
+            #expect(receiver.decoder.counters.losses == 1)
+            #expect(receiver.decoder.counters.isBalanced)
+            let expected = whole.pictures[..<number] + whole.pictures[20...]
+            #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))
+        }
+    }
+
     @Test("a stream that rests after every chunk decodes to the same pictures", arguments: Codec.allCases)
     func rests(codec: Codec) throws {
         let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }

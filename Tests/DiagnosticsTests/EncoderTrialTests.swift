@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Diagnostics
+import Pictures
 import Testing
 
 /// The doctor's trial of encoders.

@@ -1,6 +1,6 @@
-import Pictures
 import CTestJPEG
 import Glibc
+import Pictures
 import Testing
 
 @testable import Capture

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import CFFmpeg
+import Pictures
 import Testing
 
 @testable import Capture
@@ -77,7 +77,7 @@ struct Film {
         var configuration = EncoderConfiguration()
         configuration.keyframeInterval = .frames(10)
         configure(&configuration)
-        return try SoftwareEncoder.open(
+        return try SoftwareBackend.open(
             configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: regulator)
     }

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Foundation
+import Pictures
 import Testing
 
 @testable import Capture
@@ -21,7 +21,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             }
         }
 
-    var testDescription: String { driver.map { "\(codec) by \($0)" } ?? SoftwareEncoder.name(codec) }
+    var testDescription: String { driver.map { "\(codec) by \($0)" } ?? SoftwareBackend.name(codec) }
 
     /// Asks for something and codes pictures of noise with what was opened. The keyframes are those of the policy.
     func encode(
@@ -39,8 +39,10 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             var request = EncoderRequest()
             request.preference = driver == nil ? .software : .vaapi
             let encoder = try EncoderSelection.open(
-                request, configuration: configuration, source: film.format,
-                inputs: EncoderInputs(codecs: [codec]), regulator: RateRegulator()
+                request.backends,
+                EncoderAttempt(
+                    configuration: configuration, source: film.format, inputs: EncoderInputs(codecs: [codec]),
+                    regulator: RateRegulator())
             ).encoder
             #expect((encoder.details.driver != nil) == (driver != nil))
             var policy = KeyframePolicy(interval: configuration.keyframeInterval)

@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import CFFmpeg
 import CTestAllocations
+import Pictures
 import Testing
 
 @testable import Capture
@@ -100,7 +100,7 @@ import Testing
             if [.nv21, .yvu420].contains(pixelFormat) { values.swapAt(1, 2) }
             var configuration = EncoderConfiguration()
             configuration.rateControl.quantizer = 10
-            let encoder = try SoftwareEncoder.open(
+            let encoder = try SoftwareBackend.open(
                 configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
                 regulator: RateRegulator())
             try encoder.encode(picture(format, memory), as: .idr, frameNumber: 0)
@@ -119,7 +119,7 @@ import Testing
             CaptureRequest(size: PictureSize(318, 238), pixelFormat: .yuv420), isPaced: false)
         var configuration = EncoderConfiguration()
         configuration.rateControl.quantizer = 1
-        let encoder = try SoftwareEncoder.open(
+        let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
         guard case .buffer(let buffer) = try source.nextBuffer() else {
@@ -143,7 +143,7 @@ import Testing
             CaptureRequest(size: PictureSize(64, 48), pixelFormat: .yuv420), isPaced: false)
         var configuration = EncoderConfiguration()
         configuration.latency = .quality
-        let encoder = try SoftwareEncoder.open(
+        let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
         var count = 0

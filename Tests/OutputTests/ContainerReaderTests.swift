@@ -114,6 +114,29 @@ import Threading
         #expect((50...60).contains(most))
     }
 
+    @Test("transport streams one behind the other are read whole, without damage", arguments: Codec.allCases)
+    func joinedTransportStreams(codec: Codec) throws {
+        let stream = try CodedStream(codec)
+        let file = try #require(contentOfFile(try write(stream, .transportStream)))
+        folder.write("joined", file + file + file)
+        let found = try packets(try ContainerReader(path: folder.path("joined")))
+        #expect(found.count == 3 * stream.units.count)
+        #expect(found.allSatisfy { $0.packet.problem == nil })
+    }
+
+    @Test("another Matroska file behind the first is told")
+    func joinedMatroska() throws {
+        let file = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
+        for count in 1...3 {
+            folder.write("joined", Array((0..<count).map { _ in file }.joined()))
+            let found = try packets(try ContainerReader(path: folder.path("joined")))
+            let problems = found.compactMap(\.packet.problem)
+            #expect(
+                problems.contains { $0.contains("another file follows at byte \(file.count)") } == (count > 1)
+            )
+        }
+    }
+
     @Test(
         "a file that breaks off within a picture says so", arguments: ContainerFormat.allCases)
     func brokenOff(format: ContainerFormat) throws {

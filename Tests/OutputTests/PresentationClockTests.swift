@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 import Testing
 
 @testable import Output
@@ -45,6 +45,12 @@ import Testing
         let before: [Int64] = [1_000_000_000_000, 1_000_040_000_000]
         let after = [start, start &+ Self.frame]
         #expect(times(before + after) == [0, 40, 80, 120])
+    }
+
+    @Test("a recording of a second that follows another goes on from its last picture")
+    func joinedRecordings() {
+        let second = (0..<25).map { Int64($0) * Self.frame }
+        #expect(times(second + second) == (0..<50).map { Int64($0) * 40 })
     }
 
     @Test("a clock that goes back and forth between the ends of time does no harm")

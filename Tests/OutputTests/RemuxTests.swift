@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import Files
 import Glibc
+import Pictures
 import TestSupport
 import Testing
 import Threading

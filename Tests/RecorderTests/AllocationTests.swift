@@ -1,8 +1,8 @@
-import Pictures
 import Bitstream
 import CTestAllocations
 import Glibc
 import Output
+import Pictures
 import Testing
 import Threading
 
@@ -98,9 +98,7 @@ struct AllocationTests {
         let recording = try Recording(
             from: RecordingSource(stream),
             tracks: [
-                RecordingTrack(
-                    encoder: encoder, makeEncoder: { (_) throws(EncoderError) in encoder },
-                    keyframeInterval: .frames(10))
+                try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(10)))
             ], to: [(sink, track: 0)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
         let outcome = recording.finish()
         #expect(outcome.error == nil)
@@ -224,7 +222,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
 
     private static func packets(size: PictureSize) throws -> [AccessUnit] {
         let source = try TestSource(CaptureRequest(size: size, pixelFormat: .nv12), isPaced: false)
-        let encoder = try SoftwareEncoder.open(
+        let encoder = try SoftwareBackend.open(
             EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
             regulator: RateRegulator())
         var units: [AccessUnit] = []

@@ -1,7 +1,7 @@
-import Pictures
 import Bitstream
 import Encoder
 import Output
+import Pictures
 import Testing
 import Threading
 
@@ -23,20 +23,14 @@ import Threading
         var segments: SegmentSchedule?
         /// The encoders, one for each session; without another none can be opened.
         var encoders = [ScriptedEncoder()]
-        var canChangeRate = true
-        /// The bit rates that encoders were to be opened with.
-        private(set) var rates: [RateChange] = []
-        /// The open encoder takes other rates.
-        var changesRateInPlace = false
+        let provider: ScriptedProvider
         let control = RecordingControl()
         let stop = RecordingStop()
         let watch = CallWatch()
-        /// The formats that encoders were to be opened for.
-        private(set) var formats: [PictureFormat] = []
-        /// Once there are no more encoders.
-        var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
-
-        init() throws { pictures = try Pictures() }
+        init() throws {
+            pictures = try Pictures()
+            provider = try ScriptedProvider([])
+        }
 
         var encoder: ScriptedEncoder { encoders[0] }
 
@@ -55,31 +49,11 @@ import Threading
         /// Encodes what was pushed.
         func run() -> (items: [OutputItem], error: RecordingError?) {
             frames.close()
-            var next = 1
-            let track = EncodeTrack(
-                encoder: encoders[0],
-                makeEncoder: { (_) throws(EncoderError) in
-                    next += 1
-                    guard next <= self.encoders.count else {
-                        throw EncoderError(self.openFailure)
-                    }
-                    return self.encoders[next - 1]
-                },
-                changeRate: canChangeRate
-                    ? {
-                        self.rates.append($0)
-                        return self.changesRateInPlace
-                    } : nil,
-                setSource: { format in
-                    self.formats.append(format)
-                    let size = format.size
-                    return {
-                        StreamDescription(
-                            codec: .h264, width: size.width, height: size.height, frameRate: nil)
-                    }
-                },
-                keyframeInterval: keyframeInterval, segments: segments, outputs: [output], pauses: pauses,
-                watch: watch)
+            (provider.encoders, provider.keyframeInterval) = (encoders, keyframeInterval)
+            guard let recordingTrack = try? RecordingTrack(provider, segments: segments) else {
+                return ([], nil)
+            }
+            let track = EncodeTrack(recordingTrack, outputs: [output], pauses: pauses, watch: watch)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             let stage = EncodeStage(
@@ -119,7 +93,7 @@ import Threading
         #expect(error == nil)
         #expect(bench.encoder.kinds.indices.filter { bench.encoder.kinds[$0] == .idr } == [0, 5, 7, 9, 10])
         #expect(items.count == 12)
-        #expect(bench.formats.isEmpty)
+        #expect(bench.provider.formats.isEmpty)
         #expect(bench.counters[.restarts] == 0)
         #expect(bench.addsUp)
     }
@@ -140,7 +114,7 @@ import Threading
         }
         let (items, error) = bench.run()
         #expect(error == nil)
-        #expect(bench.formats.map(\.size) == [PictureSize(4, 4)!])
+        #expect(bench.provider.formats.map(\.size) == [PictureSize(4, 4)!])
         let numbers = items.map { item -> Int? in
             if case .unit(let unit) = item { unit.frameNumber } else { nil }
         }
@@ -159,7 +133,7 @@ import Threading
     func formatNobodyTakes() throws {
         let bench = try Bench()
         bench.encoder.delay = 2
-        bench.openFailure = .noneUsable(["it is too large"])
+        bench.provider.openFailure = .noneUsable(["it is too large"])
         let others = try Pictures(size: PictureSize(4, 4)!)
         for number in 0..<4 { bench.push(bench.pictures.picture(number)) }
         for number in 4..<6 { bench.push(others.picture(number)) }
@@ -223,7 +197,7 @@ import Threading
         #expect(error == nil)
         #expect(units.map(\.frameNumber) == Array(0..<12))
         #expect(idrPositions(units) == [0, 5, 7, 10])
-        #expect(bench.rates == [.average(2_000_000)])
+        #expect(bench.provider.rates == [.average(2_000_000)])
         #expect(bench.counters[.restarts] == 0)
         #expect(bench.addsUp)
     }
@@ -231,7 +205,7 @@ import Threading
     @Test("an encoder that takes another rate while it is open goes on, without a keyframe")
     func bitRateInPlace() throws {
         let bench = try Bench()
-        bench.changesRateInPlace = true
+        bench.provider.changesRateInPlace = true
         bench.encoder.onPicture = {
             if $0 == 6 { bench.control.changeBitRate(to: 2_000_000) }
             if $0 == 8 { bench.control.changeMaximumBitRate(to: 3_000_000) }
@@ -239,7 +213,7 @@ import Threading
         let (units, error) = bench.run(12)
         #expect(error == nil)
         #expect(idrPositions(units) == [0, 5, 10])
-        #expect(bench.rates == [.average(2_000_000), .maximum(3_000_000)])
+        #expect(bench.provider.rates == [.average(2_000_000), .maximum(3_000_000)])
     }
 
     @Test("what rates can be changed is known before the first picture")
@@ -285,25 +259,15 @@ import Threading
         bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 1) } }
         let (units, error) = bench.run(12)
         #expect(units.count == 7)
-        #expect(error == .encoder(EncoderError(bench.openFailure)))
+        #expect(error == .encoder(EncoderError(bench.provider.openFailure)))
         #expect(bench.addsUp)
-    }
-
-    @Test("where there is no rate to choose, nothing happens")
-    func fixedBitRate() throws {
-        let bench = try Bench()
-        bench.canChangeRate = false
-        bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 2_000_000) } }
-        let (units, error) = bench.run(12)
-        #expect(error == nil)
-        #expect(idrPositions(units) == [0, 5, 10])
     }
 
     @Test("when every encoder has failed on its first picture, the failure itself is told, at once")
     func exhausted() throws {
         let bench = try Bench()
         bench.encoder.failures[0] = (.encoding, ScriptedEncoder.broken)
-        bench.openFailure = .exhausted(["it failed on its first picture"])
+        bench.provider.openFailure = .exhausted(["it failed on its first picture"])
         #expect(bench.run(3).error == .encoder(EncoderError(ScriptedEncoder.broken)))
         #expect(bench.counters[.restarts] == 1)
     }

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Encoder
+import Pictures
 import Testing
 import Threading
 
@@ -22,30 +22,20 @@ import Threading
         let never = Gate()
         private(set) var tracks: [EncodeTrack] = []
         private(set) var outputs: [RecordingOutput] = []
-        /// What the tracks were told of hardware.
-        private(set) var leavings: [Bool] = []
+        private(set) var providers: [ScriptedProvider] = []
         var hasSoftware = true
 
         init() throws { pictures = try Pictures() }
 
         /// Adds a track with these encoders, one after the other.
-        func add(_ encoders: [ScriptedEncoder]) {
+        func add(_ encoders: [ScriptedEncoder]) throws {
             let output = RecordingOutput(ScriptedSink(), track: tracks.count, measuresLatency: false)
             outputs.append(output)
-            var next = 0
+            let provider = try ScriptedProvider(encoders)
+            provider.hasSoftware = hasSoftware
+            providers.append(provider)
             tracks.append(
-                EncodeTrack(
-                    encoder: encoders[0],
-                    makeEncoder: { (_) throws(EncoderError) in
-                        next += 1
-                        guard next < encoders.count else { throw EncoderError(.noRenderNode) }
-                        return encoders[next]
-                    },
-                    leaveHardware: { isForGood in
-                        self.leavings.append(isForGood)
-                        defer { if isForGood { self.hasSoftware = false } }
-                        return !isForGood || self.hasSoftware
-                    }, keyframeInterval: .frames(5), outputs: [output], pauses: pauses, watch: watch))
+                EncodeTrack(try RecordingTrack(provider), outputs: [output], pauses: pauses, watch: watch))
         }
 
         /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.
@@ -78,7 +68,7 @@ import Threading
         /// - Parameter time: nanoseconds that have passed by then.
         func hanging(at picture: Int, after time: Int64 = 0) -> (encoder: ScriptedEncoder, gate: Gate) {
             let (encoder, gate) = (ScriptedEncoder(), Gate())
-            encoder.waitsForHardware = true
+            encoder.waitsForDriver = true
             encoder.onPicture = { [never, pauses] in
                 guard $0 == picture else { return }
                 pauses.pass(time)
@@ -106,7 +96,7 @@ import Threading
     func hangs() throws {
         let bench = try Bench()
         let (first, gate) = bench.hanging(at: 3)
-        bench.add([first, ScriptedEncoder()])
+        try bench.add([first, ScriptedEncoder()])
         let thread = bench.run(10, hangs: [gate])
         let units = bench.units()
         #expect(units.map(\.sequence) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
@@ -115,7 +105,8 @@ import Threading
         #expect(bench.tracks[0].error == nil)
         #expect(bench.tracks[0].counters[.droppedByEncoder] == 1)
         #expect(bench.tracks[0].counters[.restarts] == 1)
-        #expect(bench.leavings == [false])
+        #expect(bench.providers[0].discards == 1)
+        #expect(bench.providers[0].wishesToGiveUp == 0)
         #expect(thread.hasAbandoned)
         #expect(bench.addsUp())
     }
@@ -124,8 +115,8 @@ import Threading
     func software() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 2)
-        encoder.waitsForHardware = false
-        bench.add([encoder])
+        encoder.waitsForDriver = false
+        try bench.add([encoder])
         let thread = bench.start(6)
         gate.wait()
         for _ in 0..<100 { thread.look() }
@@ -140,9 +131,9 @@ import Threading
     func severalTracks() throws {
         let bench = try Bench()
         let (hanging, gate) = bench.hanging(at: 2)
-        bench.add([ScriptedEncoder(), ScriptedEncoder()])
-        bench.add([hanging, ScriptedEncoder()])
-        bench.add([ScriptedEncoder(), ScriptedEncoder()])
+        try bench.add([ScriptedEncoder(), ScriptedEncoder()])
+        try bench.add([hanging, ScriptedEncoder()])
+        try bench.add([ScriptedEncoder(), ScriptedEncoder()])
         _ = bench.run(6, hangs: [gate])
         #expect(bench.units(0).map(\.sequence) == [0, 1, 2, 3, 4, 5])
         #expect(bench.units(1).map(\.sequence) == [0, 1, 3, 4, 5])
@@ -156,10 +147,10 @@ import Threading
     func fallsBack() throws {
         let bench = try Bench()
         let hangs = (0..<4).map { _ in bench.hanging(at: 1) }
-        bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
+        try bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
         _ = bench.run(12, hangs: hangs.map(\.gate))
         #expect(bench.units().map(\.sequence) == [0, 2, 4, 6, 8, 9, 10, 11])
-        #expect(bench.leavings.filter { $0 } == [true])
+        #expect(bench.providers[0].wishesToGiveUp == 1)
         #expect(bench.tracks[0].error == nil)
         #expect(bench.addsUp())
     }
@@ -168,10 +159,11 @@ import Threading
     func mostHangs() throws {
         let bench = try Bench()
         let hangs = (0..<8).map { _ in bench.hanging(at: 1, after: 3_600_000_000_000) }
-        bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
+        try bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
         _ = bench.run(20, hangs: hangs.map(\.gate))
         #expect(bench.units().map(\.sequence) == [0, 2, 4, 6, 8, 10, 12, 14, 16, 17, 18, 19])
-        #expect(bench.leavings == Array(repeating: false, count: 8) + [true])
+        #expect(bench.providers[0].discards == 8)
+        #expect(bench.providers[0].wishesToGiveUp == 1)
         #expect(bench.tracks[0].error == nil)
         #expect(bench.addsUp())
     }
@@ -181,7 +173,7 @@ import Threading
         let bench = try Bench()
         bench.hasSoftware = false
         let hangs = (0..<4).map { _ in bench.hanging(at: 1) }
-        bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
+        try bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
         _ = bench.run(12, hangs: hangs.map(\.gate))
         #expect(bench.units().map(\.sequence) == [0, 2, 4, 6])
         #expect(bench.tracks[0].error == EncoderError(.hung))
@@ -192,13 +184,13 @@ import Threading
     func hangsAtEnd() throws {
         let bench = try Bench()
         let (encoder, gate, never) = (ScriptedEncoder(), Gate(), bench.never)
-        encoder.waitsForHardware = true
+        encoder.waitsForDriver = true
         encoder.delay = 2
         encoder.onDrain = {
             gate.open()
             never.wait()
         }
-        bench.add([encoder, ScriptedEncoder()])
+        try bench.add([encoder, ScriptedEncoder()])
         _ = bench.run(6, hangs: [gate])
         #expect(bench.units().count == 4)
         #expect(bench.tracks[0].error == EncoderError(.hung))
@@ -211,7 +203,7 @@ import Threading
     func hangsWhenStopped() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 3)
-        bench.add([encoder, ScriptedEncoder()])
+        try bench.add([encoder, ScriptedEncoder()])
         let thread = bench.start(10)
         gate.wait()
         bench.stop.request()

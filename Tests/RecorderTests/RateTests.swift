@@ -1,5 +1,6 @@
 import Bitstream
 import Encoder
+import Pictures
 import Output
 import Testing
 import Threading
@@ -13,7 +14,7 @@ import Threading
     final class Bench {
         let scenes: Scenes
         let track: EncodeTrack
-        private let supply: EncoderSupply
+        private let provider: CountingProvider
         private let output = RecordingOutput(ScriptedSink(), track: 0, measuresLatency: false)
         private(set) var units: [AccessUnit] = []
 
@@ -24,25 +25,15 @@ import Threading
             configure(&configuration)
             var request = EncoderRequest()
             request.preference = .software
-            let supply = EncoderSupply.supplies(
-                request, configurations: [configuration], source: scenes.format)[0]
-            self.supply = supply
-            let count = Counter()
-            self.count = count
+            provider = CountingProvider(
+                BackendEncoderProvider.providers(
+                    request, configurations: [configuration], source: scenes.format)[0])
             track = EncodeTrack(
-                encoder: try supply.open(),
-                makeEncoder: { watch throws(EncoderError) in
-                    count.value += 1
-                    return try supply.open(watch)
-                }, changeRate: supply.change, keyframeInterval: supply.keyframeInterval, outputs: [output],
-                pauses: ScriptedPauses(), watch: CallWatch())
+                try RecordingTrack(provider), outputs: [output], pauses: ScriptedPauses(), watch: CallWatch())
         }
 
-        private final class Counter { var value = 1 }
-        private let count: Counter
-
         /// How many sessions were opened.
-        var sessionCount: Int { count.value }
+        var sessionCount: Int { provider.openings }
 
         func encode(at time: Int64) {
             let buffer = scenes.next(timestamp: time)
@@ -161,4 +152,27 @@ import Threading
             #expect(fullest.max() ?? 0 <= 612_000)
         }
     }
+}
+
+/// Counts the encoders that another provider opens.
+private final class CountingProvider: EncoderProvider {
+    private let provider: any EncoderProvider
+    private(set) var openings = 0
+
+    init(_ provider: any EncoderProvider) { self.provider = provider }
+
+    var codec: Codec { provider.codec }
+    var keyframeInterval: KeyframeInterval { provider.keyframeInterval }
+    var choice: EncoderChoice? { provider.choice }
+    var stream: EncodedStream { provider.stream }
+
+    func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder {
+        openings += 1
+        return try provider.open(watch)
+    }
+
+    func change(_ change: RateChange) -> Bool { provider.change(change) }
+    func follow(_ source: PictureFormat) { provider.follow(source) }
+    func discardSharedState() { provider.discardSharedState() }
+    func giveUpDrivers() -> Bool { provider.giveUpDrivers() }
 }

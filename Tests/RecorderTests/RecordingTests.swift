@@ -1,9 +1,9 @@
-import Pictures
 import Bitstream
 import Encoder
 import Files
 import Glibc
 import Output
+import Pictures
 import Testing
 import Threading
 
@@ -18,18 +18,15 @@ import Threading
         keyframeInterval: KeyframeInterval = .frames(5)
     ) throws -> Recording {
         try Recording(
-            from: RecordingSource(stream), tracks: [Self.track(encoder, keyframeInterval: keyframeInterval)],
+            from: RecordingSource(stream),
+            tracks: [try Self.track(encoder, keyframeInterval: keyframeInterval)],
             to: [(sink, track: 0)], limits: limits)
     }
 
     private static func track(_ encoder: any PictureEncoder, keyframeInterval: KeyframeInterval = .frames(5))
-        -> RecordingTrack
+        throws -> RecordingTrack
     {
-        RecordingTrack(
-            encoder: encoder,
-            makeEncoder: { (_) throws(EncoderError) in
-                throw EncoderError(.openFailed(encoder: "scripted", detail: "gone"))
-            }, keyframeInterval: keyframeInterval)
+        try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: keyframeInterval))
     }
 
     @Test("everything that comes is encoded and written, in order")
@@ -58,7 +55,8 @@ import Threading
             [.pictures(7), .wait(isPaused), .pictures(10), .wait(isOver), .pictures(6)], isLive: false)
         let (sink, control) = (ScriptedSink(), RecordingControl())
         let recording = try Recording(
-            from: RecordingSource(stream), tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)],
+            from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
+            to: [(sink, track: 0)],
             control: control,
             limits: RecordingLimits())
         while recording.counted[.encoded] < 7 { sched_yield() }
@@ -113,7 +111,8 @@ import Threading
         let (hasHappened, control) = (Gate(), RecordingControl())
         let stream = try ScriptedStream([.pictures(40), .wait(hasHappened), .pictures(60)], isLive: false)
         let recording = try Recording(
-            from: RecordingSource(stream), tracks: [Self.track(ScriptedEncoder())], to: [(sink, track: 0)],
+            from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
+            to: [(sink, track: 0)],
             control: control, limits: RecordingLimits())
         while recording.outputs[0].counters[.passed] < 40 { sched_yield() }
         #expect(!recording.hasUnwritten)
@@ -139,7 +138,7 @@ import Threading
         sink.failures = [3: .diskFull, 4: .writeFailed(errno: EIO), 7: .diskFull]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
-            tracks: [Self.track(ScriptedEncoder())],
+            tracks: [try Self.track(ScriptedEncoder())],
             to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.outputs[0].error?.kind == .diskFull)
@@ -160,7 +159,7 @@ import Threading
         let recording = try Recording(
             from: RecordingSource(
                 ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false)),
-            tracks: [Self.track(ScriptedEncoder())],
+            tracks: [try Self.track(ScriptedEncoder())],
             to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits(),
             report: { event in
                 if case .failed(let error) = event, error.kind == .diskFull { isTold.open() }
@@ -346,8 +345,8 @@ import Threading
         configuration.keyframeInterval = .frames(7)
         var request = EncoderRequest()
         request.preference = .software
-        let encoder = try EncoderSupply.supplies(
-            request, configurations: [configuration], source: stream.format)[0].open()
+        let encoder = try BackendEncoderProvider.providers(
+            request, configurations: [configuration], source: stream.format)[0].open(CallWatch())
         let sink = ScriptedSink()
         let recording = try record(
             stream, encoder, to: sink, limits: RecordingLimits(frames: 40), keyframeInterval: .frames(7))
@@ -365,7 +364,7 @@ import Threading
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
-            tracks: [Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: .frames(7))],
+            tracks: [try Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: .frames(7))],
             to: [(sinks[0], track: 0), (sinks[1], track: 1), (sinks[2], track: 0)], limits: RecordingLimits())
         #expect(recording.finish().errors == [])
         for sink in sinks { #expect(sink.sequences == (0..<100).map(UInt32.init)) }
@@ -381,7 +380,7 @@ import Threading
         bad.failures[7] = .diskFull
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
-            tracks: [Self.track(ScriptedEncoder())],
+            tracks: [try Self.track(ScriptedEncoder())],
             to: [(bad, track: 0), (good, track: 0)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.errors == [.output(OutputError(.diskFull, output: "scripted"))])
@@ -401,7 +400,7 @@ import Threading
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
-            tracks: encoders.map { Self.track($0) }, to: [(bad, track: 0), (good, track: 1)],
+            tracks: try encoders.map { try Self.track($0) }, to: [(bad, track: 0), (good, track: 1)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().errors == [.output(OutputError(.diskFull, output: "scripted"))])
         #expect(good.units.count == 40)
@@ -419,7 +418,8 @@ import Threading
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
-            tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            tracks: try encoders.map { try Self.track($0) },
+            to: [(sinks[0], track: 0), (sinks[1], track: 1)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [.encoder(EncoderError(.unsupported("no more")))])
         #expect(sinks.map(\.units.count) == [5, 50])
@@ -434,7 +434,8 @@ import Threading
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
-            tracks: encoders.map { Self.track($0) }, to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            tracks: try encoders.map { try Self.track($0) },
+            to: [(sinks[0], track: 0), (sinks[1], track: 1)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [])
         #expect(recording.counters[.corrupt] == 1)
@@ -465,11 +466,12 @@ import Threading
             (configuration.codec, configuration.keyframeInterval) = (codec, .frames(7))
             return configuration
         }
-        let supplies = EncoderSupply.supplies(request, configurations: configurations, source: stream.format)
+        let providers = BackendEncoderProvider.providers(
+            request, configurations: configurations, source: stream.format)
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(stream),
-            tracks: try supplies.map { Self.track(try $0.open(), keyframeInterval: .frames(7)) },
+            tracks: try providers.map { try RecordingTrack($0) },
             to: [(sinks[0], track: 0), (sinks[1], track: 1)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])
         for (sink, codec) in zip(sinks, Codec.allCases) {

@@ -174,8 +174,11 @@ public enum StreamContainer: Sendable, CustomStringConvertible {
                 return .mp4
             }
             if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return .matroska }
-            let packets = stride(from: 0, to: min(bytes.count, 188 * 5), by: 188)
-            if bytes.count >= 188 * 3, packets.allSatisfy({ bytes[$0] == 0x47 }) { return .transportStream }
+            // Packets alone, each behind a time (AVCHD), or each with a checksum (DVB).
+            for (length, start) in [(188, 0), (192, 4), (204, 0)] where bytes.count >= length * 3 {
+                let packets = stride(from: start, to: min(bytes.count, length * 5), by: length)
+                if packets.allSatisfy({ bytes[$0] == 0x47 }) { return .transportStream }
+            }
             return nil
         }
         guard let found else { return nil }

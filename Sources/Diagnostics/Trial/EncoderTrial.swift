@@ -1,8 +1,9 @@
-import Pictures
 import Acceleration
 import Bitstream
 import Capture
 import Encoder
+import Pictures
+import Threading
 
 /// How an encoder did with pictures that it had not seen before.
 public struct EncoderTrial: Sendable, Codable {
@@ -76,16 +77,16 @@ public struct EncoderTrial: Sendable, Codable {
     ) -> EncoderTrial {
         do {
             let pictures = try TrialPictures(size: size, frameRate: frameRate)
-            let supply = supply(node, codec, pictures.format)
-            let run = TrialRun(pictures: pictures, encoder: try supply.open(), codec: codec)
+            let provider = provider(node, codec, pictures.format)
+            let run = TrialRun(pictures: pictures, encoder: try provider.open(CallWatch()), codec: codec)
             let measured = try run.measure(
                 count: seconds * Int(frameRate.framesPerSecond),
-                keyframeInterval: supply.keyframeInterval.frames(
+                keyframeInterval: provider.keyframeInterval.frames(
                     framesPerSecond: frameRate.framesPerSecond),
                 progress: progress)
-            let details = supply.choice?.details
+            let details = provider.choice?.details
             return EncoderTrial(
-                codec: "\(codec)", node: node, encoder: supply.choice?.name, driver: details?.driver,
+                codec: "\(codec)", node: node, encoder: provider.choice?.name, driver: details?.driver,
                 result: Result(
                     measured, seconds: seconds, wanted: details?.rateControl.bitRate), problem: nil)
         } catch {
@@ -93,14 +94,16 @@ public struct EncoderTrial: Sendable, Codable {
         }
     }
 
-    private static func supply(_ node: String?, _ codec: Codec, _ format: PictureFormat) -> EncoderSupply {
+    private static func provider(_ node: String?, _ codec: Codec, _ format: PictureFormat)
+        -> BackendEncoderProvider
+    {
         var request = EncoderRequest()
         request.preference = node == nil ? .software : .vaapi
         request.renderNode = node
         var configuration = EncoderConfiguration()
         configuration.codec = codec
         configuration.rateControl.bitRate = bitRate
-        return EncoderSupply.supplies(request, configurations: [configuration], source: format)[0]
+        return BackendEncoderProvider.providers(request, configurations: [configuration], source: format)[0]
     }
 }
 

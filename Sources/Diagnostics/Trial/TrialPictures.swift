@@ -1,5 +1,5 @@
-import Pictures
 import Capture
+import Pictures
 
 /// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
 /// rate is used up. Each can be made again, to be compared with what was decoded.

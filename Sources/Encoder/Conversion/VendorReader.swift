@@ -1,6 +1,6 @@
 import CYUV
-import Pictures
 import Glibc
+import Pictures
 
 /// Everything else that libv4lconvert knows: Bayer mosaics, and what old webcams' chips compress to.
 ///

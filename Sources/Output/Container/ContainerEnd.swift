@@ -16,7 +16,7 @@ enum ContainerEnd {
         guard fstat(descriptor, &status) == 0 else { return nil }
         let length = Int64(status.st_size)
         switch container {
-        case .matroska: return nil
+        case .matroska: return MatroskaEnd.problem(of: descriptor, length)
         case .transportStream:
             let isWhole = packetLengths.contains { length % $0 == 0 }
             return isWhole ? nil : "its last packet is cut off"

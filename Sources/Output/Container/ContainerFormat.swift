@@ -45,8 +45,9 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
                 ("frag_duration", "\(microseconds)"),
             ]
         case .transportStream:
-            // Whoever comes in at a keyframe finds the tables there.
-            return [("mpegts_flags", "pat_pmt_at_frames")]
+            // Whoever comes in at a keyframe finds the tables there. One behind the other, files are one stream: their
+            // counters, which begin again, do not say that packets are missing (ISO/IEC 13818-1, 2.4.3.5).
+            return [("mpegts_flags", "pat_pmt_at_frames+initial_discontinuity")]
         }
     }
 

@@ -71,7 +71,7 @@ public final class ContainerReader {
         (self.descriptor, self.name, self.interruption) = (descriptor, name, interruption)
         switch try descriptor.streamKind(name) {
         case .container(let found)?: container = found
-        case .empty?: throw InputError(.malformed("it is empty; there is nothing to read"), input: name)
+        case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: name)
         default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
         }
         demuxer = try Demuxer(

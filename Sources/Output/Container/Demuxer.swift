@@ -231,7 +231,9 @@ final class Demuxer {
         }
         guard result < 0 else { return }
         let detail = String(cString: cffmpeg_last_error())
-        throw malformed("it cannot be read on: \(detail.isEmpty ? "error \(result)" : detail)")
+        throw malformed(
+            "reading failed: \(detail.isEmpty ? "error \(result)" : detail); "
+                + "copy what can be read: ffmpeg -i FILE -c copy copy.mkv")
     }
 
     private func malformed(_ problem: String) -> InputError { InputError(.malformed(problem), input: name) }

@@ -177,7 +177,12 @@ struct PictureAssembler {
     }
 
     private func malformed(_ problem: String, in picture: Gathered) -> RemuxError {
-        .input(InputError(.malformed("the picture at \(place(of: picture)): \(problem)"), input: path))
+        .input(
+            InputError(
+                .malformed(
+                    "the picture at \(place(of: picture)): \(problem); camplay shows it, ffmpeg -c copy copies it"
+                ),
+                input: path))
     }
 }
 

@@ -35,9 +35,12 @@ final class RawStream: PictureStream {
             throw InputError(
                 .malformed("this is \(kind); remux takes .h264, .h265, .avcc, .mkv, .mp4 and .ts"),
                 input: path)
-        case .empty?: throw InputError(.malformed("the file is empty"), input: path)
+        case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: path)
         default:
-            throw InputError(.malformed("this is no H.264 or H.265 that can be read"), input: path)
+            throw InputError(
+                .malformed(
+                    "no H.264 or H.265 can be found in it; check with camrec inspect --codec h264, or hevc"),
+                input: path)
         }
     }
 

@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 import Threading
 
 /// A recording on its way into another form, each picture at its time: from a container, or from a raw stream with its
@@ -78,7 +78,7 @@ public final class Remux {
     /// An MP4 file appears when it is whole, with its index in front.
     /// - Parameter interruption: ends the writing, at a picture that is whole.
     /// - Returns: the number of pictures whose time was not later than that of the picture before. In a container they
-    ///   follow it by a tick, or by a frame's duration where the time goes back by more than a second.
+    ///   follow it by a tick, or by a frame's duration where the time goes back by more than four of them.
     @discardableResult
     public func write(
         to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption

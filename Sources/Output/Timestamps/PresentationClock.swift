@@ -3,13 +3,16 @@
 ///
 /// Pictures come in decoding order. One that comes ahead of others presented before it leaves a tick for each
 /// of them, so that no time has to be taken back.
-struct PresentationClock {
+public struct PresentationClock {
     /// Ticks of the presentation times.
     let ticksPerSecond: Int64
 
-    /// A step back by more than this, in nanoseconds, is a clock that was set: time goes on from the last
-    /// picture. A smaller one is a clock that jitters.
-    static let largestStepBack: Int64 = 1_000_000_000
+    /// A step back by more than this, in nanoseconds, is a clock that was set, or another recording that follows: time
+    /// goes on from the last picture. A smaller one is a clock that jitters.
+    /// - Parameter frameDuration: nominal, in nanoseconds.
+    public static func largestStepBack(frameDuration: Int64) -> Int64 {
+        min(max(frameDuration, 25_000_000), 250_000_000) * 4
+    }
     /// A step ahead by more than this likewise: a week. A camera may be away for long.
     static let largestStepAhead: Int64 = 7 * 86400 * 1_000_000_000
     /// More pictures than any stream presents between two that it decodes one after the other.
@@ -74,7 +77,7 @@ struct PresentationClock {
         guard number > highest else { return time }
         // Compared without overflow: a capture time is any number.
         let (step, overflow) = time.subtractingReportingOverflow(latest)
-        if overflow || step < -Self.largestStepBack || step > largestStep {
+        if overflow || step < -Self.largestStepBack(frameDuration: frameDuration) || step > largestStep {
             offset = latest &+ frameDuration &- timestamp
             latest &+= frameDuration
         } else {

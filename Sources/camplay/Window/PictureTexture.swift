@@ -1,6 +1,6 @@
-import Pictures
 import CSDL2
 import Decoder
+import Pictures
 
 /// The picture being shown, where the renderer can draw it from.
 ///

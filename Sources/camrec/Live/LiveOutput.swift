@@ -10,9 +10,11 @@ struct LiveOutput {
     let control: RecordingControl
 
     /// Opens the sink of a choice that is live.
-    func open(_ form: OutputChoice.Live, _ supply: EncoderSupply) throws(OutputError) -> BroadcastSink {
+    func open(_ form: OutputChoice.Live, _ provider: BackendEncoderProvider) throws(OutputError)
+        -> BroadcastSink
+    {
         var options = arguments.options
-        options.follow(StreamDescription(supply), keyframeInterval: supply.keyframeInterval)
+        options.follow(StreamDescription(provider), keyframeInterval: provider.keyframeInterval)
         let requestKeyframe: @Sendable () -> Void = { [control] in control.requestKeyframe() }
         switch form {
         case .listening(let address):

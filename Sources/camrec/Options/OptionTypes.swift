@@ -1,8 +1,8 @@
-import Pictures
 import ArgumentParser
 import Bitstream
 import Capture
 import Encoder
+import Pictures
 import Terminal
 
 extension PictureSize: ExplainedArgument {

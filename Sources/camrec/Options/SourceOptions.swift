@@ -1,6 +1,6 @@
-import Pictures
 import ArgumentParser
 import Capture
+import Pictures
 import Terminal
 
 /// Where pictures come from.

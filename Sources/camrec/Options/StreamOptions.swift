@@ -1,7 +1,7 @@
-import Pictures
 import ArgumentParser
 import Bitstream
 import Encoder
+import Pictures
 import Terminal
 
 /// What the stream looks like.

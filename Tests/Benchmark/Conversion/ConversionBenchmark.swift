@@ -1,9 +1,9 @@
-import Pictures
 import CTestJPEG
 import Capture
 import Encoder
 import Glibc
 import Peers
+import Pictures
 
 /// Measures the conversion into an encoder's surface beside the libraries it is made of and ffmpeg's, by
 /// turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and how many times ours.

@@ -1,5 +1,5 @@
-import Pictures
 import Network
+import Pictures
 
 /// The two ends of the latency benchmark, which `latency.py` puts what it measures between.
 ///

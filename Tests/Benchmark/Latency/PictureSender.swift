@@ -1,6 +1,6 @@
-import Pictures
 import Capture
 import Glibc
+import Pictures
 
 /// Writes the live test source's pictures as YUV4MPEG2, so that every recorder can be given the same.
 ///

@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import CTestFormat
+import Pictures
 import Testing
 
 @testable import Output

@@ -1,5 +1,5 @@
-import Pictures
 import Bitstream
+import Pictures
 
 @testable import Capture
 

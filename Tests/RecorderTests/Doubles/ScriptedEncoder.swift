@@ -1,6 +1,6 @@
-import Pictures
 import Bitstream
 import Encoder
+import Pictures
 
 /// An encoder that holds back, drops and fails as a test tells it.
 final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
@@ -8,7 +8,7 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
 
     enum Failure { case encoding, output, drain }
 
-    var waitsForHardware = false
+    var waitsForDriver = false
     var wantsAnotherSession = false
     var rateChanges: RateChanges = []
     var ratePromise: RatePromise?

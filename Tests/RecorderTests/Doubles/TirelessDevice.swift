@@ -1,6 +1,6 @@
-import Pictures
 import CV4L2
 import Glibc
+import Pictures
 
 @testable import Capture
 

@@ -1,12 +1,12 @@
-import Pictures
 import Bitstream
+import Pictures
 import Testing
 
 @testable import Capture
 @testable import Encoder
 
 /// Real libx264 sessions.
-@Suite struct SoftwareEncoderTests {
+@Suite struct SoftwareBackendTests {
     // MARK: Keyframes
 
     @Test(
@@ -94,7 +94,7 @@ import Testing
         var configuration = EncoderConfiguration()
         configuration.keyframeInterval = .frames(10)
         configuration.bFrames = 2
-        let encoder = try SoftwareEncoder.open(
+        let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
             regulator: RateRegulator())
         var units: [AccessUnit] = []
@@ -149,7 +149,7 @@ import Testing
         (configuration.codec, configuration.latency) = (.hevc, .quality)
         configuration.maximumFrameDelay = delay
         (configuration.bFrames, configuration.slices) = (bFrames, slices)
-        let encoder = try SoftwareEncoder.open(
+        let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [.hevc]),
             regulator: RateRegulator())
         var units: [AccessUnit] = []

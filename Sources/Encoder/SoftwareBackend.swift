@@ -2,8 +2,24 @@ import Bitstream
 import CFFmpeg
 import Pictures
 
-/// Opens compression sessions on libx264 and libx265.
-enum SoftwareEncoder {
+/// libx264 and libx265.
+struct SoftwareBackend: EncoderBackend {
+    /// A software encoder is given all the time it takes.
+    var waitsForDriver: Bool { false }
+
+    func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder? {
+        if attempt.leavesOut(Self.name(attempt.configuration.codec)) { return nil }
+        do throws(EncoderError) {
+            return try Self.open(
+                attempt.configuration, source: attempt.source, inputs: attempt.inputs,
+                regulator: attempt.regulator)
+        } catch {
+            if case .contradiction = error.kind { throw error }
+            attempt.fail(error)
+            return nil
+        }
+    }
+
     /// libavcodec's name of the codec's encoder.
     static func name(_ codec: Codec) -> String {
         switch codec {
@@ -43,7 +59,7 @@ enum SoftwareEncoder {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties, details: EncoderDetails(nil, properties),
-            regulator: regulator, rates: rates)
+            waitsForDriver: false, regulator: regulator, rates: rates)
     }
 }
 

@@ -2,52 +2,39 @@ import Bitstream
 import Pictures
 import Threading
 
-/// Opens a recording's encoder for one codec: the first, and another in place of one that failed.
+/// Opens encoders of the back ends that this machine has, the first that takes the configuration.
 ///
 /// An encoder that never gave anything before it failed is not tried again, so that a GPU that opens but does not
-/// encode makes way for the next. One that did may only have been reset. Used by one thread at a time.
-public final class EncoderSupply {
-    /// The encoder in use, and why not others. Nil before the first `open`.
-    public private(set) var choice: Choice?
+/// encode makes way for the next. One that did may only have been reset.
+public final class BackendEncoderProvider: EncoderProvider {
+    public private(set) var choice: EncoderChoice?
+    public private(set) var stream: EncodedStream
 
-    private var request: EncoderRequest
+    private let request: EncoderRequest
+    private var backends: [any EncoderBackend]
     private var configuration: EncoderConfiguration
     /// What to go back to where no encoder can be opened with a changed one.
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
     private let inputs: SharedInputs
-    /// Why hardware is not used any more; nil while it is.
-    private var leavingReason: String?
-    /// The stream of the encoder in use; the source's own properties where the camera codes.
-    public private(set) var stream: Stream
-    private var current: (label: String, progress: EncoderProgress)?
-    private var fruitless: [String] = []
-    private var fruitful: Set<String> = []
+    /// Why no driver is used any more; nil while they are.
+    private var givingUpReason: String?
+    private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
+    private var failedLabels: [String] = []
+    private var provenLabels: Set<String> = []
     /// Of all its encoders, one after the other.
     private let regulator = RateRegulator()
     /// The encoder in use; nil where the camera codes.
     private weak var openEncoder: VideoEncoder?
 
-    /// What was opened.
-    public struct Choice: Sendable {
-        /// Nil where the camera's own coding is taken.
-        public let details: EncoderDetails?
-        /// For people.
-        public let name: String
-        /// Why each encoder that would have come before it was passed over.
-        public let passedOver: [String]
-        /// How it was set up, where that is not obvious.
-        public let notes: [EncoderNote]
-    }
-
-    /// One supply for each configuration, of codecs that differ. Encoders that take the same form of a picture
+    /// One provider for each configuration, of codecs that differ. Encoders that take the same form of a picture
     /// share it. Nothing is opened yet.
-    public static func supplies(
+    public static func providers(
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
-    ) -> [EncoderSupply] {
+    ) -> [BackendEncoderProvider] {
         let inputs = SharedInputs(codecs: configurations.map(\.codec), source: source)
         return configurations.map {
-            EncoderSupply(request, configuration: $0, source: source, inputs: inputs)
+            BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)
         }
     }
 
@@ -56,15 +43,13 @@ public final class EncoderSupply {
         inputs: SharedInputs
     ) {
         self.request = request
+        backends = request.backends
         self.configuration = configuration
         self.source = source
         self.inputs = inputs
-        stream = Stream(
-            size: source.size, frameRate: source.frameRate, color: source.color,
-            pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
+        stream = EncodedStream(of: source, bFrames: configuration.bFrames)
     }
 
-    /// The standard that its encoders code by.
     public var codec: Codec { configuration.codec }
 
     /// Bits a second that the level allows; nil where none was asked for.
@@ -74,37 +59,18 @@ public final class EncoderSupply {
     }
 
     /// Render nodes in whose driver a thread hangs since an encoder was to be opened on them, in any of the
-    /// recording's supplies.
+    /// recording's providers.
     public var hungNodes: [String] { inputs.current.nodes.filter { $0.value.hangs > 0 }.keys.sorted() }
 
-    /// From one regular keyframe to the next.
     public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
 
-    /// What an open encoder's stream says of itself.
-    public struct Stream: Sendable {
-        /// The picture as it is shown.
-        public let size: PictureSize
-        /// Nominal frames a second.
-        public let frameRate: FrameRate
-        /// Range, matrix, primaries and transfer.
-        public let color: ColorEncoding
-        /// Nil for square pixels.
-        public let pixelAspect: PixelAspect?
-        /// B pictures in a row at most.
-        public let bFrames: Int
-    }
-
-    /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened
-    /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
-    /// encoder takes the rate, the old one stays.
-    /// - Returns: whether the open encoder goes on.
     public func change(_ change: RateChange) -> Bool {
         let changed = configuration.rateControl.changed(change)
         if changed == configuration.rateControl { return true }
         if let openEncoder, openEncoder.changeRates(to: changed) {
             configuration.rateControl = changed
             choice = choice.map {
-                Choice(
+                EncoderChoice(
                     details: openEncoder.details, name: openEncoder.name, passedOver: $0.passedOver,
                     notes: $0.notes)
             }
@@ -117,8 +83,7 @@ public final class EncoderSupply {
         return false
     }
 
-    /// Opens encoders for pictures of another format from now on.
-    public func setSource(_ source: PictureFormat) {
+    public func follow(_ source: PictureFormat) {
         self.source = source
         inputs.follow(source)
         regulator.followAnotherSource()
@@ -126,23 +91,20 @@ public final class EncoderSupply {
         current = nil
     }
 
-    /// Shares nothing any more with encoders that are open: a thread hangs in one of them.
-    /// - Parameter isForGood: no hardware encoder is opened any more.
-    /// - Returns: false where hardware is all that may be used, or is not used now.
-    public func leaveHardware(isForGood: Bool) -> Bool {
+    public func discardSharedState() { inputs.renew() }
+
+    public func giveUpDrivers() -> Bool {
         inputs.renew()
-        guard isForGood else { return true }
-        guard request.preference == .auto, request.renderNode == nil, let label = current?.label,
-            choice?.details?.renderNode != nil
-        else { return false }
-        request.preference = .software
-        leavingReason = "\(label) failed or hung again and again"
+        let others = backends.filter { !$0.waitsForDriver }
+        guard !others.isEmpty, let current, current.waitsForDriver else {
+            return false
+        }
+        backends = others
+        givingUpReason = "\(current.label) failed or hung again and again"
         return true
     }
 
-    /// Opens an encoder; the one before it must be gone, or given up.
-    /// - Parameter watch: where it is told that a driver is being asked.
-    public func open(_ watch: CallWatch = CallWatch()) throws(EncoderError) -> any PictureEncoder {
+    public func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder {
         guard let proven = provenConfiguration.take() else { return try openOne(watch) }
         do throws(EncoderError) { return try openOne(watch) } catch {
             configuration = proven
@@ -157,24 +119,21 @@ public final class EncoderSupply {
                     .contradiction(
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
-            choice = Choice(details: nil, name: "none: the camera's own H.264", passedOver: [], notes: [])
-            stream = Stream(
-                size: source.size, frameRate: source.frameRate, color: source.color,
-                pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
+            choice = EncoderChoice(details: nil, name: "none: the camera's own H.264")
+            stream = EncodedStream(of: source, bFrames: configuration.bFrames)
             openEncoder = nil
             return PassthroughEncoder()
         }
         judge()
         let selection = try select(inputs.current, watch)
         let encoder = selection.encoder
-        stream = Stream(
-            size: encoder.size, frameRate: source.frameRate, color: encoder.color,
-            pixelAspect: source.pixelAspect, bFrames: configuration.bFrames)
-        current = (encoder.details.label, encoder.progress)
+        stream = EncodedStream(
+            of: source, size: encoder.size, color: encoder.color, bFrames: configuration.bFrames)
+        current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
-        choice = Choice(
+        choice = EncoderChoice(
             details: encoder.details, name: encoder.name,
-            passedOver: [leavingReason].compactMap { $0 } + selection.passedOver,
+            passedOver: [givingUpReason].compactMap { $0 } + selection.passedOver,
             notes: encoder.notes + request.notes(on: encoder.details))
         return encoder
     }
@@ -183,28 +142,30 @@ public final class EncoderSupply {
     private func judge() {
         guard let current else { return }
         if current.progress.hasProduced {
-            fruitful.insert(current.label)
-        } else if !fruitful.contains(current.label) {
-            fruitless.append(current.label)
+            provenLabels.insert(current.label)
+        } else if !provenLabels.contains(current.label) {
+            failedLabels.append(current.label)
         }
     }
 
-    /// Nothing of the supply is changed before the driver has answered.
+    /// Nothing of the provider is changed before the driver has answered.
     private func select(
         _ inputs: EncoderInputs, _ watch: CallWatch
     ) throws(EncoderError) -> EncoderSelection {
         let call = watch.begin(patience: Self.openingPatience)
         defer { watch.end(call) }
         return try EncoderSelection.open(
-            request, configuration: configuration, source: source, inputs: inputs, regulator: regulator,
-            excluding: fruitless)
+            backends,
+            EncoderAttempt(
+                configuration: configuration, source: source, inputs: inputs, regulator: regulator,
+                failedLabels: failedLabels))
     }
 
     /// Ticks of a watchdog. A driver may load and compile much; a service manager's patience is to be longer.
     private static let openingPatience = 15
 }
 
-/// What all supplies of a recording take their inputs from.
+/// What all providers of a recording take their inputs from.
 private final class SharedInputs {
     private let codecs: [Codec]
     private var source: PictureFormat
@@ -216,7 +177,7 @@ private final class SharedInputs {
         current = EncoderInputs(codecs: codecs)
     }
 
-    /// Inputs are of one format: the first supply that has another begins anew for all.
+    /// Inputs are of one format: the first provider that has another makes the others share new ones.
     func follow(_ source: PictureFormat) {
         if source !== self.source { renew() }
         self.source = source

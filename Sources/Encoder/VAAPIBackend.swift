@@ -3,8 +3,55 @@ import Bitstream
 import CFFmpeg
 import Pictures
 
-/// Opens compression sessions on a render node, through libavcodec's `h264_vaapi` and `hevc_vaapi`.
-enum VAAPIEncoder {
+/// Encoders on render nodes, through libavcodec's `h264_vaapi` and `hevc_vaapi`: of each node its EncSlice, then its
+/// EncSliceLP.
+struct VAAPIBackend: EncoderBackend {
+    /// The only node to be used; nil for all.
+    let renderNode: String?
+    /// Which of a driver's entry points.
+    let lowPower: EncoderRequest.LowPower
+    /// How pictures get to the GPU.
+    let upload: UploadMethod
+
+    /// For vaSyncSurface and its kin there is no time limit.
+    var waitsForDriver: Bool { true }
+
+    func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder? {
+        let nodes = renderNode.map { [$0] } ?? RenderNode.all()
+        if nodes.isEmpty { attempt.fail(EncoderError(.noRenderNode)) }
+        for node in nodes {
+            do throws(EncoderError) {
+                if let encoder = try open(&attempt, on: node) { return encoder }
+            } catch {
+                if case .contradiction = error.kind { throw error }
+                if case .driverHangs = error.kind { attempt.inputs.recordHang(on: node) }
+                attempt.fail(error)
+            }
+        }
+        return nil
+    }
+
+    private func open(
+        _ attempt: inout EncoderAttempt, on node: String
+    ) throws(EncoderError) -> VideoEncoder? {
+        let connection = try attempt.inputs.connection(to: node)
+        let codec = attempt.configuration.codec
+        let capabilities = try EncoderCapabilities.query(connection, codecs: [codec])
+        for entryPoint in lowPower.entryPoints {
+            let candidate = Candidate(
+                codec: codec, connection: connection, entryPoint: entryPoint,
+                capabilities: capabilities.filter { $0.entryPoint == entryPoint })
+            if attempt.leavesOut(candidate.label) { continue }
+            do throws(EncoderError) { return try open(candidate, attempt) } catch {
+                switch error.kind {
+                case .contradiction, .driverHangs: throw error
+                default: attempt.fail(error)
+                }
+            }
+        }
+        return nil
+    }
+
     /// libavcodec's name of the codec's encoder.
     static func name(_ codec: Codec) -> String { "\(codec.rawValue)_vaapi" }
 
@@ -15,13 +62,13 @@ enum VAAPIEncoder {
         let entryPoint: EncoderCapabilities.EntryPoint
         let capabilities: [EncoderCapabilities]
 
-        var label: String { "\(name(codec)) on \(connection.node) (\(entryPoint.rawValue))" }
+        var label: String { "\(VAAPIBackend.name(codec)) on \(connection.node) (\(entryPoint.rawValue))" }
     }
 
-    static func open(
-        _ configuration: EncoderConfiguration, source: PictureFormat, on candidate: Candidate,
-        upload: UploadMethod, inputs: EncoderInputs, regulator: RateRegulator
+    private func open(
+        _ candidate: Candidate, _ attempt: EncoderAttempt
     ) throws(EncoderError) -> VideoEncoder {
+        let (configuration, source) = (attempt.configuration, attempt.source)
         guard let first = candidate.capabilities.first else {
             throw EncoderError(
                 .unsupported(
@@ -36,11 +83,11 @@ enum VAAPIEncoder {
                 minimumSize: first.minimumSize, maximumSlices: max(1, first.maximumSlices),
                 hasBPictures: first.hasBPictures, roundsSlices: true,
                 rateTraits: .driver(candidate.codec)))
-        let input = try inputs.surfaces(
+        let input = try attempt.inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
             heldBack: configuration.bFrames, upload: upload)
-        let rates = SessionRates(properties, regulator, followsTime: false)
-        let session = try openSession(candidate, properties, input) { context in
+        let rates = SessionRates(properties, attempt.regulator, followsTime: false)
+        let session = try Self.openSession(candidate, properties, input) { context in
             context.configure(properties, rates)
             context.pointee.profile = properties.profile.number(in: properties.codec)
             if let level = Level.declared(by: properties) {
@@ -56,8 +103,8 @@ enum VAAPIEncoder {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            details: EncoderDetails(candidate, properties), regulator: regulator, rates: rates,
-            notes: [input.note].compactMap { $0 })
+            details: EncoderDetails(candidate, properties), waitsForDriver: waitsForDriver,
+            regulator: attempt.regulator, rates: rates, notes: [input.note].compactMap { $0 })
     }
 
     private static func openSession(
@@ -106,6 +153,16 @@ extension EncoderCapabilities {
         case "H264Main", "HEVCMain": .main
         case "H264ConstrainedBaseline": .constrainedBaseline
         default: nil
+        }
+    }
+}
+
+extension EncoderRequest.LowPower {
+    fileprivate var entryPoints: [EncoderCapabilities.EntryPoint] {
+        switch self {
+        case .auto: [.encSlice, .encSliceLP]
+        case .on: [.encSliceLP]
+        case .off: [.encSlice]
         }
     }
 }

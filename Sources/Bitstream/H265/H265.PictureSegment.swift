@@ -1,0 +1,27 @@
+extension H265 {
+    /// What a slice segment says of the picture that it belongs to (7.4.2.2, 7.4.7.1).
+    struct PictureSegment: Sendable {
+        private let type: NALUnitType
+        /// Nil in dependent segments, and where the parameter sets are missing.
+        private let order: Int?
+
+        /// Reads a slice segment NAL unit, given without start code, with the sets in force.
+        init(_ nalUnit: RawSpan, _ parameterSets: ParameterSetsByID) throws(SyntaxError) {
+            (type, order) = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
+                var (header, reader) = try RBSPReader.hevc(bytes) { $0.isSliceSegment }
+                let slice = try SliceHeader(&reader, type: header.nal_unit_type) {
+                    parameterSets.inForce(slice_pic_parameter_set_id: $0)
+                }
+                return (header.nal_unit_type, slice.slice?.slice_pic_order_cnt_lsb)
+            }
+        }
+
+        /// Whether this segment, which is no picture's first, belongs to another picture than one ahead of it: the
+        /// first segment of its own is missing then.
+        func belongsElsewhere(behind first: PictureSegment) -> Bool {
+            if type != first.type { return true }
+            guard let order, let other = first.order else { return false }
+            return order != other
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Pictures
+
+/// A way of encoding, such as a GPU's drivers or a library. A new one is a type that opens a `VideoEncoder`, and a
+/// place in `EncoderRequest.backends`.
+protocol EncoderBackend {
+    /// Whether calls into its encoders wait for a driver, which may never answer.
+    var waitsForDriver: Bool { get }
+
+    /// Opens the first of its encoders that takes the configuration and has not failed before.
+    ///
+    /// Nil where there is none: the reasons are added to the attempt. What no encoder can do is thrown.
+    func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder?
+}
+
+/// What an encoder is to be opened with, and what came of those that were tried.
+struct EncoderAttempt {
+    let configuration: EncoderConfiguration
+    let source: PictureFormat
+    let inputs: EncoderInputs
+    let regulator: RateRegulator
+    /// Labels of encoders that are known to fail.
+    let failedLabels: [String]
+    /// Why those that were tried did not open.
+    private(set) var failures: [EncoderError] = []
+    /// Whether one of the back end at hand was left out because it had failed before.
+    private(set) var hasLeftOut = false
+
+    init(
+        configuration: EncoderConfiguration, source: PictureFormat, inputs: EncoderInputs,
+        regulator: RateRegulator, failedLabels: [String] = []
+    ) {
+        self.configuration = configuration
+        self.source = source
+        self.inputs = inputs
+        self.regulator = regulator
+        self.failedLabels = failedLabels
+    }
+
+    /// The next back end has its turn.
+    mutating func beginBackend() { hasLeftOut = false }
+
+    /// Notes why an encoder did not open.
+    mutating func fail(_ error: EncoderError) { failures.append(error) }
+
+    /// Whether an encoder has failed before, which is noted.
+    mutating func leavesOut(_ label: String) -> Bool {
+        guard failedLabels.contains(label) else { return false }
+        hasLeftOut = true
+        fail(EncoderError(.openFailed(encoder: label, detail: "it failed on its first picture")))
+        return true
+    }
+
+    /// Nothing opened: why.
+    var error: EncoderError {
+        let reasons = failures.map(\.reason)
+        if hasLeftOut { return EncoderError(.exhausted(reasons)) }
+        if failures.count == 1, let only = failures.first { return only }
+        return EncoderError(.noneUsable(reasons))
+    }
+}

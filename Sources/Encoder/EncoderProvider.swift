@@ -1,0 +1,87 @@
+import Bitstream
+import Pictures
+import Threading
+
+/// Opens a recording's encoders for one codec: the first, and another in place of one that failed.
+///
+/// Used by one thread at a time: the one that starts the recording, then the encode thread.
+public protocol EncoderProvider: AnyObject {
+    /// The standard that its encoders code by.
+    var codec: Codec { get }
+
+    /// From one regular keyframe to the next.
+    var keyframeInterval: KeyframeInterval { get }
+
+    /// The encoder in use, and why not others; nil before the first `open`.
+    var choice: EncoderChoice? { get }
+
+    /// What the stream of the encoder in use says of itself.
+    var stream: EncodedStream { get }
+
+    /// Opens an encoder; the one before it must be gone, or given up.
+    /// - Parameter watch: is told that a driver is being asked.
+    func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
+
+    /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened
+    /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
+    /// encoder takes the rate, the old one stays.
+    /// - Returns: whether the open encoder goes on; otherwise another has to be opened.
+    func change(_ change: RateChange) -> Bool
+
+    /// Opens encoders for pictures of another format from now on.
+    func follow(_ source: PictureFormat)
+
+    /// Shares nothing any more with encoders that are open: a thread hangs in one of them.
+    func discardSharedState()
+
+    /// Opens no encoder any more that waits for a driver: they fail again and again.
+    /// - Returns: false where there is no other, or none was in use.
+    func giveUpDrivers() -> Bool
+}
+
+/// An encoder that was opened.
+public struct EncoderChoice: Sendable {
+    /// Nil where the camera's own coding is taken.
+    public let details: EncoderDetails?
+    /// For people.
+    public let name: String
+    /// Why each encoder that would have come before it was passed over.
+    public let passedOver: [String]
+    /// How it was set up, where that is not obvious.
+    public let notes: [EncoderNote]
+
+    /// An encoder by its name.
+    public init(
+        details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = []
+    ) {
+        self.details = details
+        self.name = name
+        self.passedOver = passedOver
+        self.notes = notes
+    }
+}
+
+/// What an open encoder's stream says of itself.
+public struct EncodedStream: Sendable {
+    /// The picture as it is shown.
+    public let size: PictureSize
+    /// Nominal frames a second.
+    public let frameRate: FrameRate
+    /// Range, matrix, primaries and transfer.
+    public let color: ColorEncoding
+    /// Nil for square pixels.
+    public let pixelAspect: PixelAspect?
+    /// B pictures in a row at most.
+    public let bFrames: Int
+
+    /// The stream of pictures in a source's format, but for what an encoder changes.
+    public init(
+        of source: PictureFormat, size: PictureSize? = nil, color: ColorEncoding? = nil, bFrames: Int = 0
+    ) {
+        self.size = size ?? source.size
+        frameRate = source.frameRate
+        self.color = color ?? source.color
+        pixelAspect = source.pixelAspect
+        self.bFrames = bFrames
+    }
+}

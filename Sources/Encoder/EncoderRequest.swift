@@ -1,0 +1,44 @@
+/// Which encoder is wanted.
+public struct EncoderRequest: Sendable, Hashable {
+    /// Hardware, software, or either.
+    public enum Preference: String, Sendable, Hashable, CaseIterable {
+        /// VAAPI where it works, else software.
+        case auto
+        case vaapi, software
+    }
+
+    /// Which of a driver's entry points.
+    public enum LowPower: String, Sendable, Hashable, CaseIterable {
+        /// EncSlice where the driver has it, else EncSliceLP.
+        case auto
+        /// EncSliceLP only.
+        case on
+        /// EncSlice only.
+        case off
+    }
+
+    /// Hardware, software, or either.
+    public var preference = Preference.auto
+    /// The only render node to be used; there is then no fallback to software.
+    public var renderNode: String?
+    /// Which of a driver's entry points.
+    public var lowPower = LowPower.auto
+    /// How pictures get to the GPU.
+    public var upload = UploadMethod.auto
+
+    /// Asks for the best that works.
+    public init() {}
+}
+
+extension EncoderRequest {
+    /// The back ends that may be used, the best first.
+    var backends: [any EncoderBackend] {
+        let vaapi = VAAPIBackend(renderNode: renderNode, lowPower: lowPower, upload: upload)
+        return switch preference {
+        case .vaapi: [vaapi]
+        case .software: [SoftwareBackend()]
+        // Who names a render node wants that one.
+        case .auto: renderNode == nil ? [vaapi, SoftwareBackend()] : [vaapi]
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+
+/// Whether another file follows in a Matroska file: libavformat leaves it out without a word.
+enum MatroskaEnd {
+    /// EBML's header, and the segment that it is followed by (RFC 8794, 11.2.1; RFC 9559, 5.1).
+    private static let header: UInt64 = 0x1A45_DFA3
+    private static let segment: UInt64 = 0x1853_8067
+
+    /// What is wrong, in words; nil where nothing is, and where the segment does not tell its size.
+    static func problem(of descriptor: Int32, _ length: Int64) -> String? {
+        guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
+            let content = element(descriptor, at: begin), content.identifier == segment,
+            let end = content.end,
+            end < length, let next = element(descriptor, at: end), next.identifier == header
+        else { return nil }
+        return "another file follows at byte \(end), which may be left out: play and convert each by itself"
+    }
+
+    /// An element's identifier, and where it ends; the latter is nil where it does not tell its size.
+    private static func element(
+        _ descriptor: Int32, at offset: Int64
+    ) -> (identifier: UInt64, end: Int64?)? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 12) { buffer in
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            guard count > 0 else { return nil }
+            let bytes = buffer[..<count]
+            guard let identifier = number(bytes, hasMarker: true), identifier.length <= 4,
+                let size = number(bytes.dropFirst(identifier.length), hasMarker: false)
+            else { return nil }
+            let start = offset + Int64(identifier.length + size.length)
+            // All ones: the size is not known.
+            let isOpen = size.value == UInt64(1) << UInt64(7 * size.length) - 1
+            let (end, overflow) = start.addingReportingOverflow(Int64(clamping: size.value))
+            return (identifier.value, isOpen || overflow ? nil : end)
+        }
+    }
+
+    /// A number whose first bit that is set tells its length (RFC 8794, 4).
+    private static func number(
+        _ bytes: Slice<UnsafeMutableBufferPointer<UInt8>>, hasMarker: Bool
+    ) -> (value: UInt64, length: Int)? {
+        guard let first = bytes.first, first != 0 else { return nil }
+        let length = first.leadingZeroBitCount + 1
+        guard bytes.count >= length else { return nil }
+        let value = bytes.prefix(length).reduce(0) { $0 << 8 | UInt64($1) }
+        return (hasMarker ? value : value & (UInt64(1) << UInt64(7 * length) - 1), length)
+    }
+}

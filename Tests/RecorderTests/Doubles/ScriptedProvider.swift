@@ -1,0 +1,58 @@
+import Bitstream
+import Encoder
+import Pictures
+import Threading
+
+/// Hands out its encoders one after the other, and notes what it is asked for.
+final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
+    // Safe to share: the encode thread's alone, until it has ended.
+
+    let codec = Codec.h264
+    var keyframeInterval: KeyframeInterval
+    var choice: EncoderChoice? { EncoderChoice(details: nil, name: "scripted") }
+    private(set) var stream: EncodedStream
+    /// One for each session; without another none can be opened.
+    var encoders: [any PictureEncoder]
+    /// Once there are no more encoders.
+    var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
+    /// The open encoder takes other rates.
+    var changesRateInPlace = false
+    /// Whether there is an encoder that needs no driver.
+    var hasSoftware = false
+    /// What it was asked for, in order.
+    private(set) var rates: [RateChange] = []
+    private(set) var formats: [PictureFormat] = []
+    private(set) var discards = 0
+    private(set) var wishesToGiveUp = 0
+    private var openings = 0
+
+    init(_ encoders: [any PictureEncoder], keyframeInterval: KeyframeInterval = .frames(5)) throws {
+        self.encoders = encoders
+        self.keyframeInterval = keyframeInterval
+        stream = EncodedStream(of: try Pictures().format)
+    }
+
+    func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder {
+        guard openings < encoders.count else { throw EncoderError(openFailure) }
+        defer { openings += 1 }
+        return encoders[openings]
+    }
+
+    func change(_ change: RateChange) -> Bool {
+        rates.append(change)
+        return changesRateInPlace
+    }
+
+    func follow(_ source: PictureFormat) {
+        formats.append(source)
+        stream = EncodedStream(of: source)
+    }
+
+    func discardSharedState() { discards += 1 }
+
+    func giveUpDrivers() -> Bool {
+        wishesToGiveUp += 1
+        defer { hasSoftware = false }
+        return hasSoftware
+    }
+}
