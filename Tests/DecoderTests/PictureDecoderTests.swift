@@ -110,7 +110,7 @@ import Testing
 
     @Test("the first slice of a picture of H.265 that is lost is a loss of that picture alone")
     func firstSegment() throws {
-        let units = try CodedFilm(codec: .hevc, height: 512, slices: 4).accessUnits(30)
+        let units = try CodedFilm(codec: .hevc, width: 320, height: 256, slices: 4).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .hevc)
         for number in [13, 14] {
             var damaged = units
