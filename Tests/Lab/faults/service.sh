@@ -25,7 +25,7 @@ restart() { # with its settings and those of the unit
     systemctl daemon-reload
     systemctl restart $service
     process=
-    await 60 records || echo "$service does not record: $(property StatusText)"
+    await 60 records || fail "service" "it does not record: $(property StatusText)"
 }
 records() { # another process than before, into another file
     local now
@@ -47,7 +47,7 @@ strikes() { # FOLDER FAULT TIMES EXIT-CODE COMMAND: at random moments, each of w
         last=$file
         before=$(now)
         $5
-        await 120 records || echo "$service does not record again: $(property StatusText)"
+        await 120 records || fail "$2" "it does not record again: $(property StatusText)"
         took=$(since "$before")
         # The camera tells how many frames it sent until it was let go.
         sent=$(grep -oE 'stream off: [0-9]+' "$RESULTS/uvccam.log" | tail -n 1 | grep -oE '[0-9]+')
