@@ -73,6 +73,7 @@ rings() { # COMMAND...: makes the event happen
         if grep -q '"captured":1[0-9][0-9]' <("$CAMREC" ctl ring/socket stats 2>&1); then break; fi
         sleep 0.1
     done
+    grep -q '"captured":1[0-9][0-9]' <("$CAMREC" ctl ring/socket stats 2>&1) || { echo "it does not record: $(cat stderr)"; kill $pid; return 1; }
     [ ! -e ring/b.mkv ] || { echo "written before anything happened"; return 1; }
     pid=$pid "$@" >/dev/null
     for _ in $(seq 100); do
@@ -122,15 +123,9 @@ if [ "$(id -u)" = 0 ]; then
         "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 --encoder software --qp 2 --segment 1s --report full.json \
             'disk/a.h264' beside.h264 2>stderr &
         pid=$!
-        for _ in $(seq 200); do
-            if grep -q 'disk is full' stderr; then break; fi
-            sleep 0.1
-        done
+        await 20 grep -q 'disk is full' stderr || { echo "it is not told: $(cat stderr)"; kill $pid; return 1; }
         rm -f disk/other
-        for _ in $(seq 200); do
-            if grep -q 'recording again' stderr; then break; fi
-            sleep 0.1
-        done
+        await 20 grep -q 'recording again' stderr || { echo "it does not begin again: $(cat stderr)"; kill $pid; return 1; }
         kill -TERM $pid
         wait $pid || status=$?
         [ $status = 74 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
@@ -169,25 +164,23 @@ else
     skip "full disk" "needs root for a mount"
 fi
 
-# A relative name, and the folder that it is relative to goes away: said, and no more than that.
+# A relative name, and the folder that it is relative to goes away: said, and the other output goes on.
+begins() { compgen -G "$1"; } # PATTERN
 loses_its_folder() { # WAY-TO-LOSE-IT
     local status=0 pid
-    rm -rf lost lost.log && mkdir lost
+    rm -rf lost lost.log beside*.h264 && mkdir lost
     if [ "$1" = umount ]; then mount -t tmpfs none lost; fi
     (cd lost && exec "$CAMREC" --device test --size 320x240 --encoder software --segment 1s '%s.h264' "$work/beside.h264" --overwrite 2>"$work/lost.log") &
     pid=$!
-    for _ in $(seq 200); do
-        if compgen -G 'lost/*.h264' >/dev/null; then break; fi
-        sleep 0.05
-    done
+    await 20 begins 'lost/*.h264' || { echo "nothing is recorded: $(cat lost.log)"; kill $pid; return 1; }
     if [ "$1" = umount ]; then umount --lazy lost; else rm -rf lost; fi
-    for _ in $(seq 200); do
-        if grep -q 'trying on' lost.log; then break; fi
-        sleep 0.05
-    done
-    kill -TERM $pid || true
+    await 20 grep -q 'trying on' lost.log || { echo "it is not told: $(cat lost.log)"; kill $pid; return 1; }
+    # The segment that is recorded beside it begins behind that.
+    await 20 begins "beside-$(find beside*.h264 | wc -l).h264" || { echo "nothing is recorded beside it: $(cat lost.log)"; kill $pid; return 1; }
+    kill -TERM $pid
     wait $pid || status=$?
-    [ $status = 74 ] || { echo "exit code $status: $(cat lost.log)"; return 1; }
+    [ $status = 74 ] && error_names lost.log '%s\.h264: [0-9]+ files?,' || { echo "exit code $status: $(cat lost.log)"; return 1; }
+    is_whole beside*.h264
 }
 check "the working folder is removed" loses_its_folder rm
 if [ "$(id -u)" = 0 ]; then check "the working folder's disk is unmounted" loses_its_folder umount; fi
@@ -238,6 +231,5 @@ done
 
 # Timestamps under the segments' own names: said, and not tried forever.
 refuses "timestamps: the segments' own name" 64 'same.h264.*--timestamps' "${small[@]}" --frames 9 --segment 3f --timestamps same.h264 same.h264
-camrec "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264' || true
-check "timestamps: a pattern that comes to the segments' name" error_names stderr 'y%.h264: given twice: it is also '
+refuses "timestamps: a pattern that comes to the segments' name" 73 'y%.h264: given twice: it is also ' "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264'
 finish
