@@ -233,7 +233,7 @@ cam() { "$usb/uvccam" "$@" >/dev/null; }
 camera=(--device "$link" --fps 15 --encoder software) rate=15
 # The hardware encoder where there is one: its recordings are lossless, so that the camera's numbers can be read.
 numbers=(--late)
-if "$LAB/gpu/run" iHD true 2>/dev/null; then
+if has_gpu "USB webcam: by hardware" iHD; then
     launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
 fi
 modprobe -a vhci-hcd uvcvideo

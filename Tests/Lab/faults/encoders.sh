@@ -117,13 +117,11 @@ hang() { # FAULT TRIAL-OPTIONS... --encoder ENCODER
 }
 
 for driver in radeonsi iHD; do
-    if ! said=$("$LAB/gpu/fetch" 2>&1); then
-        skip "$driver" "$said"
-        continue
-    fi
+    has_gpu "$driver" "$driver" || continue
     launcher=("$LAB/gpu/run" "$driver")
     gpu_faults
     mapfile -t faults < <("$PYTHON" "$LAB/verify/faults.py" names --part "$part" "$LAB_FAULTS" | grep "^$driver: ")
+    [ ${#faults[@]} != 0 ] || fail "$driver" "no fault was made"
     for fault in "${faults[@]}"; do settle "$fault"; done
 done
 finish

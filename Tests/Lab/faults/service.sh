@@ -79,7 +79,7 @@ halt() { systemctl kill --signal=STOP $service; }
 strikes hang "the process hangs (SIGSTOP), and the watchdog ends it after 30 s" 2 134 halt
 
 # A driver that crashes: Mesa ends the process that a submission is refused to.
-if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
+if has_gpu "the GPU's driver ends the process" radeonsi; then
     mkdir -p /opt/lab/gpu /opt/lab/bin "/run/systemd/system/$service.d"
     mount --bind "$LAB_CACHE/gpu" /opt/lab/gpu
     mount --bind "$LAB/gpu" /opt/lab/bin
@@ -95,8 +95,6 @@ if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
     }
     another_process() { [ "$(property MainPID)" != "$process" ]; }
     strikes driver "the GPU's driver ends the process (Mesa, when a submission is refused)" 3 1 refuse
-else
-    skip "the GPU's driver ends the process" "no emulated GPU; see Tests/Lab/gpu/fetch"
 fi
 
 systemctl stop $service
