@@ -181,7 +181,7 @@ refuses "one recorder a camera: the second says who has it" 75 "in use by camrec
 check "one recorder a camera: a look at it is free" "$CAMREC" devices
 second_waits() {
     "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
-    await 20 grep -q 'waiting: .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder; return 1; }
+    await 20 grep -q 'waiting: .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder 2>/dev/null; return 1; }
     kill -TERM $holder
     wait $! || { echo "exit code $?: $(cat waiting)"; return 1; }
     is_sound second.h264 --frames 5
