@@ -48,6 +48,7 @@ many() { # COUNT
 }
 decode_silently() { # FILE...
     local file
+    [ $# != 0 ] || { echo "there is none"; return 1; }
     for file; do decodes_silently "$file" || return; done
 }
 judge() { # COUNT: what came of `many`
