@@ -164,6 +164,22 @@ same_pictures() { # FILE RAW: a container and a raw stream decode to the same pi
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
+# The emulated GPU: what needs it is skipped where there is none to be had; one that does not work is a failure.
+has_gpu() { # NAME DRIVER [PATTERN]: it is there, and of what the driver has on it, a line has PATTERN
+    local said status=0 tried=(true)
+    if [ -n "${3-}" ]; then tried=(vainfo --display drm --device /dev/dri/renderD128); fi
+    # In a guest nothing can be fetched.
+    said=$({ [ -n "${RESULTS-}" ] || "$LAB/gpu/fetch" >/dev/null; } 2>&1 && timeout --kill-after=5 60 "$LAB/gpu/run" "$2" "${tried[@]}" 2>&1) || status=$?
+    if [ $status != 0 ] && grep -qE '^gpu/(fetch|run): ' <<<"$said"; then
+        skip "$1" "$said"
+    elif [ $status != 0 ] || ! grep -q -- "${3-}" <<<"$said"; then
+        fail "$1" "the emulated GPU does not work: status $status: $(tail -n 3 <<<"$said")"
+    else
+        return 0
+    fi
+    return 1
+}
+
 remuxes() { # RAW TIMES: put into a container, each of the stream's pictures is at its time
     "$CAMREC" remux "$1" "$1.mkv" --timestamps "$2" --overwrite && container times "$1.mkv" "$2"
 }

@@ -30,7 +30,7 @@ recording() { # FOLDER OPTIONS...: returns when pictures come
     mkdir "$folder"
     "${launcher[@]}" "$CAMREC" "${camera[@]}" --report "$folder/report.json" --timestamps "$folder/times.txt" "${@:2}" "$folder/out.h264" 2>"$folder/stderr" &
     recorder=$!
-    await 60 pictures_beyond 5 || echo "no pictures in $folder: $(tail -n 2 "$folder/stderr")"
+    await 60 pictures_beyond 5 || fail "$folder" "no pictures: $(tail -n 2 "$folder/stderr")"
 }
 pictures_beyond() { # COUNT
     local lines
@@ -39,7 +39,7 @@ pictures_beyond() { # COUNT
 goes_on() { # [PICTURES]: until more come than were on their way through the driver's buffers and the encoder
     local lines
     mapfile -t lines <"$folder/times.txt"
-    await 90 pictures_beyond $((${#lines[@]} + ${1:-12})) || echo "$folder goes on no more: $(tail -n 2 "$folder/stderr")"
+    await 90 pictures_beyond $((${#lines[@]} + ${1:-12})) || fail "$folder" "it goes on no more: $(tail -n 2 "$folder/stderr")"
 }
 finished() { # asks for the end, leaves the exit code in $status, and keeps what there is
     ended TERM
@@ -122,7 +122,7 @@ for call in reqbufs streamon; do
     status=0
     camrec "${camera[@]}" --frames 1 refused.h264 || status=$?
     says "$fault: one line names it" "^camrec: $node: VIDIOC_${call^^} failed"
-    on_host trial "$fault" --status $status --wanted 74
+    on_host trial "$fault" --status $status --wanted 74 --no-file
     on_host settle "$fault"
     reopen_with_error() { v4l2-ctl -d "$node" -c inject_vidioc_${call}_error=1 -c disconnect=1; }
     strikes $call "vivid: the camera disconnects, and is opened again with an error (inject_vidioc_${call}_error)" 5 reopen_with_error --so 'source.restarts >= 5'
@@ -166,12 +166,12 @@ mkdir $folder
 recorder=$!
 count=1
 for way in back back ahead ahead ahead back; do
-    await 60 segments_beyond $count || echo "no segment $count"
+    await 60 segments_beyond $count || fail "$fault" "no segment $count"
     for_a_while 0 1000
     $way
     count=$((count + 3))
 done
-await 60 segments_beyond $count || echo "no segment $count"
+await 60 segments_beyond $count || fail "$fault" "no segment $count"
 finished
 on_host eval "trial ${fault@Q} --status $status --block 0 --report $kept/$folder/report.json --so 'source.restarts == 0' --so 'outputs[0].segments.removed == 0' \
     --so 'outputs[0].segments.count > $count' --so 'frames.written == frames.encoded' $kept/$folder/*.h264"
@@ -200,12 +200,12 @@ for number in 1 2 3; do
     mkdir $folder
     "$CAMREC" "${camera[@]}" --wait 60s --verbose --report $folder/report.json --timestamps $folder/times.txt $folder/out.h264 2>$folder/stderr &
     recorder=$!
-    await 30 grep -q '^waiting: .*in use by camrec' $folder/stderr || echo "nobody waits"
+    await 30 grep -q '^waiting: .*in use by camrec' $folder/stderr || fail "$fault" "nobody waits: $(tail -n 2 $folder/stderr)"
     for_a_while 0 1000
     before=$(now)
     kill -KILL "$first"
     wait "$first" || true
-    await 60 pictures_beyond 0 || echo "no second recording"
+    await 60 pictures_beyond 0 || fail "$fault" "no second recording: $(tail -n 2 $folder/stderr)"
     took=$(since "$before")
     finished
     on_host measured "$kept/$folder" "$fault" --status $status --rate $rate --took "$took"
@@ -233,7 +233,7 @@ cam() { "$usb/uvccam" "$@" >/dev/null; }
 camera=(--device "$link" --fps 15 --encoder software) rate=15
 # The hardware encoder where there is one: its recordings are lossless, so that the camera's numbers can be read.
 numbers=(--late)
-if "$LAB/gpu/run" iHD true 2>/dev/null; then
+if has_gpu "USB webcam: by hardware" iHD; then
     launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
 fi
 modprobe -a vhci-hcd uvcvideo
@@ -260,7 +260,7 @@ for ((number = 1; number <= 10; number++)); do
     if [ $((number % 2)) = 1 ]; then cam format B; else cam format A; fi
     before=$(now)
     cable
-    await 90 test -s "other/out-$number.h264" || echo "no file $number"
+    await 90 test -s "other/out-$number.h264" || fail "$fault" "no file $number: $(tail -n 2 other/stderr)"
     each+=(--took "$(since "$before")")
 done
 finished

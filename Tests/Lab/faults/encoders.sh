@@ -29,7 +29,6 @@ recorded() { # FAULT CODE TRIAL-OPTIONS... -- ARGUMENTS...: 90 frames of the tes
     done
     start "${test90[@]}" "${@:2}" a.h264
     ended
-    # Where nothing was recorded there is no file.
     mapfile -t files < <(compgen -G a.h264 || true)
     trial "$fault" --rate 60 --status "$status" --wanted "$code" "${options[@]}" "${files[@]}"
 }
@@ -50,7 +49,7 @@ if built encoder -shared -fPIC; then
     if [ -z "$short" ]; then
         ENCODER_FAULT="error 0" start "${test90[@]}" --encoder software a.h264
         ended
-        trial "libx264: an error at the first picture" --status "$status" --wanted 69
+        trial "libx264: an error at the first picture" --status "$status" --wanted 69 --no-file
         settle "libx264: an error at the first picture"
         # Software takes as long as it takes, so that nothing takes its place; a second signal ends it.
         draw 40 80
@@ -76,7 +75,7 @@ gpu_faults() {
     pictures 80
     for picture in "${struck[@]}"; do
         case $driver/$picture in
-            iHD/0) on_gpu "fail I915_GEM_EXECBUFFER2 EIO 1 1" "the first submission fails" 69 -- --encoder vaapi ;;
+            iHD/0) on_gpu "fail I915_GEM_EXECBUFFER2 EIO 1 1" "the first submission fails" 69 --no-file -- --encoder vaapi ;;
             iHD/*)
                 on_gpu "fail I915_GEM_EXECBUFFER2 EIO $((picture + 1)) 1" "a submission fails at picture N" 0 "${on_hardware[@]}" --so 'frames.droppedByEncoder == 1' -- --encoder vaapi
                 [ -z "$short" ] || continue
@@ -118,13 +117,11 @@ hang() { # FAULT TRIAL-OPTIONS... --encoder ENCODER
 }
 
 for driver in radeonsi iHD; do
-    if ! said=$("$LAB/gpu/fetch" 2>&1); then
-        skip "$driver" "$said"
-        continue
-    fi
+    has_gpu "$driver" "$driver" || continue
     launcher=("$LAB/gpu/run" "$driver")
     gpu_faults
     mapfile -t faults < <("$PYTHON" "$LAB/verify/faults.py" names --part "$part" "$LAB_FAULTS" | grep "^$driver: ")
+    [ ${#faults[@]} != 0 ] || fail "$driver" "no fault was made"
     for fault in "${faults[@]}"; do settle "$fault"; done
 done
 finish

@@ -25,7 +25,7 @@ restart() { # with its settings and those of the unit
     systemctl daemon-reload
     systemctl restart $service
     process=
-    await 60 records || echo "$service does not record: $(property StatusText)"
+    await 60 records || fail "service" "it does not record: $(property StatusText)"
 }
 records() { # another process than before, into another file
     local now
@@ -47,7 +47,7 @@ strikes() { # FOLDER FAULT TIMES EXIT-CODE COMMAND: at random moments, each of w
         last=$file
         before=$(now)
         $5
-        await 120 records || echo "$service does not record again: $(property StatusText)"
+        await 120 records || fail "$2" "it does not record again: $(property StatusText)"
         took=$(since "$before")
         # The camera tells how many frames it sent until it was let go.
         sent=$(grep -oE 'stream off: [0-9]+' "$RESULTS/uvccam.log" | tail -n 1 | grep -oE '[0-9]+')
@@ -79,7 +79,7 @@ halt() { systemctl kill --signal=STOP $service; }
 strikes hang "the process hangs (SIGSTOP), and the watchdog ends it after 30 s" 2 134 halt
 
 # A driver that crashes: Mesa ends the process that a submission is refused to.
-if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
+if has_gpu "the GPU's driver ends the process" radeonsi; then
     mkdir -p /opt/lab/gpu /opt/lab/bin "/run/systemd/system/$service.d"
     mount --bind "$LAB_CACHE/gpu" /opt/lab/gpu
     mount --bind "$LAB/gpu" /opt/lab/bin
@@ -95,8 +95,6 @@ if "$LAB/gpu/run" radeonsi true 2>/dev/null; then
     }
     another_process() { [ "$(property MainPID)" != "$process" ]; }
     strikes driver "the GPU's driver ends the process (Mesa, when a submission is refused)" 3 1 refuse
-else
-    skip "the GPU's driver ends the process" "no emulated GPU; see Tests/Lab/gpu/fetch"
 fi
 
 systemctl stop $service

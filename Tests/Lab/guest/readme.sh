@@ -22,7 +22,7 @@ printf '#!/bin/sh\nexec "$@"\n' >/run/readme/bin/sudo
 chmod 755 /run/readme/bin/sudo
 export PATH=/run/readme/bin:$PATH SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
 gpu=()
-if "$LAB/gpu/run" iHD true 2>/dev/null; then gpu=("$LAB/gpu/run" iHD); fi
+if has_gpu "README: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi
 
 as_shown() { # COMMAND: a recording without an end is stopped as its user would, by Ctrl-C
     timeout --preserve-status --signal=INT --kill-after=20 60 env --default-signal=INT "${gpu[@]}" bash -c "$1" </dev/null

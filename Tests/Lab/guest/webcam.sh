@@ -17,7 +17,7 @@ replug() {
 }
 # The hardware encoder where there is one, for its recordings are lossless.
 encoder=software
-if "$LAB/gpu/run" iHD true 2>/dev/null; then launcher=("$LAB/gpu/run" iHD) encoder=vaapi; fi
+if has_gpu "webcam: by hardware" iHD; then launcher=("$LAB/gpu/run" iHD) encoder=vaapi; fi
 
 modprobe vhci-hcd
 modprobe uvcvideo
@@ -38,7 +38,7 @@ if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 
     keep mjpeg.h264 mjpeg.json
     on_host check "webcam: MJPEG is sound" is_sound mjpeg.h264 --frames 60 --keyframe-interval 15
     on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json
-    on_host check "webcam: MJPEG's full range is flagged or converted" bash -c 'ffprobe -v error -show_entries stream=color_range mjpeg.h264 | grep -qE "=(pc|tv)"'
+    on_host check "webcam: MJPEG's full range is flagged" has_properties mjpeg.h264 color_range=pc
 fi
 records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
     on_host check "webcam: MJPEG in software is sound" is_sound soft.h264 --frames 30 --keyframe-interval 15
@@ -51,7 +51,7 @@ recording() { # NAME OPTIONS...: starts in the background, returns when the file
     rm -rf "$name" && mkdir "$name"
     timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --keyframe-interval 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
     recorder=$!
-    await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || echo "no recording $name after 30 s"
+    await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || fail "$name" "nothing is recorded after 30 s: $(tail -n 2 "$name/stderr")"
 }
 ended() { # NAME CODE: the recording in the background ends with CODE
     local status=0

@@ -41,7 +41,7 @@ done
 records "output: x.bin with --codec" "${small[@]}" --frames 5 --codec hevc x.bin && mv x.bin x.h265 && check "output: x.bin is H.265" is_sound x.h265 --frames 5
 refuses "output: rtsp://" 64 'does not send by rtsp; use tcp://HOST:PORT' "${small[@]}" --frames 1 rtsp://localhost/x
 mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
-check "output: /dev/stdout" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
+check "output: /dev/stdout" bash -o pipefail -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
 check "output: /dev/stdout where that is a file" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout >redirected.h264"
 check "output: what the file got" is_sound redirected.h264 --frames 5
@@ -112,11 +112,11 @@ refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file
 printf 'not a video\n' >bad.y4m
 refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or make it anew$' --device bad.y4m "${quick[@]}" out.h264
 : >empty.y4m
-refuses "bad input: an empty file" 65 'empty\.y4m' --device empty.y4m "${quick[@]}" out.h264
+refuses "bad input: an empty file" 65 'empty\.y4m: not a YUV4MPEG2 file' --device empty.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m
-refuses "bad input: a size that cannot be" 65 'huge\.y4m' --device huge.y4m "${quick[@]}" out.h264
+refuses "bad input: a size that cannot be" 65 'huge\.y4m: its size of 999999999x999999999 is outside' --device huge.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W64 H64 F25:1 C420p10\nFRAME\n' >deep.y4m
-refuses "bad input: ten bits" 65 'deep\.y4m' --device deep.y4m "${quick[@]}" out.h264
+refuses "bad input: ten bits" 65 "deep\.y4m: its format 'C420p10' is not read" --device deep.y4m "${quick[@]}" out.h264
 check "bad input: no file is left" test ! -e out.h264
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 20 -pix_fmt yuv420p whole.y4m
 head -c $(($(stat -c %s whole.y4m) - 50000)) whole.y4m >truncated.y4m
@@ -251,12 +251,13 @@ on_terminal() { script -qec "'$CAMREC' --device test --size 320x240 --fps 25 --f
 on_terminal_says() { # PATTERN ARGUMENTS...
     local said pattern=$1
     shift
-    said=$(on_terminal "$@")
+    said=$(on_terminal "$@") || { echo "exit code $?: $said"; return 1; }
     grep -aqE -- "$pattern" <<<"$said" || { echo "no '$pattern' in: $said"; return 1; }
 }
 on_terminal_is_silent() { # ARGUMENTS...
     local said
-    said=$(on_terminal "$@")
+    rm -f tty.h264
+    said=$(on_terminal "$@") && is_sound tty.h264 --frames 50 || { echo "it is not recorded: $said"; return 1; }
     [ -z "$said" ] || { echo "said: $said"; return 1; }
 }
 check "terminal: the encoder chosen" on_terminal_says 'libx264'

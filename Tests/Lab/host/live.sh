@@ -48,6 +48,7 @@ many() { # COUNT
 }
 decode_silently() { # FILE...
     local file
+    [ $# != 0 ] || { echo "there is none"; return 1; }
     for file; do decodes_silently "$file" || return; done
 }
 judge() { # COUNT: what came of `many`
@@ -223,7 +224,7 @@ sleep 1
 receivers listen "$free" out || fail "out: the receiver" "it failed"
 ends "out: the recording ends"
 check "out: the file is complete" is_sound out.h264
-check "out: what came before the break is the stream" test -s out/first.h264
+check "out: what came before the break is the stream" receivers piece out.h264 out/first.h264
 check "out: what came after it begins with an IDR and is the rest" receivers tail out.h264 out/second.h264
 check "out: it decodes" decodes_silently out/second.h264
 check "out: both connections are told" report out.json 'len(receivers) == 2' 'receivers[0].units > 0' 'receivers[1].units > 0'

@@ -28,6 +28,13 @@ same_hashes() { # Y4M RAW
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures differ from $(wc -l <<<"$other")"; return 1; }
 }
 
+has_only_pictures_of() { # Y4M RAW: each of its pictures is one of the stream's
+    local shown all strange
+    shown=$(hashes "$1") all=$(hashes "$2" "$(demuxer "$2")")
+    strange=$(comm -23 <(sort -u <<<"$shown") <(sort -u <<<"$all"))
+    [ -n "$shown" ] && [ -n "$all" ] && [ -z "$strange" ] || { echo "of $(wc -l <<<"$shown") pictures, these are strange: $strange"; return 1; }
+}
+
 reports() { # FILE KEY VALUE...: keys of the object or of its pictures
     "$PYTHON" - "$@" <<'END'
 import json, sys
@@ -122,7 +129,7 @@ enduring=$!
 
 # A stream that begins in the middle, and has no keyframe
 headless() {
-    local at
+    local at status=0
     at=$(port)
     "$PYTHON" - "$at" <<'END' &
 import socket, sys, time
@@ -133,8 +140,8 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
         connection.sendall(b"\0\0\0\1\x41\x9a\x24\x6c" + bytes(range(1, 200)) * 12)
         time.sleep(0.2)
 END
-    timeout 30 "$CAMPLAY" --no-window --once --codec h264 "tcp://127.0.0.1:$at" 2>headless.err && return 1
-    [ "$(grep -c 'nothing to play for 5 s: no keyframe' headless.err)" = 1 ] || { cat headless.err; return 1; }
+    timeout 30 "$CAMPLAY" --no-window --once --codec h264 "tcp://127.0.0.1:$at" 2>headless.err || status=$?
+    [ $status = 65 ] && [ "$(grep -c 'nothing to play for 5 s: no keyframe' headless.err)" = 1 ] || { echo "exit code $status: $(cat headless.err)"; return 1; }
 }
 (headless) >headless.log 2>&1 &
 heading=$!
@@ -192,7 +199,7 @@ for codec in h264 h265; do
     records "play: a lost picture, $codec" --no-window lost.$codec --output frozen.y4m --report lost.json --overwrite &&
         check "play: frozen until the next keyframe, $codec" reports lost.json decoded 50 frozen 9 losses 1 &&
         says "play: says so, $codec" 'a loss: .*frozen until the next keyframe' &&
-        check "play: no picture that the whole stream has not, $codec" test -z "$(comm -23 <(hashes frozen.y4m | sort -u) <(hashes plain.$codec "$(demuxer plain.$codec)" | sort -u))"
+        check "play: no picture that the whole stream has not, $codec" has_only_pictures_of frozen.y4m plain.$codec
     records "play: a lost picture is shown on request, $codec" --no-window lost.$codec --on-loss show --report lost.json --overwrite &&
         check "play: all that there are, $codec" reports lost.json decoded 59 frozen 0
 done
@@ -221,7 +228,7 @@ connects() { # waits for the sender, of which only the second connection is whol
     reports tcp.json decoded 90 connections 2
 }
 check "play: tcp, and again after the sender ended" connects
-check "play: no picture that was not sent" test -z "$(comm -23 <(hashes tcp.y4m | sort -u) <(hashes plain.h264 h264 | sort -u))"
+check "play: no picture that was not sent" has_only_pictures_of tcp.y4m plain.h264
 
 follows() { # a recording that is sent while it is written
     local at
@@ -250,10 +257,7 @@ counts() { # FILE SIZE
     [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
 }
 for driver in iHD radeonsi; do
-    if ! "$LAB/gpu/run" $driver true 2>/dev/null; then
-        skip "play: on $driver" "the emulated GPU is not there; run Tests/Lab/gpu/fetch"
-        continue
-    fi
+    has_gpu "play: on $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")
     for codec in h264 h265; do
         records "play: $codec on $driver" --no-window --verbose plain.$codec --output gpu.y4m --report gpu.json --overwrite &&
@@ -375,9 +379,9 @@ within() { # SECONDS COMMAND...: tries until it succeeds
         sleep 0.2
     done
 }
+look() { ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 "$1"; }
 screen_shows() { # PICTURE OPTIONS...
-    ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png
-    "$PYTHON" "$LAB/verify/screen.py" screen.png "$@"
+    look screen.png && "$PYTHON" "$LAB/verify/screen.py" screen.png "$@"
 }
 # A picture that stands still, at its own size and on the whole screen.
 ffmpeg -nostdin -v error -y -f lavfi -i smptehdbars=s=400x240:r=10 -frames:v 600 -pix_fmt yuv420p -c:v libx264 -preset ultrafast -g 30 still.h264
@@ -408,12 +412,17 @@ check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.loa
 # A picture that moves, in a small window: paused it stands still, and the statistics take several lines.
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=10 -frames:v 900 -c:v libx264 -preset ultrafast moving.h264
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=176x144:r=10 -frames:v 900 -c:v libx264 -bf 2 gray.h264
-look() { ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 "$1"; }
-stands() {
-    look one.png && sleep 0.5 && look two.png && cmp one.png two.png
+looks_twice() { look one.png && sleep 0.5 && look two.png; }
+stands() { looks_twice && cmp one.png two.png; }
+moves() {
+    looks_twice || return
+    ! cmp -s one.png two.png || { echo "it stands still"; return 1; }
 }
-moves() { ! stands >/dev/null; }
-is_lit() { look lit.png && ! grep -q black <<<"$("$PYTHON" "$LAB/verify/screen.py" lit.png lit.png 2>&1)"; }
+is_lit() { # somewhere: at the whole screen's size it need not be
+    local said
+    look lit.png || return
+    said=$("$PYTHON" "$LAB/verify/screen.py" lit.png lit.png 2>&1) || grep -q 'on the screen in place of' <<<"$said" || { echo "$said"; return 1; }
+}
 timeout 60 "$CAMPLAY" moving.h264 2>window.err &
 player=$!
 check "play: a film in the window" within 10 is_lit
@@ -462,22 +471,25 @@ check "play: what comes last is written all the same" reports lost.json losses 0
 check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
 check "play: and what was saved" decodes_silently lost-saved.h264
 
-# A live stream, whose sender goes and comes back; its pictures are reordered
-ffmpeg -nostdin -v error -f lavfi -i smptehdbars=s=400x240:r=30 -frames:v 900 -pix_fmt yuv420p bars.y4m
+# A live stream, whose sender goes and comes back with another picture; pictures are reordered
+for way in null vflip; do
+    ffmpeg -nostdin -v error -f lavfi -i smptehdbars=s=400x240:r=30,$way -frames:v 900 -pix_fmt yuv420p $way.y4m
+    ffmpeg -nostdin -v error -i $way.y4m -frames:v 1 $way.png
+done
 live_port=$(port)
-sends_bars() {
-    timeout 60 "$recorder" --device bars.y4m --pace --encoder software --bframes 2 --listen "$live_port" 2>bars.err &
+sends() { # WAY
+    timeout 60 "$recorder" --device "$1.y4m" --pace --encoder software --bframes 2 --listen "$live_port" 2>bars.err &
     sender=$!
 }
-sends_bars
+sends null
 timeout 60 "$CAMPLAY" --verbose --report live.json --overwrite "tcp://127.0.0.1:$live_port" 2>live.err &
 player=$!
-check "play: a live stream in the window" within 10 screen_shows still.png
+check "play: a live stream in the window" within 10 screen_shows null.png
 kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
 check "play: its sender has ended" within 5 grep -q 'sender has ended' live.err
-sends_bars
+sends vflip
 check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
-check "play: and shows it" within 10 screen_shows still.png
+check "play: and shows it" within 10 screen_shows vflip.png
 sleep 1
 xdotool key q
 if wait $player; then pass "play: a live window ends"; else fail "play: a live window ends" "$(cat live.err)"; fi
@@ -488,10 +500,12 @@ kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(
 piped() { # OPTIONS...
     cat plain.h264 plain.h264 plain.h264 plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
 }
-takes_its_time() { "$PYTHON" -c 'import json, sys; t = json.load(open(sys.argv[1]))["seconds"]; assert t > 0.9, t' "$1"; }
+takes() { # FILE SECONDS: at least
+    "$PYTHON" -c 'import json, sys; t = json.load(open(sys.argv[1]))["seconds"]; assert t >= float(sys.argv[2]), t' "$@"
+}
 check "play: a file on standard input" timeout 20 "$CAMPLAY" --report stdin.json --overwrite --fps 60 - <plain.h264 &&
-    check "play: at its time" takes_its_time stdin.json
-check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" takes_its_time piped.json
+    check "play: at its time" takes stdin.json 0.95 # of 1
+check "play: a pipe with a rate" piped --fps 60 && check "play: at that rate" takes piped.json 3.95 # of 4
 check "play: a pipe without" piped && check "play: as it comes" "$PYTHON" -c 'import json; t = json.load(open("piped.json"))["seconds"]; assert t < 7.5, t # of 8'
 
 # Whatever order its pictures are in, and whatever is missing

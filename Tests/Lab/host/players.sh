@@ -34,8 +34,8 @@ within() { # SECONDS COMMAND...: tries until it succeeds
     done
 }
 shows() { # PICTURE
-    ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png
-    "$PYTHON" "$LAB/verify/screen.py" screen.png "$work/$1.png"
+    ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png &&
+        "$PYTHON" "$LAB/verify/screen.py" screen.png "$work/$1.png"
 }
 readme() { # PROGRAM: the line of README.md by which it takes a live stream, with the port that there is
     grep -E "^    $1 .*(:|port=)9982" "$LAB/../../README.md" | sed -E "s/^ *//; s/(:|port=)9982/\1$port/"

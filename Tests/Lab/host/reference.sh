@@ -13,6 +13,9 @@ streams=()
 for stream; do streams+=("$(realpath "$stream")"); done
 begin
 
+made() { # FILE STATUS
+    [ "$2" = 0 ] && [ -s "$1" ] || fail "reference: ${1%.*} is made" "status $2, $(stat -c %s "$1" 2>/dev/null || echo no) bytes; see above"
+}
 picture=testsrc2=s=96x80:r=25
 frames=12
 x() { # FILE FORMAT PARAMETERS [FFMPEG OPTIONS...]: a stream of libx264 or libx265, by the file's name
@@ -26,14 +29,19 @@ x() { # FILE FORMAT PARAMETERS [FFMPEG OPTIONS...]: a stream of libx264 or libx2
             -c:v "$library" -preset veryfast $option "log-level=-1:$parameters" "$file" || status=$?
         if [ "$status" != 124 ]; then break; fi
     done
-    if [ "$status" != 0 ]; then fail "reference: ${file%.*} of $library is made" "status $status; see above"; fi
+    made "$file" "$status"
 }
 edited() { # FROM TO OPTIONS: the VUI that h264_metadata or hevc_metadata writes
-    local codec
+    local codec status=0
     codec=$(demuxer "$1")
-    timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f "$codec" -i "$1" -c copy -bsf:v "${codec}_metadata=$3" "$2" || fail "reference: ${2%.*} is made" "see above"
+    timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f "$codec" -i "$1" -c copy -bsf:v "${codec}_metadata=$3" "$2" || status=$?
+    made "$2" "$status"
 }
-odd() { timeout --kill-after=5 60 "$PYTHON" "$LAB/verify/odd_streams.py" "$@" || fail "reference: $1 is made" "see above"; }
+odd() { # KIND FILE SOURCE...
+    local status=0
+    timeout --kill-after=5 60 "$PYTHON" "$LAB/verify/odd_streams.py" "$@" || status=$?
+    made "$2" "$status"
+}
 
 h264_streams() {
     x plain.h264 yuv420p keyint=6
@@ -149,31 +157,31 @@ recorded() { # NAME OPTIONS...: camrec's own, of both codecs from one capture
     records "reference: $name" --device test --size 192x136 --fps 25 --frames 12 --keyframe-interval 5 --no-pace --overwrite "$@" "$name.h264" "$name.h265" || true
 }
 recorded_streams() {
-    local driver said
+    local driver
     recorded camrec-software --encoder software
     recorded camrec-software-b --encoder software --bframes 2 --latency quality
     for driver in radeonsi iHD; do
-        if ! said=$("$LAB/gpu/fetch" 2>&1); then
-            skip "reference: $driver" "$said"
-        elif ! said=$(timeout --kill-after=5 60 "$LAB/gpu/run" "$driver" vainfo --display drm --device /dev/dri/renderD128 2>&1) || ! grep -q 'HEVCMain .*EncSlice' <<<"$said"; then
-            skip "reference: $driver" "its version here does not encode on the emulated GPU: $(tail -n 1 <<<"$said")"
-        else
-            launcher=("$LAB/gpu/run" "$driver")
-            recorded "camrec-$driver" --encoder vaapi
-            launcher=()
-        fi
+        has_gpu "reference: $driver" "$driver" 'HEVCMain .*EncSlice' || continue
+        launcher=("$LAB/gpu/run" "$driver")
+        recorded "camrec-$driver" --encoder vaapi
+        launcher=()
     done
 }
 
 if [ ${#streams[@]} = 0 ]; then
     h264_streams &
+    h264=$!
     h265_streams &
-    wait
+    wait $h264 || fail "reference: H.264 is made" "ended with status $?"
+    wait $! || fail "reference: H.265 is made" "ended with status $?"
     odd_streams
     recorded_streams
     streams=(*.h264 *.h265)
 fi
 "$PYTHON" "$LAB/verify/reference.py" --camrec "$CAMREC" --tally compared ${table:+--table "$table"} "${streams[@]}" || true
+for stream in "${streams[@]}"; do
+    grep -qF "reference: $(basename "$stream"): " compared || fail "reference: $(basename "$stream")" "it was not compared"
+done
 while IFS=$'\t' read -r outcome name reason; do "$outcome" "$name" "$reason" >>log; done <compared
 grep ^FAIL log || true
 finish

@@ -21,8 +21,9 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --sent N                it was ended at some moment, until which the camera had sent so many frames; what it would have sent
                         while it --took is lost, too; FILEs as with --killed
 --gone                  files were removed, so that there are less pictures than were written
+--no-file               nothing was recorded: no FILE is expected; without this, one has to be there
 --took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
---most-lost N, --most-took SECONDS   more is not survived
+--most-lost N, --most-took SECONDS   more is not survived, nor is what cannot be measured
 """
 import argparse
 import json
@@ -127,6 +128,8 @@ def read(path, options):
 
 def decoded(options):
     """All pictures of the output: how many, their numbers, their seconds; in order and each only once."""
+    if bool(options.files) == options.no_file:
+        raise Problem("there is a file" if options.files else "there is no file")
     parts = [read(path, options) for path in options.files]
     count = sum(part[0] for part in parts)
     if options.files and not count and options.died_at is None:
@@ -216,7 +219,9 @@ def measure(options, result):
         result["lost"] = int(numpy.sum(numpy.maximum(0, numpy.rint(gaps * options.rate) - 1)))
     if len(gaps) and usual:
         result["took"] = round(max(0.0, float(numpy.max(gaps)) - usual), 3)
-    if options.killed is not None and seconds is not None:
+    if options.killed is not None:
+        if seconds is None:
+            raise Problem("no picture tells when it was made")
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
         # What is missing before that was dropped by a busy machine, and not lost with the process.
@@ -251,7 +256,9 @@ def trial(options):
             raise Problem(f"exit code {result['exit']}")
         for name in ("lost", "took"):
             most = getattr(options, f"most_{name}")
-            if most is not None and result[name] is not None and result[name] > most:
+            if most is not None and result[name] is None:
+                raise Problem(f"'{name}' cannot be measured")
+            if most is not None and result[name] > most:
                 raise Problem(f"{name} {result[name]}, more than {most:g}")
         if options.made > 1:
             results = of_each(options, result, gaps)
@@ -334,6 +341,7 @@ def main():
     trials.add_argument("--killed", type=float)
     trials.add_argument("--sent", type=int)
     trials.add_argument("--gone", action="store_true")
+    trials.add_argument("--no-file", action="store_true")
     trials.add_argument("--died-at", type=int)
     trials.add_argument("--took", type=float, action="append", default=[])
     trials.add_argument("--most-lost", type=float)

@@ -5,7 +5,7 @@ usage: joined.py CAMPLAY STREAM KEYFRAMES     (.h265 is H.265, all else H.264)
 
 KEYFRAMES is how many frames apart the stream's keyframes are shown, or "refreshed" where it has none and becomes right
 bit by bit. Joined behind its beginning, the stream is shown from the next keyframe on, in ffmpeg's order, to its end, without a
-loss. Where an access unit is lost, whatever is shown is right, and it goes on to the stream's end.
+loss. Where an access unit is lost, whatever is shown is right, and behind the next keyframe or refresh it goes on to the end.
 """
 import hashlib
 import json
@@ -101,7 +101,8 @@ def lose(stream, lost, distance):
     """Plays all but an access unit."""
     places, report = stream.play(stream.units[:lost] + stream.units[lost + 1:])
     assert report["losses"] <= 1, f"without {lost}: {report}"
-    if distance and lost < stream.keyframes[-1]:
+    # A refresh is over when the next one begins.
+    if lost < stream.keyframes[-1 if distance else -2]:
         assert places[-1] == len(stream.pictures) - 1, f"without {lost}: {places}"
 
 
