@@ -59,7 +59,8 @@ def main():
     for path in sorted([*(repository / "docs").rglob("*.md"), *(repository / "docs").rglob("*.svg")]):
         if path not in linked:
             problems.append(f"{path.relative_to(repository)}: nothing links to it")
-    print("\n".join(problems))
+    for problem in problems:
+        print(problem)
     sys.exit(bool(problems))
 
 
