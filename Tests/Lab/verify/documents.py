@@ -1,4 +1,5 @@
-"""Checks the documents: links and anchors that lead somewhere, pages that something links to, lines that are not too long.
+"""Checks the documents: links and headings that exist, pages that something links to, and a README and lines of bounded
+length.
 
 usage: documents.py REPOSITORY
 """
@@ -9,6 +10,7 @@ import sys
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 WIDTH = 120
+README_LINES = 130
 
 
 def pages(repository):
@@ -56,6 +58,9 @@ def main():
                 linked.add(path)
                 if fragment and fragment not in anchors(path):
                     problems.append(f"{place}: {target}: no such heading")
+    lines = len((repository / "README.md").read_text(encoding="utf-8").splitlines())
+    if lines > README_LINES:
+        problems.append(f"README.md: {lines} lines; a page under docs/ has room")
     for path in sorted([*(repository / "docs").rglob("*.md"), *(repository / "docs").rglob("*.svg")]):
         if path not in linked:
             problems.append(f"{path.relative_to(repository)}: nothing links to it")
