@@ -61,7 +61,7 @@ if [ ${#pages[@]} = 0 ]; then
 fi
 found=0
 for page in "${pages[@]}"; do
-    if ! commands "$repository/$page" | grep -q .; then continue; fi
+    if [ -z "$(commands "$repository/$page")" ]; then continue; fi
     begin_page
     while read -r line; do
         case $line in
