@@ -231,16 +231,16 @@ def main():
 
 
 def watch(bench, camplay, folder, rounds):
-    """What players show of camrec's stream, with the options that people use, and with those of the README."""
+    """What players show of camrec's stream, with the options that people use, and with those of docs/guide/live.md."""
     address = f"tcp://127.0.0.1:{PORT}"
     advice = "-fflags nobuffer -flags low_delay -framedrop -probesize 32768 -f h264 -framerate 30".split()
     gstreamer = f"gst-launch-1.0 tcpclientsrc host=127.0.0.1 port={PORT} ! h264parse ! avdec_h264".split()
     window = "! videoconvert ! autovideosink sync=false".split()
     players = {
         "camplay": [camplay, address],
-        "ffplay, options of the README": ["ffplay", *advice, address],
+        "ffplay, options of the guide": ["ffplay", *advice, address],
         "ffplay -f h264": ["ffplay", "-f", "h264", address],
-        "GStreamer, pipeline of the README": [*gstreamer, "max-threads=1", *window],
+        "GStreamer, pipeline of the guide": [*gstreamer, "max-threads=1", *window],
         "GStreamer, without max-threads=1": [*gstreamer, *window],
     }
     results = {name: [] for name in players}

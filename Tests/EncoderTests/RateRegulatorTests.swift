@@ -103,6 +103,18 @@ import Testing
         #expect(try #require(begin(regulator, followsTime: false)).room == 30_000)
     }
 
+    @Test("software does not pay back what a GPU spent that did not hold its rate")
+    func anotherBackend() throws {
+        let regulator = RateRegulator()
+        _ = begin(regulator, followsTime: false)
+        _ = regulator.frame(at: 0)
+        regulator.coded(bits: 20_000_000)
+        let opening = try #require(begin(regulator, followsTime: true))
+        #expect(opening.room == 30_000)
+        let rate = regulator.frame(at: Self.second / 30) ?? Int(opening.rate)
+        #expect(rate > 800_000)
+    }
+
     @Test("a rate that differs by more than a tenth for two seconds wants a session of its own, and gets it")
     func anotherSession() throws {
         let regulator = RateRegulator()

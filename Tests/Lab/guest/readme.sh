@@ -1,6 +1,8 @@
 #!/bin/bash
-# In the guest, with a camera at /dev/video0 and an emulated GPU: every command that README.md shows.
-# Blocks of the language sh hold them, one a line. Those of scripts/ are run on the host, by scripts/test.
+# Runs every command that README.md and the pages under docs/ show, in the guest, with a camera at /dev/video0 and an
+# emulated GPU. Blocks of the language sh hold them, one a line. A line that ends in & runs in the background; the next
+# one follows as soon as it listens. Those of scripts/ are run on the host, by scripts/test.
+# usage: readme.sh [PAGE...]
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -8,31 +10,70 @@ repository=$(cd "$LAB/../.." && pwd)
 modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
 udevadm settle
 
-# The checkout, writable, with what the build made on the PATH; whatever the commands write stays here.
-mkdir -p /run/readme/{upper,work,checkout}
-mount -t tmpfs none /run/readme && mkdir -p /run/readme/{upper,work,checkout}
-mount -t overlay overlay -o "lowerdir=$repository,upperdir=/run/readme/upper,workdir=/run/readme/work" /run/readme/checkout
-cd /run/readme/checkout
-# What scripts/quickstart recorded into the checkout, which no command is to replace.
-rm -f out.h264
 PATH=$(dirname "$CAMREC"):$PATH
-mkdir -p /run/readme/bin
+mkdir -p /run/readme
+mount -t tmpfs none /run/readme
+mkdir /run/readme/bin
 # This is root already, and there is no display.
 printf '#!/bin/sh\nexec "$@"\n' >/run/readme/bin/sudo
 chmod 755 /run/readme/bin/sudo
 export PATH=/run/readme/bin:$PATH SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
+# What the pictures show is checked elsewhere, and an emulated processor takes long for it.
+export FAKEGPU_PICTURES=cheap
 gpu=()
 if has_gpu "README: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi
+
+# The checkout, writable, for one page: no page replaces or needs another's files. Like scripts/quickstart's recording,
+# what earlier commands on this machine left in the checkout is none of the page's.
+begin_page() {
+    cd /run/readme
+    if mountpoint -q checkout; then umount checkout; fi
+    rm -rf upper overlay && mkdir -p upper overlay checkout
+    mount -t overlay overlay -o "lowerdir=$repository,upperdir=/run/readme/upper,workdir=/run/readme/overlay" checkout
+    cd checkout
+    rm -f out.h264
+}
 
 as_shown() { # COMMAND: a recording without an end is stopped as its user would, by Ctrl-C
     timeout --preserve-status --signal=INT --kill-after=20 60 env --default-signal=INT "${gpu[@]}" bash -c "$1" </dev/null
 }
+
+listening() { ss -Hltx state listening | wc -l; }
+more_listen() { [ "$(listening)" -gt "$1" ]; }
+
+jobs=()
+in_background() { # NAME COMMAND
+    local before
+    before=$(listening)
+    check "$1" as_shown "$2" &
+    jobs+=($!)
+    await 20 more_listen "$before" || true
+}
+
+commands() { # PAGE
+    awk '/^```sh *$/ {inside = 1; next} /^```/ {inside = 0} inside' "$1"
+}
+
+pages=("$@")
+if [ ${#pages[@]} = 0 ]; then
+    pages=(README.md)
+    while read -r page; do pages+=("$page"); done < <(cd "$repository" && find docs -name '*.md' | sort)
+fi
 found=0
-while read -r line; do
-    case $line in
-        '' | '#'* | scripts/* | ./scripts/* | 'git clone'* | 'cd '*) continue ;;
-    esac
-    found=$((found + 1))
-    check "README: $line" as_shown "$line"
-done < <(awk '/^```sh *$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md)
-check "README: it shows commands" test $found -ge 3
+for page in "${pages[@]}"; do
+    if [ -z "$(commands "$repository/$page")" ]; then continue; fi
+    begin_page
+    while read -r line; do
+        case $line in
+            '' | '#'* | scripts/* | ./scripts/* | 'git clone'* | 'cd '*) continue ;;
+        esac
+        found=$((found + 1))
+        case $line in
+            *' &') in_background "${page%.md}: $line" "${line% &}" ;;
+            *) check "${page%.md}: $line" as_shown "$line" ;;
+        esac
+    done < <(commands "$repository/$page")
+    for job in "${jobs[@]}"; do wait "$job"; done
+    jobs=()
+done
+check "README: it and its pages show commands" test $found -ge 60

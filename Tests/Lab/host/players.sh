@@ -1,5 +1,5 @@
 #!/bin/bash
-# A live stream in the players that people have: the very lines that README.md shows, on a display that nobody sees.
+# A live stream in common players: the very lines that docs/guide/live.md shows, on a virtual display.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -37,8 +37,8 @@ shows() { # PICTURE
     ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x480 -i "$DISPLAY" -frames:v 1 screen.png &&
         "$PYTHON" "$LAB/verify/screen.py" screen.png "$work/$1.png"
 }
-readme() { # PROGRAM: the line of README.md by which it takes a live stream, with the port that there is
-    grep -E "^    $1 .*(:|port=)9982" "$LAB/../../README.md" | sed -E "s/^ *//; s/(:|port=)9982/\1$port/"
+guide() { # PROGRAM: the line of the guide by which it plays a live stream, with the actual port
+    grep -E "^$1 .*(:|port=)9982" "$LAB/../../docs/guide/live.md" | sed -E "s/(:|port=)9982/\1$port/"
 }
 as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'; }
 plays() { # NAME COMMAND: in a folder and on a display of its own
@@ -64,7 +64,7 @@ for codec in h264 hevc; do
     sends $codec
     running=()
     if [ $codec = h264 ]; then
-        bash -c "exec $(readme ffmpeg)" </dev/null >ffmpeg.log 2>&1 &
+        bash -c "exec $(guide ffmpeg)" </dev/null >ffmpeg.log 2>&1 &
         saver=$!
     fi
     for program in ffplay gst-launch-1.0 vlc; do
@@ -72,7 +72,7 @@ for codec in h264 hevc; do
             skip "players: $program, $codec" "it is not installed"
             continue
         fi
-        command=$(readme $program)
+        command=$(guide $program)
         [ $codec = h264 ] || command=$(as_hevc <<<"$command")
         # VLC refuses root, and here it needs no window but the picture's.
         if [ $program = vlc ]; then

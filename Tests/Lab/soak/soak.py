@@ -223,7 +223,7 @@ def main():
         watcher.join()
         judge(live, time.monotonic() - start)
         rows.append("")
-        rows.append(f"{visitors.visits} receivers came, {visitors.orders} orders were taken.")
+        rows.append(f"{visitors.visits} receivers came, and {visitors.orders} commands were accepted.")
     print("\n".join(HEAD + rows))
     sys.exit(failed)
 

@@ -92,9 +92,9 @@ COLOURS = {
 # Comparisons that libavcodec or ffprobe has no part in, by stream.
 EXEMPT = {
     ("redundant-pictures.h264", "pictures"):
-        "Redundant coded pictures belong to their primary one's access unit (7.4.1.2.3); libavcodec's parser makes packets of them.",
+        "Redundant coded pictures belong to the access unit of their primary picture (7.4.1.2.3); libavcodec's parser makes separate packets.",
     ("colour-planes.h264", "pictures"):
-        "The three planes are one picture (7.4.2.1.1); libavcodec's parser makes packets of them, and its decoder lacks them.",
+        "The three planes are one picture (7.4.2.1.1); libavcodec's parser makes separate packets, and its decoder does not support them.",
 }
 
 
@@ -105,26 +105,26 @@ DIFFERENCES = (
     ("`sub_layer_reserved_zero_35bits`", "that name", "`…_43bits`", "the standard's name for the 35 bits of profile 2 (H.265, 7.3.3)"),
     ("reserved elements of 33 to 43 bits", "one element", "two of the same name", "libavcodec reads 32 bits at most"),
     ("subscripts of `reserved_zero_2bits` and the reserved bits of sub-layers", "the standard's", "none, or from 0 on", "H.265, 7.3.3"),
-    ("trailing bits, the bits that fill a payload's last byte, filler bytes", "left out", "elements", "they say nothing"),
-    ("slice headers", "the start", "all", "what follows does not tell pictures apart"),
-    ("payloads of SEI types other than 0, 1, 4, 5 and 6", "type and size", "elements", "camrec has no use for them"),
-    ("slices ahead of their parameter sets", "read as far as their id", "read whole where the sets come later, else not at all",
-     "ffmpeg collects the sets of the stream's first access unit that has some beforehand"),
-    ("the first of an H.265 start code's 4 bytes", "the unit's behind it", "the access unit's before it", "`zero_byte`, B.1.1 and B.2.1; so in newer libavcodecs, too"),
+    ("trailing bits, the bits that fill a payload's last byte, filler bytes", "left out", "elements", "they carry no information"),
+    ("slice headers", "the start", "all", "the rest does not distinguish pictures"),
+    ("payloads of SEI types other than 0, 1, 4, 5 and 6", "type and size", "elements", "camrec does not use them"),
+    ("slices before their parameter sets", "read up to their id", "read in full if the sets come later, otherwise not at all",
+     "ffmpeg first collects the sets of the first access unit that has any"),
+    ("the first of the 4 bytes of an H.265 start code", "part of the unit after it", "part of the access unit before it", "`zero_byte`, B.1.1 and B.2.1; newer libavcodec agrees"),
     ("H.265's end of sequence and of bitstream", "in the access unit that ends", "in the next one", "7.4.2.4.4"),
-    ("zero bytes ahead of the stream's first start code", "in no access unit", "in the first one", "`leading_zero_8bits`, B.1.1"),
+    ("zero bytes before the stream's first start code", "in no access unit", "in the first one", "`leading_zero_8bits`, B.1.1"),
     ("keyframes in H.264", "IDR pictures, and intra pictures with a recovery point", "also other pictures with a recovery point",
-     "D.2.8: at other pictures decoding begins, but good pictures come later"),
-    ("pictures ahead of a first keyframe that is not IDR, in output order", "pictures", "no frames", "they refer to what is not there (H.265, 8.1.3)"),
-    ("a field without a second one", "a picture", "no frame", "libavcodec puts out whole frames"),
-    ("the rate where a stream announces none", "none", "25/1, in newer versions 1200000/1", "ffmpeg's assumption for raw streams"),
-    ("the rate of H.264", "frames", "frames, in newer versions ticks, of which a frame has two", "E.2.1"),
-    ("the rate of H.265's fields", "frames", "fields", "`field_seq_flag`, E.3.1"),
+     "D.2.8: decoding can start at other pictures, but correct pictures come later"),
+    ("pictures output before a first keyframe that is not IDR", "pictures", "no frames", "they refer to missing pictures (H.265, 8.1.3)"),
+    ("an unpaired field", "a picture", "no frame", "libavcodec outputs whole frames"),
+    ("the frame rate if a stream states none", "none", "25/1, in newer versions 1200000/1", "ffmpeg's assumption for raw streams"),
+    ("the frame rate of H.264", "frames", "frames; in newer versions ticks, two per frame", "E.2.1"),
+    ("the frame rate of H.265 fields", "frames", "fields", "`field_seq_flag`, E.3.1"),
     ("level 1b of Baseline, Main and Extended", "1b", "1.1", "A.3.1: `level_idc` 11 with `constraint_set3_flag`"),
     ("the profiles of H.265's range extensions", "each by its name", "Rext", "A.3.5: one `profile_idc`"),
     ("Constrained High", "that name", "High", "A.2.4.2: constraint flags"),
     ("monochrome H.264", "monochrome", "yuv420p", "libavcodec decodes to that, with neutral chroma"),
-    ("the colour range where a stream says none", "limited", "none", "inferred, E.2.1 and E.3.1"),
+    ("the colour range if a stream states none", "limited", "none", "inferred, E.2.1 and E.3.1"),
 )
 
 
@@ -545,23 +545,29 @@ class Result:
 
 
 TEXT = """\
-# Held to libavcodec
+# Compared with libavcodec
 
-What `camrec inspect` reads of streams, compared with libavcodec's `trace_headers` and with ffprobe, value by value. Made by
-`Tests/Lab/host/reference.sh --table docs/reference.md`; `scripts/test` makes the same comparisons.
+Does `camrec inspect` read streams as libavcodec does? Its output is compared, value by value, with libavcodec's
+`trace_headers` filter and with ffprobe. `Tests/Lab/host/reference.sh --table docs/held-to-libavcodec.md` makes this
+page; `scripts/test` makes the same comparisons.
 
-{checks} comparisons of {streams} streams, {failures} of which differ: {elements} syntax elements, {slices} slices, {messages} messages,
-{pictures} access units. libavcodec is ffmpeg {version}'s.
+{checks} comparisons of {streams} streams, of which {failures} differ: {elements} syntax elements, {slices} slices,
+{messages} SEI messages and {pictures} access units, with the libavcodec of ffmpeg {version}.
 
 {table}
 
-"The same" means: every syntax element of every parameter set, the start of every slice header and every message that camrec
-reads have the same name, order and value; pictures begin and end at the same byte, are of the same type, and decoding can begin
-at the same ones; profile, level, size, samples, rate and colour agree. The differences that are allowed, of all streams:
+"The same" means that these agree:
+
+- the name, order and value of every syntax element that camrec reads: of parameter sets, of the start of each slice
+  header, of SEI messages;
+- the first and last byte of each picture, its type, and whether decoding can start at it;
+- profile, level, size, sample format, frame rate and colour.
+
+Differences that are allowed in every stream:
 
 {differences}
 
-And of one stream:
+Differences that are allowed in one stream:
 
 {exempt}
 """

@@ -25,7 +25,7 @@ OPERANDS = {
     "check": ["none.conf"],
     "adopt": ["none"],
 }
-# Those of the table in README.md, and 1 of 'check'.
+# Those of docs/reference/exit-codes.md, and 1 of 'check'.
 CODES = {0, 1, 64, 65, 66, 69, 73, 74, 75, 77}
 # Two of one option would be refused for that.
 PLACES = {"device"}

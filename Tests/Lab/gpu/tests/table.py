@@ -15,9 +15,9 @@ def version(device):
 def markdown(results, name):
     """`results`: by the test's name the reason why it failed, empty where it passed. `name` gives a case's."""
     passed = sum(1 for reason in results.values() if not reason)
-    yield "# What the emulated GPU was tested with\n"
-    yield "Made by `./test --table >MATRIX.md`; `tests/cases.py` says what the words mean."
-    yield "Of the pairs of values that go together each is in some row."
+    yield "# Emulated GPU: test matrix\n"
+    yield "Made by `./test --table >MATRIX.md`; `tests/cases.py` defines the values."
+    yield "Each pair of values that can be combined is in at least one row."
     yield f"{len(results)} tests, {passed} passed."
     for device in cases.DEVICES:
         yield f"\n## {device.name}\n\n{version(device)}\n"
