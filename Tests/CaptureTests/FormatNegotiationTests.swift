@@ -346,7 +346,7 @@ import Testing
             (.nv12, .left), (.yuyv, .left), (.nv16, .left), (.yuv420, .left),
         ])
     func siting(format: PixelFormat, expected: ChromaSiting) throws {
-        #expect(try format.layout(64, 48).chromaSiting == expected)
+        #expect(format.layout(64, 48).chromaSiting == expected)
     }
 
     // MARK: Colours

@@ -1,5 +1,4 @@
 import Pictures
-import Testing
 
 extension PixelFormat {
     /// Every uncompressed format that camrec reads itself, in one piece and in several.
@@ -13,12 +12,10 @@ extension PixelFormat {
     /// Those in one piece.
     public static let inOnePiece = raw.filter { $0.memoryPlaneCount == 1 }
 
-    /// How a picture of it lies in memory, at 30 frames a second.
-    public func layout(_ width: Int, _ height: Int, strides: [Int]? = nil) throws -> PictureFormat {
-        let size = try #require(PictureSize(width, height))
-        return try #require(
-            PictureFormat(
-                self, size: size, frameRate: FrameRate(30)!,
-                color: ColorEncoding(range: .limited, matrix: .bt601), strides: strides))
+    /// How a picture of it lies in memory, at 30 frames a second; for sizes and strides that it can have.
+    public func layout(_ width: Int, _ height: Int, strides: [Int]? = nil) -> PictureFormat {
+        PictureFormat(
+            self, size: PictureSize(width, height)!, frameRate: FrameRate(30)!,
+            color: ColorEncoding(range: .limited, matrix: .bt601), strides: strides)!
     }
 }
