@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "CSDL2"),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
+        .target(name: "Text"),
         .target(name: "Threading"),
         .target(
             name: "Terminal",
@@ -42,7 +43,7 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["CV4L2"]),
         .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: [
@@ -58,18 +59,20 @@ let package = Package(
             name: "Recorder",
             dependencies: ["Pictures", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
         .target(
+            name: "Inspection", dependencies: ["Bitstream"],
+            resources: [.embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
+        .target(name: "Settings", dependencies: ["Text"]),
+        .target(
             name: "Diagnostics",
             dependencies: [
                 "Acceleration", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
                 "Threading",
-            ],
-            resources: [
-                .embedInCode("Inspection/Page/page.css"), .embedInCode("Inspection/Page/page.js"),
             ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Diagnostics", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files",
+                "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures", "Capture", "Encoder",
+                "Output", "Bitstream", "Files",
                 "Network", "Terminal", "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

@@ -1,5 +1,6 @@
 import Glibc
 import Pictures
+import Text
 
 /// Opens whatever `--device` names.
 public enum CaptureSource {
@@ -58,7 +59,7 @@ public enum CaptureSource {
         guard !device.contains("/"), access(device, F_OK) != 0 else { return }
         let path = "/dev/\(device)"
         let isNode = access(path, F_OK) == 0
-        let nearest = NearestName.find(device, among: [TestSource.name])
+        let nearest = [TestSource.name].nearest(to: device)
         let advice = (isNode ? path : nearest).map { "use --device \($0)" }
         throw CaptureError(
             .unknownSource(advice: advice ?? "'camrec devices' lists the cameras"), device: device)

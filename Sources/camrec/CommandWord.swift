@@ -1,5 +1,5 @@
-import Diagnostics
 import Terminal
+import Text
 
 /// A word on the command line that was meant as a command and is none, or stands in the wrong place: without this
 /// check camrec would open the camera and record into a file of that name.

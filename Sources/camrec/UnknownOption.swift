@@ -1,5 +1,5 @@
-import Diagnostics
 import Terminal
+import Text
 
 /// An option that the command does not have, with what to type in its place.
 ///

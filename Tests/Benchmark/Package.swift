@@ -17,13 +17,14 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "CSystem"),
         .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "Text"),
         .target(name: "Threading"),
         .target(name: "Files", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
         .target(name: "Pictures", dependencies: ["CV4L2"]),
         .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading"]),
         .target(
             name: "Encoder",
             dependencies: [

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Settings
 @testable import Diagnostics
 
 /// What the doctor makes of machines that are made up of files.

@@ -1,4 +1,5 @@
 import CV4L2
+import Text
 
 /// Reads and sets a camera's controls (V4L2 specification, "Extended Controls API").
 struct CameraControls {
@@ -61,7 +62,7 @@ struct CameraControls {
                 names.isEmpty
                 ? "it has no controls at all; leave out --control"
                 : "it has no control '\(setting.name)'; "
-                    + (NearestName.find(setting.name, among: names).map { "did you mean '\($0)'? " } ?? "")
+                    + (names.nearest(to: setting.name).map { "did you mean '\($0)'? " } ?? "")
                     + "'camrec devices --controls' lists them"
             throw device.error(.unsupported(hint))
         }

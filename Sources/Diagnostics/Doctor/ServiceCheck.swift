@@ -1,3 +1,5 @@
+import Settings
+
 /// What a settings file comes to.
 public enum SettingsCheck: Sendable {
     /// Nil for the first camera.

@@ -1,5 +1,5 @@
 import Bitstream
-import Diagnostics
+import Inspection
 import Output
 
 /// The files that an inspection writes, made before anything is read.

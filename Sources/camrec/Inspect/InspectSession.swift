@@ -1,5 +1,5 @@
 import Bitstream
-import Diagnostics
+import Inspection
 import Glibc
 import Output
 import Terminal

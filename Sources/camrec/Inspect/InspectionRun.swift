@@ -1,5 +1,5 @@
 import Bitstream
-import Diagnostics
+import Inspection
 import Output
 import Terminal
 

@@ -1,4 +1,4 @@
-import Diagnostics
+import Text
 
 /// What a line on the control socket means.
 enum ControlCommand: Equatable {

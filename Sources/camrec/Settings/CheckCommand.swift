@@ -1,5 +1,4 @@
 import ArgumentParser
-import Diagnostics
 import Terminal
 
 /// `camrec check FILE`

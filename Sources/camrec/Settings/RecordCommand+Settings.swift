@@ -1,5 +1,5 @@
 import ArgumentParser
-import Diagnostics
+import Settings
 import Glibc
 import Recorder
 import Terminal

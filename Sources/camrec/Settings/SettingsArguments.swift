@@ -1,5 +1,4 @@
 import ArgumentParser
-import Diagnostics
 
 /// The command line with the settings file that it names.
 enum SettingsArguments {

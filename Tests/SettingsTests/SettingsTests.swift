@@ -1,4 +1,4 @@
-import Diagnostics
+import Settings
 import Testing
 
 @Suite struct SettingsTests {

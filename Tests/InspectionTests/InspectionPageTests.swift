@@ -1,7 +1,7 @@
 import Bitstream
 import Testing
 
-@testable import Diagnostics
+@testable import Inspection
 
 @Suite struct InspectionPageTests {
     /// 64x48, Constrained Baseline, as x264 writes it.

@@ -1,3 +1,5 @@
+import Text
+
 /// What the keys of a settings file mean: a long option each.
 public struct SettingsKeys: Sendable {
     /// A long option, without its dashes.

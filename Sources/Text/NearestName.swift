@@ -1,0 +1,41 @@
+extension Sequence<String> {
+    /// The name that somebody who wrote `word` may have meant, whatever the case of its letters: the first that begins
+    /// with it, else the one with the fewest changes, and no more than a third of its letters. Nil where none is near.
+    public func nearest(to word: String) -> String? {
+        let typed = Array(word.lowercased())
+        let candidates = map { (name: $0, letters: Array($0.lowercased())) }
+        if typed.count >= Self.shortestBeginning,
+            let completion = candidates.first(where: { $0.letters.starts(with: typed) })
+        {
+            return completion.name
+        }
+        return candidates.map {
+            (name: $0.name, letters: $0.letters, distance: $0.letters.changes(from: typed))
+        }
+        .filter { $0.distance <= Swift.max(1, Swift.max($0.letters.count, typed.count) / 3) }
+        .min { $0.distance < $1.distance }?.name
+    }
+
+    /// A beginning of fewer letters says too little.
+    private static var shortestBeginning: Int { 3 }
+}
+
+extension Array<Character> {
+    /// Letters to insert, leave out or replace, or to swap with their neighbour (Damerau and Levenshtein).
+    fileprivate func changes(from typed: [Character]) -> Int {
+        var (beforeLast, last) = ([Int](), Array<Int>(0...count))
+        for row in typed.indices {
+            var next = [row + 1]
+            for column in indices {
+                let isSame = typed[row] == self[column]
+                var best = Swift.min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, typed[row] == self[column - 1], typed[row - 1] == self[column] {
+                    best = Swift.min(best, beforeLast[column - 1] + 1)
+                }
+                next.append(best)
+            }
+            (beforeLast, last) = (last, next)
+        }
+        return last[count]
+    }
+}

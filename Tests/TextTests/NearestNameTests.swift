@@ -1,0 +1,27 @@
+import Testing
+import Text
+
+@Suite struct NearestNameTests {
+    private static let names = ["device", "duration", "brightness", "exposure_time_absolute", "fps"]
+
+    @Test(
+        "a name with a few letters wrong, missing, doubled or swapped is found, whatever their case",
+        arguments: [
+            ("devcie", "device"), ("devise", "device"), ("devicee", "device"), ("DEVICE", "device"),
+            ("brihgtness", "brightness"), ("exposure_time", "exposure_time_absolute"), ("fsp", "fps"),
+            ("dur", "duration"),
+        ])
+    func found(typed: String, name: String) {
+        #expect(Self.names.nearest(to: typed) == name)
+    }
+
+    @Test(
+        "what is further away than a third of its letters is none of them",
+        arguments: ["", "x", "abc", "zoom", "bitrate", "dxvxcx", "de"])
+    func none(typed: String) {
+        #expect(Self.names.nearest(to: typed) == nil)
+    }
+
+    @Test("among nothing there is nothing")
+    func empty() { #expect([String]().nearest(to: "device") == nil) }
+}
