@@ -116,6 +116,9 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "CFFmpeg"]),
+        .testTarget(name: "TextTests", dependencies: ["Text"]),
+        .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
         .testTarget(
             name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Pictures", "Capture"]),
         .testTarget(
