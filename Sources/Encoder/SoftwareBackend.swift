@@ -63,6 +63,19 @@ struct SoftwareBackend: EncoderBackend {
     }
 }
 
+extension RateControl {
+    /// What libx264 and libx265 are told of a quality that is fixed.
+    var softwareOptions: [(String, String)] {
+        switch self {
+        // They take 0 for lossless, which is beyond the profiles that camrec asks for.
+        case .constantQuantizer(let quantizer): [("qp", "\(max(1, quantizer))")]
+        case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
+            [("crf", "\(quality)")]
+        case .constantBitRate, .variableBitRate: []
+        }
+    }
+}
+
 extension UnsafeMutablePointer<AVCodecContext> {
     /// What means the same to every encoder of libavcodec.
     func configure(_ properties: SessionProperties, _ rates: SessionRates) {

@@ -16,14 +16,7 @@ enum X264 {
         ]
         if isRealtime { options.append(("tune", "zerolatency")) }
         if let level = properties.level { options.append(("level", "\(level)")) }
-        switch properties.rateControl {
-        // x264 takes 0 for lossless, which none of these profiles has.
-        case .constantQuantizer(let quantizer): options.append(("qp", "\(max(1, quantizer))"))
-        case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
-            options.append(("crf", "\(quality)"))
-        case .constantBitRate, .variableBitRate: break
-        }
-        return options
+        return options + properties.rateControl.softwareOptions
     }
 
     /// Keyframes are ours alone (no scene cuts, no open GOPs), and a picture is one slice: zerolatency would

@@ -13,14 +13,7 @@ enum X265 {
             ("forced-idr", "1"), ("x265-params", parameters(properties)),
         ]
         if isRealtime { options.append(("tune", "zerolatency")) }
-        switch properties.rateControl {
-        // libx265 takes 0 for lossless, which Main has not at all rates.
-        case .constantQuantizer(let quantizer): options.append(("qp", "\(max(1, quantizer))"))
-        case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
-            options.append(("crf", "\(quality)"))
-        case .constantBitRate, .variableBitRate: break
-        }
-        return options
+        return options + properties.rateControl.softwareOptions
     }
 
     /// Keyframes are ours alone, and closed: forced-idr alone would leave open groups with CRA pictures.

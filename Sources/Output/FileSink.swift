@@ -32,13 +32,7 @@ public final class FileSink: PacketSink {
     public var identity: FileIdentity? { file.identity }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        do throws(OutputError) {
-            try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.write(bytes) }
-        } catch {
-            file.abandon()
-            throw error
-        }
-        file.keep()
+        try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
     /// An IDR brings its parameter sets, so that Annex B goes on where it is.

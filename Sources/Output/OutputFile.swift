@@ -112,6 +112,15 @@ public final class OutputFile {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try write(bytes) }
     }
 
+    /// Writes all of the bytes at the position, or cuts off what there is of them: they are whole or not there.
+    public func writeWhole(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+        do throws(OutputError) { try write(bytes) } catch {
+            abandon()
+            throw error
+        }
+        keep()
+    }
+
     /// Moves the position, counted from where the recording begins, in a file that `isSeekable`.
     func seek(to position: Int) throws(OutputError) {
         try begin()

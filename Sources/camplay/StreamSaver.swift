@@ -25,13 +25,7 @@ final class StreamSaver {
             hasBegun = belongs(unit.parameterSets.codec)
         }
         guard hasBegun else { return }
-        do throws(OutputError) {
-            try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.write(bytes) }
-        } catch {
-            file.abandon()
-            throw error
-        }
-        file.keep()
+        try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
     /// What comes next continues nothing: it is left out until the next entry point.

@@ -44,7 +44,7 @@ struct AdoptCommand: ParsableCommand {
             console.fail(
                 "\(folder): no journal of recordings in it; name the folder that --keep or --min-free was used in"
             )
-            throw .noDevice
+            throw .noInput
         }
         try Printout.write(lines: text(folder, result))
     }
@@ -65,7 +65,7 @@ struct AdoptCommand: ParsableCommand {
         case .notRead(let code), .notCreated(let code):
             console.fail("\(OutputError(.notRead(errno: code), output: error.output))")
             return [EACCES, EPERM].contains(code)
-                ? .noPermission : [ENOENT, ENOTDIR].contains(code) ? .noDevice : .inputOutput
+                ? .noPermission : [ENOENT, ENOTDIR].contains(code) ? .noInput : .inputOutput
         case .noJournal, .untrustedJournal:
             console.fail("\(error)")
             return .badInput

@@ -67,7 +67,7 @@ extension ExitStatus {
     fileprivate init(_ obstacle: Diagnosis.Obstacle) {
         self =
             switch obstacle {
-            case .noCamera: .noDevice
+            case .noCamera: .noInput
             case .noPermission: .noPermission
             case .busy: .busy
             case .noEncoder: .unavailable

@@ -1,6 +1,7 @@
 import Glibc
 import Output
 import Recorder
+import Terminal
 import Testing
 
 @testable import camrec
@@ -47,7 +48,7 @@ import Testing
         let command = try RecordCommand.parse(arguments)
         let error = #expect(throws: RecordingError.self) { try command.foreseeFailures(at: 0) }
         #expect(try #require(error?.description).contains(reason))
-        #expect(error.map(camrec.ExitStatus.init) == .cannotCreate)
+        #expect(error.map(ExitStatus.init) == .cannotCreate)
     }
 
     @Test(
@@ -87,7 +88,7 @@ import Testing
         for option in ["--listen=unix:\(path)", "--control-socket=\(path)"] {
             let error = try #require(try failure(option, "a.h264"))
             #expect(error.description.contains("107 bytes at most; take a shorter one"))
-            #expect(camrec.ExitStatus(error) == .cannotCreate)
+            #expect(ExitStatus(error) == .cannotCreate)
         }
         #expect(try failure("--listen=unix:\(path.dropLast())", "a.h264") == nil)
     }
@@ -96,7 +97,7 @@ import Testing
     func devices() throws {
         let error = try #require(try failure("--device=tset", "a.h264"))
         #expect(error.description == "tset: no such device; use --device test")
-        #expect(camrec.ExitStatus(error) == .noDevice)
+        #expect(ExitStatus(error) == .noInput)
         #expect(
             try failure("--device=null", "a.h264")?.description
                 == "null: no such device; use --device /dev/null")

@@ -1,5 +1,6 @@
 import Glibc
 import Output
+import Terminal
 import Threading
 
 /// A file or standard input, read as it comes.
@@ -40,7 +41,7 @@ final class StreamInput {
         isPipe = kind != S_IFREG
         if kind == S_IFDIR {
             if descriptor != STDIN_FILENO { close(descriptor) }
-            throw Failure(message: "\(name) is a folder; give a recording's name", status: .noDevice)
+            throw Failure(message: "\(name) is a folder; give a recording's name", status: .noInput)
         }
     }
 
@@ -85,10 +86,10 @@ final class StreamInput {
         return switch code {
         case ENOENT, ENOTDIR:
             Failure(
-                message: InputError(.notOpened(errno: ENOENT), input: path).description, status: .noDevice)
+                message: InputError(.notOpened(errno: ENOENT), input: path).description, status: .noInput)
         case EACCES, EPERM:
             Failure(message: "\(path): \(cause); check the file's permissions", status: .noPermission)
-        default: Failure(message: "cannot open \(path): \(cause)", status: .noDevice)
+        default: Failure(message: "cannot open \(path): \(cause)", status: .noInput)
         }
     }
 }

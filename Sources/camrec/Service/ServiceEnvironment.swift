@@ -1,4 +1,5 @@
 import Glibc
+import Terminal
 
 /// What runs camrec, as its environment tells.
 struct ServiceEnvironment {

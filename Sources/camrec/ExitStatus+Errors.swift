@@ -3,23 +3,10 @@ import Encoder
 import Glibc
 import Output
 import Recorder
+import Terminal
 
-/// camrec's exit codes: those of `<sysexits.h>` that fit.
-enum ExitStatus: Int32, Error {
-    case done = 0
-    /// What was to be checked does not hold.
-    case offence = 1
-    case usage = 64
-    case badInput = 65
-    case noDevice = 66
-    case unavailable = 69
-    case cannotCreate = 73
-    case inputOutput = 74
-    case busy = 75
-    /// As a service: everything that was asked for is over, and something of it was lost. Not to be restarted.
-    case incomplete = 76
-    case noPermission = 77
-
+/// Which exit code an error of camrec has.
+extension ExitStatus {
     /// Ends the process at once, because a thread hangs in a driver: exit handlers of libraries may wait for it.
     func endProcess() -> Never { _exit(rawValue) }
 
@@ -46,7 +33,7 @@ enum ExitStatus: Int32, Error {
         self =
             switch error.kind {
             case .notOpened(EACCES): .noPermission
-            case .notOpened(ENOENT): .noDevice
+            case .notOpened(ENOENT): .noInput
             case .notOpened, .notAFile, .malformed: .badInput
             case .contradiction: .usage
             case .noContainerLibrary: .unavailable
@@ -57,7 +44,7 @@ enum ExitStatus: Int32, Error {
     init(_ error: CaptureError) {
         self =
             switch error.kind {
-            case .noCamera, .notFound, .unknownSource, .noFile, .notACaptureDevice, .unreadable: .noDevice
+            case .noCamera, .notFound, .unknownSource, .noFile, .notACaptureDevice, .unreadable: .noInput
             case .busy: .busy
             case .permissionDenied: .noPermission
             case .unsupported: .usage

@@ -2,17 +2,10 @@ import Decoder
 import Glibc
 import Network
 import Output
+import Terminal
 
-/// camplay's exit codes: those of `<sysexits.h>` that fit, as camrec has them.
-enum ExitStatus: Int32, Error {
-    case usage = 64
-    case badInput = 65
-    case noInput = 66
-    case unavailable = 69
-    case cannotCreate = 73
-    case inputOutput = 74
-    case noPermission = 77
-
+/// Which exit code an error of camplay has.
+extension ExitStatus {
     init(_ error: PlayError) {
         self =
             switch error {

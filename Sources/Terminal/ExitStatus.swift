@@ -1,0 +1,19 @@
+import Glibc
+
+/// The exit codes of both programs: those of `<sysexits.h>` that fit.
+public enum ExitStatus: Int32, Error {
+    case done = 0
+    /// What was to be checked does not hold.
+    case offence = 1
+    case usage = 64
+    case badInput = 65
+    /// No such device or file.
+    case noInput = 66
+    case unavailable = 69
+    case cannotCreate = 73
+    case inputOutput = 74
+    case busy = 75
+    /// As a service: everything that was asked for is over, and something of it was lost. Not to be restarted.
+    case incomplete = 76
+    case noPermission = 77
+}
