@@ -123,7 +123,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noFile:
             "\(device): \(reason); check its name and folder"
         case .badFile:
-            "\(device): \(reason); check the file, or make it anew"
+            "\(device): \(reason); check the file, or make it again"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE):
             "\(device): \(reason); raise 'ulimit -n'"
         case .systemCallFailed:

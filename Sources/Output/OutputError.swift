@@ -117,13 +117,13 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .closedPipe:
             "\(output): the reader closed the pipe; what came then is lost"
         case .stalled(0):
-            "\(output): its reader takes nothing; what was left is lost"
+            "\(output): its reader does not read; the rest is lost"
         case .stalled(let seconds):
-            "\(output): its reader took nothing for \(seconds) s; what was left is lost"
+            "\(output): its reader stalled for \(seconds) s; the rest is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
         case .blocked:
-            "\(output) took nothing for too long, and what was to be written to it then is lost; check the disk, or its "
+            "\(output) stalled, and pending data was lost; check the disk, or its "
                 + "reader"
         case .noContainerLibrary(let name, let reason):
             "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
@@ -141,7 +141,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .neverFree(let bytes):
             "\(output): the disk holds \(bytes / 1_000_000) MB in all; give --min-free less"
         case .noJournal:
-            "\(output) is no list of segments, though it has the name of one; remove it"
+            "\(output) is not a list of segments, though it is named like one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
             "\(output): no such folder; check the name"
         case .notRead(let code):

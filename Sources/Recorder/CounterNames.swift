@@ -8,13 +8,13 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case corrupt
     /// Of the captured: given up, the oldest first, because the encoders were late.
     case droppedByUs
-    /// Of those dropped by us: while an encoder hung or was opened anew.
+    /// Of those dropped by us: while an encoder hung or was reopened.
     case droppedInRestart
     /// Of those dropped by us: while an output's queue was full.
     case droppedForOutput
     /// Of the captured: given up during a pause.
     case paused
-    /// Times that a source which had failed was to be started again or opened anew.
+    /// Times that a source which had failed was to be started again or reopened.
     case sourceTries
     /// Of the tries, those after which it streamed.
     case sourceRestarts
@@ -32,7 +32,7 @@ public enum EncoderCounter: Int, CaseIterable, Sendable {
     case unused
     /// Access units that the encoder made.
     case encoded
-    /// Times that a failing encoder was closed and opened anew.
+    /// Times that a failing encoder was closed and reopened.
     case restarts
 }
 

@@ -49,7 +49,7 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
             "\(error.device): \(error.reason); recording goes on"
                 + (device == error.device ? "" : " from \(device)")
                 + " after \(Double(nanoseconds / 100_000_000) / 10) s without a picture"
-                + (untold == 0 ? "" : ", for the \(untold + 1). time since this was last told")
+                + (untold == 0 ? "" : " (\(untold + 1) times since last reported)")
         }
     }
 }

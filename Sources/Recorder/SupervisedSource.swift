@@ -2,7 +2,7 @@ import Capture
 import Pictures
 import Threading
 
-/// A source that is kept going: when its stream fails it is started again or opened anew, as the error's
+/// A source that is kept going: when its stream fails it is started again or reopened, as the error's
 /// `recovery` says, until pictures come or patience ends. Belongs to the capture thread.
 struct SupervisedSource {
     private(set) var stream: any CaptureStream

@@ -51,7 +51,7 @@ final class ConnectionSource: ByteSource {
             let listener = try Listener(address)
             name = "listen://\(listener.address)"
             if !listener.address.isLoopback {
-                console.warn("\(name): whoever can reach this port can send; nothing asks who it is")
+                console.warn("\(name): anyone who can reach this port can send, without a password")
             }
             origin = .listener(listener)
         } catch {

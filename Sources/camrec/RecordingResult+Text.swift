@@ -29,7 +29,7 @@ extension RecordingResult {
         }
         if frames.droppedInRestart > 0 {
             warnings.append(
-                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was opened anew"
+                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was reopened"
             )
         }
         if frames.droppedForOutput > 0 {
@@ -120,7 +120,7 @@ extension RecordingResult.Encoder {
         }
         if restarts > 0 {
             warnings.append(
-                "the encoder failed and was opened anew (\(count(restarts, "time"))); now it is \(name)")
+                "the encoder failed and was reopened (\(count(restarts, "time"))); now it is \(name)")
         }
         return warnings
     }

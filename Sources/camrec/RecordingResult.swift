@@ -33,7 +33,7 @@ struct RecordingResult: Encodable {
 
     /// How the source held out.
     struct Source: Encodable {
-        /// Times that it failed and was started again or opened anew.
+        /// Times that it failed and was started again or reopened.
         let restarts: Int
         /// From the last picture before each failure to the first after it, all together.
         let secondsLost: Double

@@ -142,7 +142,7 @@ struct RecordingSession {
                 reportRestart: { [console] cause, untold in
                     console.warn(
                         "\(cause.reason); recording goes on with \(provider.choice?.name ?? "another encoder")"
-                            + (untold == 0 ? "" : ", for the \(untold + 1). time since this was last told"))
+                            + (untold == 0 ? "" : " (\(untold + 1) times since last reported)"))
                 }, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }

@@ -347,7 +347,7 @@ import Testing
         #expect(try advice("--segment", "8k", rate: rate, keyframes: 2).warnings.isEmpty)
         #expect(
             try advice("--segment", "8k", rate: rate, keyframes: 33).warnings == [
-                "--segment: a file ends with the first keyframe behind its size, and these are 33 s apart; lower "
+                "--segment: a file ends with the first keyframe after its size, and these are 33 s apart; lower "
                     + "--keyframe-interval"
             ])
     }

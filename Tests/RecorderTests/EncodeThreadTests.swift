@@ -127,7 +127,7 @@ import Threading
         bench.letGo()
     }
 
-    @Test("every encoder is opened anew, because they share a display, and each counts the picture once")
+    @Test("every encoder is reopened, because they share a display, and each counts the picture once")
     func severalTracks() throws {
         let bench = try Bench()
         let (hanging, gate) = bench.hanging(at: 2)

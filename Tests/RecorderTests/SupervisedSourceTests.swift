@@ -90,7 +90,7 @@ import Threading
         #expect(next - now == 100_000_000)
     }
 
-    @Test("a frozen camera is first started again, then opened anew")
+    @Test("a frozen camera is first started again, then reopened")
     func frozen() throws {
         let first = try ScriptedStream([
             .picture, .failOnce(.silent(seconds: 2)), .picture, .failOnce(.silent(seconds: 2)),
@@ -105,7 +105,7 @@ import Threading
         #expect(bench.counters[.sourceRestarts] == 3)
     }
 
-    @Test("EIO starts the stream again; where that fails, too, the camera is opened anew")
+    @Test("EIO starts the stream again; where that fails, too, the camera is reopened")
     func restartFails() throws {
         let first = try ScriptedStream([.picture, .fail(.systemCallFailed("VIDIOC_DQBUF", errno: 5))])
         let second = try ScriptedStream([.picture])

@@ -95,8 +95,8 @@ struct RateModel: Sendable, Hashable {
         let limit = BitRate(control.bitRate.flatMap { isConstant ? $0 : nil } ?? control.maximumBitRate ?? 0)
         return "noise may take \(decimal(window)) s "
             + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
-            + ", because a keyframe of it takes up to \(Int(noise.keyframe / 1000)) kbit"
-            + (isCrowded ? " and there are \(noise.keyframes(in: window)); " : "; ")
+            + ", because a keyframe takes up to \(Int(noise.keyframe / 1000)) kbit"
+            + (isCrowded ? " and a window has \(noise.keyframes(in: window)); " : "; ")
             + (enough.map { "from \(option) \($0.argument) on it holds, or with" } ?? "use")
             + " a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
     }

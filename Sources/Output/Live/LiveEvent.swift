@@ -31,7 +31,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
             "\(peer) was refused: there are \(limit) receivers of its address already; see --max-clients-per-address"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
-        case .unreachable(let error): "nobody takes the stream (\(error)); trying on"
+        case .unreachable(let error): "nobody receives the stream (\(error)); retrying"
         case .suppressed(let count): "\(count) more events of receivers"
         }
     }

@@ -48,7 +48,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
             switch self {
             case .closed: "it closed the connection"
             case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
-            case .silent(let seconds): "it took nothing for \(seconds) s"
+            case .silent(let seconds): "it stalled for \(seconds) s"
             case .tooSlow(let seconds):
                 "it had not caught up for \(seconds) s, and another receiver took its place"
             case .ended: "the stream ended"

@@ -26,7 +26,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .began(let path): "writing \(path)"
-        case .interrupted(let error): "\(error) (trying on)"
+        case .interrupted(let error): "\(error) (retrying)"
         case .resumed(let path, let lost): "\(path): recording again; frames lost: \(lost)"
         case .unnoted(let error): "\(error) (a later run will not remove what is recorded until then)"
         case .shortOfRoom(let folder):

@@ -35,7 +35,7 @@ struct LiveOutput {
         console.inform("listening on \(sink.name)")
         guard sink.isOpenToNetwork else { return }
         console.warn(
-            "\(sink.name) is open to the network: whoever reaches it sees the camera, unencrypted; to avoid that, "
+            "\(sink.name) is open to the network: anyone who can reach it sees the camera, unencrypted; to avoid that, "
                 + "listen on 127.0.0.1 and use an SSH tunnel")
     }
 }

@@ -76,7 +76,7 @@ struct SegmentAdvice {
         guard case .average(let rate) = rate else {
             guard keyframeDistance > Self.longDistance else { return nil }
             return
-                "--segment: a file ends with the first keyframe behind its size, and these are "
+                "--segment: a file ends with the first keyframe after its size, and these are "
                 + "\(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
         }
         let least = rate * keyframeDistance / 8

@@ -57,7 +57,7 @@ meanwhile() { # FAULT TRIAL-OPTION...: from `appears` to `begins`, `stops` and `
         start "${test30[@]}" --qp 8 --segment 1s "$disk/sub/a.h264" beside.h264
         await 30 holds $((drawn * 1000)) "$disk/sub/a*.h264" || fail "$fault" "nothing is recorded"
         begins
-        await 60 grep -q 'trying on' stderr || fail "$fault" "it is not told"
+        await 60 grep -q 'retrying' stderr || fail "$fault" "it is not told"
         stops
         await 60 grep -q 'recording again' stderr || fail "$fault" "it is not tried again"
         grows "$disk/sub/a*.h264" || fail "$fault" "it does not go on"
@@ -180,7 +180,7 @@ for ((i = 0; i < $(times 2 1); i++)); do
     start "${test240[@]}" --segment 1s "$disk/a.h264" beside.h264
     await 30 holds 3000 "$disk/a*.h264" || fail "hangs for longer, segments" "nothing is recorded"
     echo hang >"$control"
-    await 60 grep -q 'took nothing for too long' stderr || fail "hangs for longer, segments" "it is not noticed"
+    await 60 grep -q 'stalled, and pending' stderr || fail "hangs for longer, segments" "it is not noticed"
     for_a_while 1000 4000
     : >"$control"
     await 60 grep -q 'recording again' stderr || fail "hangs for longer, segments" "it does not go on"
@@ -202,16 +202,16 @@ rm -f "$disk"/a*.h264
 start "${test240[@]}" "$disk/a.h264" beside.h264
 await 30 holds 3000 "$disk/a.h264" || fail "hangs for good" "nothing is recorded"
 echo hang >"$control"
-await 60 grep -q 'took nothing for too long' stderr || fail "hangs for good" "it is not noticed"
+await 60 grep -q 'stalled, and pending' stderr || fail "hangs for good" "it is not noticed"
 grows beside.h264
 kill -TERM "$recorder"
 await 60 test -s report.json || fail "hangs for good" "it does not end"
-await 10 grep -q 'took nothing for too long.*beside.h264: ' stderr || fail "hangs for good" "its last words are lost"
+await 10 grep -q 'stalled, and pending.*beside.h264: ' stderr || fail "hangs for good" "its last words are lost"
 # The kernel closes the file before the process is gone, and waits for the disk.
 : >"$control"
 ended
 trial "hangs for good: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json --output 1 \
-    --so '"took nothing" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
+    --so '"stalled" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
 settle "hangs for good: the output beside it"
 
 # A slow disk: 28 MB a second (the emulated GPU's pictures are lossless) for one that takes 10. When the queue of 64 MiB

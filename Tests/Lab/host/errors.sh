@@ -110,7 +110,7 @@ check "walk: each value is taken, or told what it has to be" "$PYTHON" "$LAB/ver
 # 65: bad input
 refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
 printf 'not a video\n' >bad.y4m
-refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or make it anew$' --device bad.y4m "${quick[@]}" out.h264
+refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or make it again$' --device bad.y4m "${quick[@]}" out.h264
 : >empty.y4m
 refuses "bad input: an empty file" 65 'empty\.y4m: not a YUV4MPEG2 file' --device empty.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m

@@ -117,7 +117,7 @@ check "crowd: it tells of each what became of it" receivers told crowd.json crow
 check "crowd: memory is bounded" receivers bounded alone/load load 32 crowd.h264
 if [ -n "$is_far" ]; then
     kill $lost 2>/dev/null || true
-    check "crowd: one whose link was cut is closed" report crowd.json "len([r for r in receivers if '$far_address:' in r.peer and r.units > 0 and r.left == 'it took nothing for 6 s']) == 1"
+    check "crowd: one whose link was cut is closed" report crowd.json "len([r for r in receivers if '$far_address:' in r.peer and r.units > 0 and r.left == 'it stalled for 6 s']) == 1"
 else
     skip "crowd: one whose link was cut is closed" "no network namespace: $(tail -n 1 distance.log)"
 fi
@@ -231,7 +231,7 @@ check "out: both connections are told" report out.json 'len(receivers) == 2' 're
 nobody_there() {
     local status=0
     camrec "${source[@]}" --frames 30 "tcp://127.0.0.1:$free" || status=$?
-    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody takes the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody took the stream .*connection refused"
+    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody receives the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody took the stream .*connection refused"
 }
 check "out: nobody ever there" nobody_there
 mkdir early

@@ -247,7 +247,7 @@ listens() {
     wait $! && cmp listened.h265 plain.h265
 }
 check "play: waits for a sender" listens
-check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: whoever can reach this port can send' listen.err
+check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: anyone who can reach this port can send' listen.err
 
 make groups.h264 322x242 90 libx264 -g 15 -bf 2
 

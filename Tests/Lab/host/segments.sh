@@ -178,7 +178,7 @@ loses_its_folder() { # WAY-TO-LOSE-IT
     pid=$!
     await 20 begins 'lost/*.h264' || { echo "nothing is recorded: $(cat lost.log)"; kill $pid; return 1; }
     if [ "$1" = umount ]; then umount --lazy lost; else rm -rf lost; fi
-    await 20 grep -q 'trying on' lost.log || { echo "it is not told: $(cat lost.log)"; kill $pid; return 1; }
+    await 20 grep -q 'retrying' lost.log || { echo "it is not told: $(cat lost.log)"; kill $pid; return 1; }
     # The segment that is recorded beside it begins behind that.
     await 20 begins "beside-$(find beside*.h264 | wc -l).h264" || { echo "nothing is recorded beside it: $(cat lost.log)"; kill $pid; return 1; }
     kill -TERM $pid

@@ -259,7 +259,7 @@ def told(path, folder, seconds):
     def is_gone(receiver):
         return receiver["left"] == "it closed the connection" or receiver["left"].startswith("the connection broke: ")
 
-    silence = f"it took nothing for {seconds} s"
+    silence = f"it stalled for {seconds} s"
     for peer, count in known["good"].items():
         expect(peer, "a well-behaved one", lambda r: r["left"] == "the stream ended" and r["dropped"] == 0 and r["bytes"] == count)
     expect(known["slow"], "the slow one", lambda r: r["left"] == "the stream ended" and r["dropped"] > 0 and r["longestLagMilliseconds"] > 1900)
