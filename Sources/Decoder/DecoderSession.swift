@@ -19,7 +19,7 @@ final class DecoderSession {
     private(set) var isDraining = false
     /// Whether libavcodec found a reference missing in the access unit that was sent last.
     private(set) var lacksReferences = false
-    /// Whether H.264's decoder complained of anything since it was opened.
+    /// Whether H.264's decoder in software complained of anything since it was opened.
     private(set) var isTainted = false
     private let configuration: DecoderConfiguration
     private let threadCount: Int32
@@ -166,7 +166,7 @@ final class DecoderSession {
 
     /// Forgets every picture, for decoding to begin at an entry point.
     func flush() throws(DecoderError) {
-        if isTainted, connection == nil { return try reopen() }
+        if isTainted { return try reopen() }
         isDraining = false
         avcodec_flush_buffers(context)
     }
@@ -242,7 +242,7 @@ final class DecoderSession {
         let hasErrors = cffmpeg_watch_take_errors(watch) > 0
         let missingBlocks = cffmpeg_watch_take_missing_blocks(watch)
         let isDamaged = hasErrors || result < 0 || missingBlocks > 0
-        if configuration.codec == .h264, isDamaged { isTainted = true }
+        if configuration.codec == .h264, connection == nil, isDamaged { isTainted = true }
         guard hasErrors || result < 0 else {
             return missingBlocks > 0 ? "parts of a picture are missing: \(missingBlocks) blocks" : nil
         }

@@ -1,0 +1,21 @@
+/// An encoder that was opened.
+public struct EncoderChoice: Sendable {
+    /// Nil where the camera's own coding is taken.
+    public let details: EncoderDetails?
+    /// For people.
+    public let name: String
+    /// Why each encoder that would have come before it was passed over.
+    public let passedOver: [String]
+    /// How it was set up, where that is not obvious.
+    public let notes: [EncoderNote]
+
+    /// An encoder by its name.
+    public init(
+        details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = []
+    ) {
+        self.details = details
+        self.name = name
+        self.passedOver = passedOver
+        self.notes = notes
+    }
+}
