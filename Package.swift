@@ -82,7 +82,7 @@ let package = Package(
                 "Decoder", "Output", "Pictures", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "TestSupport", dependencies: ["Pictures"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["Pictures", "Files"], path: "Tests/TestSupport"),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "CV4L2", "TestSupport"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "TestSupport"]),
         .testTarget(
@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading"]),
+        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading", "TestSupport"]),
         .testTarget(
             name: "OutputTests",
             dependencies: [
@@ -120,7 +120,8 @@ let package = Package(
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
         .testTarget(
-            name: "DiagnosticsTests", dependencies: ["Diagnostics", "Bitstream", "Pictures", "Capture"]),
+            name: "DiagnosticsTests",
+            dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "Capture", "TestSupport"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [

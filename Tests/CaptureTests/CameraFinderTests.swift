@@ -1,4 +1,5 @@
 import Pictures
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -238,12 +239,12 @@ import Testing
     /// A node's folder, and the device that it belongs to with these attributes.
     private func tree(device: String, index: String?, port: [String: String] = [:]) throws -> TemporaryFolder
     {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.makeFolder("node")
         try folder.makeFolder(device)
         try folder.link("node/device", to: "../\(device)")
-        if let index { try folder.write("node/index", "\(index)\n") }
-        for (name, value) in port { try folder.write("1-1/\(name)", "\(value)\n") }
+        if let index { folder.write("node/index", "\(index)\n") }
+        for (name, value) in port { folder.write("1-1/\(name)", "\(value)\n") }
         return folder
     }
 

@@ -1,22 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import Settings
 @testable import Diagnostics
+@testable import Settings
 
 /// What the doctor makes of machines that are made up of files.
 @Suite final class DoctorTests {
-    private let root: String
-
-    init() {
-        var template = Array("/tmp/camrec-doctor-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: root)
-    }
+    private let folder = TemporaryFolder()
+    private var root: String { folder.path }
 
     private var files: MachineFiles { MachineFiles(root: root) }
 

@@ -1,23 +1,14 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Network
 
 /// Sockets with a name in the file system.
 @Suite struct PathListenerTests {
-    private let folder: String
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
     private var path: String { "\(folder)/socket" }
-
-    init() {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    private func cleanUp() {
-        unlink(path)
-        rmdir(folder)
-    }
 
     private func mode(_ path: String) -> mode_t? {
         var status = stat()
@@ -35,7 +26,6 @@ import Testing
 
     @Test("a socket is its owner's alone, takes connections, and is gone with its listener")
     func life() throws {
-        defer { cleanUp() }
         do {
             let listener = try PathListener(path: path)
             #expect(mode(path) == S_IFSOCK | 0o600)
@@ -53,7 +43,6 @@ import Testing
 
     @Test("a socket that somebody listens on is refused, and stays")
     func living() throws {
-        defer { cleanUp() }
         let listener = try PathListener(path: path)
         #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: true))
         _ = try Socket.connect(path: path)
@@ -63,7 +52,6 @@ import Testing
 
     @Test("a socket that a program left behind is replaced")
     func leftBehind() throws {
-        defer { cleanUp() }
         do {
             let socket = try Socket(family: AF_UNIX)
             let address = try #require(ResolvedAddress(path: path))
@@ -78,7 +66,6 @@ import Testing
 
     @Test("files and links are refused, and stay")
     func others() throws {
-        defer { cleanUp() }
         close(open(path, O_WRONLY | O_CREAT, 0o644))
         #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: false))
         #expect(mode(path) == S_IFREG | 0o644)
@@ -90,7 +77,6 @@ import Testing
 
     @Test("the mode is what was asked for, whatever the process keeps from its files")
     func modes() throws {
-        defer { cleanUp() }
         let listener = try PathListener(path: path, mode: 0o666)
         #expect(mode(listener.path) == S_IFSOCK | 0o666)
     }
@@ -99,7 +85,6 @@ import Testing
         "a stranger's link on the way is not followed",
         .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
     func strangersLink() {
-        defer { cleanUp() }
         chmod(folder, 0o1777)
         let link = "\(folder)/link"
         symlink("/tmp", link)
@@ -110,7 +95,6 @@ import Testing
 
     @Test("what somebody else put in the socket's place stays")
     func replaced() throws {
-        defer { cleanUp() }
         do {
             let listener = try PathListener(path: path)
             unlink(listener.path)
@@ -121,7 +105,6 @@ import Testing
 
     @Test("a path that is too long, empty, or has no folder is refused")
     func badPaths() {
-        defer { cleanUp() }
         let long = String(repeating: "x", count: 108)
         #expect(failure { () throws(NetworkError) in try make(long) } == .badPath)
         #expect(failure { () throws(NetworkError) in try make("") } == .badPath)

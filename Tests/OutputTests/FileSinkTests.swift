@@ -1,5 +1,6 @@
 import Bitstream
 import Glibc
+import TestSupport
 import Testing
 import Threading
 

@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Glibc
+import TestSupport
 import Testing
 import Threading
 

@@ -1,5 +1,6 @@
 import Glibc
 import Network
+import TestSupport
 import Testing
 import Threading
 
@@ -7,14 +8,9 @@ import Threading
 
 /// Commands through a socket, and whatever else somebody may send.
 @Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
-    private let folder: String
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
     private var path: String { "\(folder)/socket" }
-
-    init() {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 
     private func serve() throws -> ControlServer {
         try ControlServer(PathListener(path: path)) { line in "<\(line)>" }
@@ -37,7 +33,6 @@ import Threading
 
     @Test("a line is a command, and one line answers it")
     func lines() throws {
-        defer { rmdir(folder) }
         let server = try serve()
         #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
         #expect(try ask(Array("a\r\n\nb c\n".utf8)) == "<a>\n<>\n<b c>\n")
@@ -47,7 +42,6 @@ import Threading
 
     @Test("a line that is too long, or no text, does no harm")
     func hostile() throws {
-        defer { rmdir(folder) }
         let server = try serve()
         #expect(try ask(Array(repeating: 0x41, count: 5000)) == "")
         #expect(try ask([0xff, 0xfe, 0, 10]).hasPrefix("<"))
@@ -58,7 +52,6 @@ import Threading
 
     @Test("connections that say nothing make way for those that do")
     func manyConnections() throws {
-        defer { rmdir(folder) }
         let server = try serve()
         let idle = (0..<20).compactMap { _ in try? IdleConnection(path) }
         #expect(idle.count == 20)
@@ -68,7 +61,6 @@ import Threading
 
     @Test("the one that has been there longest makes way")
     func oldestMakesWay() throws {
-        defer { rmdir(folder) }
         let server = try serve()
         let conversations = try (0..<8).map { _ in try Conversation(path) }
         for conversation in conversations { #expect(conversation.ask("stats") == "<stats>\n") }
@@ -81,7 +73,6 @@ import Threading
 
     @Test("an answer that is longer than what the system takes at once arrives whole")
     func longAnswer() throws {
-        defer { rmdir(folder) }
         let text = String(repeating: "long ", count: 200_000)
         let server = try ControlServer(PathListener(path: path)) { _ in text }
         #expect(try ask(Array("stats\n".utf8), lines: 1) == text + "\n")
@@ -90,7 +81,6 @@ import Threading
 
     @Test("one that reads no answers is cut off")
     func deafConnection() throws {
-        defer { rmdir(folder) }
         let server = try serve()
         let socket = try Socket.connect(path: path)
         let line = Array((String(repeating: "x", count: 1000) + "\n").utf8)

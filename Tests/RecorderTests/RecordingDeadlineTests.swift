@@ -1,24 +1,15 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Recorder
 
 /// A duration is recorded once, however often the process is started.
 @Suite final class RecordingDeadlineTests {
-    private let folder: String
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
     private var time: Int64 = 1000
     private let hour: Int64 = 3_600_000_000_000
-
-    init() {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        unlink(folder + "/deadline")
-        rmdir(folder)
-    }
 
     private func deadline(_ duration: Int64, in folder: String?) -> RecordingDeadline {
         RecordingDeadline(duration: duration, folder: folder, now: { [unowned self] in time })

@@ -4,6 +4,7 @@ import Files
 import Glibc
 import Output
 import Pictures
+import TestSupport
 import Testing
 import Threading
 
@@ -99,7 +100,7 @@ import Threading
 
     @Test("pictures that a ring keeps are written when something happens, and every one is counted once")
     func eventRing() throws {
-        let folder = try RecordingFolder()
+        let folder = TemporaryFolder()
         var plan = SegmentedSink.Plan(
             names: SegmentNames(folder.path + "/event.h264", expandsTime: true), length: nil)
         plan.ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
@@ -482,25 +483,12 @@ import Threading
     }
 }
 
-/// A folder that is gone with its owner, and the files in it.
-private final class RecordingFolder {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        for name in sizes.keys { unlink("\(path)/\(name)") }
-        rmdir(path)
-    }
-
-    var sizes: [String: Int] {
+extension TemporaryFolder {
+    /// The sizes of the files in it, by name.
+    fileprivate var sizes: [String: Int] {
         var sizes: [String: Int] = [:]
         for name in Folder.names(in: path) {
-            sizes[name] = FileFacts(path: "\(path)/\(name)").flatMap { $0.isRegular ? $0.size : nil }
+            sizes[name] = FileFacts(path: path(name)).flatMap { $0.isRegular ? $0.size : nil }
         }
         return sizes
     }

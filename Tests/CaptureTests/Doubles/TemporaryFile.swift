@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import TestSupport
 
 @testable import Capture
 
@@ -23,25 +24,7 @@ final class TemporaryFile {
     deinit { unlink(path) }
 }
 
-/// A folder with files and links that is gone with its owner.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Errno(code: errno) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        // Fails for a folder that holds something, and does not follow a link.
-        if Glibc.remove(path) == 0 { return }
-        for name in Folder.names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
-        rmdir(path)
-    }
-
+extension TemporaryFolder {
     /// Makes a folder in it, with those that it is in.
     func makeFolder(_ name: String) throws {
         try Folder.make("\(path)/\(name)")
@@ -49,13 +32,5 @@ final class TemporaryFolder {
 
     func link(_ name: String, to target: String) throws {
         guard symlink(target, "\(path)/\(name)") == 0 else { throw Errno(code: errno) }
-    }
-
-    func write(_ name: String, _ text: String) throws {
-        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        defer { close(descriptor) }
-        guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
-            throw Errno(code: errno)
-        }
     }
 }

@@ -1,39 +1,13 @@
 import Bitstream
 import Files
 import Glibc
+import TestSupport
 import Testing
 
-/// A folder that is gone with its owner, and all that is in it.
-final class TemporaryFolder {
-    private let root: String
-
-    init() {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit { remove(root) }
-
-    private func remove(_ path: String) {
-        // A link to a folder is not gone into.
-        if unlink(path) == 0 { return }
-        for name in Folder.names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
-        rmdir(path)
-    }
-
+extension TemporaryFolder {
     /// The names in a folder of it but for hidden ones, in alphabetical order.
     func names(in folder: String = "") -> [String] {
         Folder.names(in: path(folder)).filter { !$0.hasPrefix(".") }.sorted()
-    }
-
-    func path(_ name: String) -> String { name.isEmpty ? root : "\(root)/\(name)" }
-
-    /// - Returns: false where there was no room.
-    @discardableResult func write(_ name: String, _ bytes: [UInt8]) -> Bool {
-        let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        defer { close(descriptor) }
-        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     }
 
     /// Nil where there is no such file.
@@ -68,22 +42,17 @@ func readAll(_ descriptor: Int32, count: Int) -> [UInt8] {
 
 /// A file system with room for few bytes: a tmpfs for root, a limit on file sizes would hit every test.
 final class SmallFileSystem {
-    let path: String
+    private let folder = TemporaryFolder()
+    var path: String { folder.path }
 
     init(bytes: Int) throws {
-        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
-        mkdtemp(&template)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard mount("camrec-test", path, "tmpfs", 0, "size=\(bytes)") == 0 else {
-            rmdir(path)
+        guard mount("camrec-test", folder.path, "tmpfs", 0, "size=\(bytes)") == 0 else {
             try Test.cancel("mounting a small file system needs root")
+            return
         }
     }
 
-    deinit {
-        umount2(path, Int32(MNT_DETACH))
-        rmdir(path)
-    }
+    deinit { umount2(path, Int32(MNT_DETACH)) }
 }
 
 /// An access unit of one NAL unit.

@@ -1,0 +1,39 @@
+import Files
+import Glibc
+
+/// A folder that is gone with its owner, and all that is in it.
+public final class TemporaryFolder: Sendable {
+    /// Its absolute path.
+    public let path: String
+
+    /// A folder that nobody else has.
+    public init() {
+        var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { fatalError("mkdtemp: \(String(cString: strerror(errno)))") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { Self.remove(path) }
+
+    /// A link to a folder is not gone into.
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        for name in Folder.names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    /// The path of a file in it; its own for an empty name.
+    public func path(_ name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
+
+    /// - Returns: false where there was no room.
+    @discardableResult public func write(_ name: String, _ bytes: [UInt8]) -> Bool {
+        let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(descriptor) }
+        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    }
+
+    /// - Returns: false where there was no room.
+    @discardableResult public func write(_ name: String, _ text: String) -> Bool {
+        write(name, Array(text.utf8))
+    }
+}
