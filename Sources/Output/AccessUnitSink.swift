@@ -1,7 +1,7 @@
 import Bitstream
 
 /// Where access units go. Used by one thread, its writer.
-public protocol PacketSink: AnyObject {
+public protocol AccessUnitSink: AnyObject {
     /// What it is called in messages.
     var name: String { get }
 
@@ -68,7 +68,7 @@ public struct WrittenUnits: Sendable, Equatable {
     }
 }
 
-extension PacketSink {
+extension AccessUnitSink {
     /// Most outputs end where writing fails.
     public var recovers: Bool { false }
 

@@ -6,7 +6,7 @@ import Threading
 /// A file that exists is refused or replaced; it is replaced when the first access unit is there, not
 /// before, and a new file without any is removed. A write that fails ends the file at its last whole access
 /// unit. Raw Annex B needs no index: what is on the disk plays.
-public final class FileSink: PacketSink {
+public final class FileSink: AccessUnitSink {
     private let file: OutputFile
 
     /// Standard output's name on the command line.

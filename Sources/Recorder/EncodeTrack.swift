@@ -26,7 +26,7 @@ final class EncodeTrack {
     private let provider: any EncoderProvider
     private let reportRestart: EncoderRestartReport?
     private let watch: CallWatch
-    private let pauses: any RestartPauses
+    private let clock: any RestartClock
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
     private var rate = RateRecord()
@@ -41,7 +41,7 @@ final class EncodeTrack {
     private var isPictureTaken = false
 
     init(
-        _ track: RecordingTrack, outputs: [RecordingOutput], pauses: any RestartPauses, watch: CallWatch
+        _ track: RecordingTrack, outputs: [RecordingOutput], clock: any RestartClock, watch: CallWatch
     ) {
         provider = track.provider
         encoder = track.encoder
@@ -49,7 +49,7 @@ final class EncodeTrack {
         segments = track.segments
         policy = KeyframePolicy(interval: provider.keyframeInterval)
         self.outputs = outputs
-        self.pauses = pauses
+        self.clock = clock
         self.watch = watch
         rate.begin(track.encoder.ratePromise)
     }
@@ -248,13 +248,13 @@ final class EncodeTrack {
         closeEncoder()
         let cause = failure
         var failure = failure
-        while restarts.allowsAnother(at: pauses.now()) || provider.giveUpDrivers() {
-            if let end = restarts.pause(at: pauses.now()), pauses.wait(until: end) { return }
-            restarts.count(at: pauses.now())
+        while restarts.allowsAnother(at: clock.now()) || provider.giveUpDrivers() {
+            if let end = restarts.pause(at: clock.now()), clock.wait(until: end) { return }
+            restarts.count(at: clock.now())
             counters.add(to: .restarts)
             do throws(EncoderError) {
                 try openEncoder()
-                if let untold = messages.admit(at: pauses.now()) { reportRestart?(cause, untold) }
+                if let untold = messages.admit(at: clock.now()) { reportRestart?(cause, untold) }
                 return
             } catch {
                 if case .exhausted = error.kind { break }

@@ -57,7 +57,8 @@ public final class Recording {
     ///   - outputs: each with the index of the track whose stream it takes.
     ///   - report: told, on a writer's thread or the encode thread, what happens to an output while others go on.
     public init(
-        from source: RecordingSource, tracks: [RecordingTrack], to outputs: [(any PacketSink, track: Int)],
+        from source: RecordingSource, tracks: [RecordingTrack],
+        to outputs: [(any AccessUnitSink, track: Int)],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
@@ -78,7 +79,7 @@ public final class Recording {
         let watch = CallWatch()
         self.tracks = tracks.enumerated().map { index, track in
             EncodeTrack(
-                track, outputs: outputs.filter { $0.track == index }, pauses: stopWish, watch: watch)
+                track, outputs: outputs.filter { $0.track == index }, clock: stopWish, watch: watch)
         }
         encoderCounters = self.tracks.map(\.counters)
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)

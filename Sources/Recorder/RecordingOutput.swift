@@ -54,7 +54,7 @@ public final class RecordingOutput: @unchecked Sendable {
     ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` forever.
     ///   - report: told, on the encode thread, where it is left behind.
     init(
-        _ sink: any PacketSink, track: Int, measuresLatency: Bool,
+        _ sink: any AccessUnitSink, track: Int, measuresLatency: Bool,
         control: RecordingControl = RecordingControl(), patience: Int64 = .max,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {

@@ -1,7 +1,8 @@
 import Capture
 
-/// The pauses between restarts of a failing source or encoder. Tests put their own clock in place of the system's.
-protocol RestartPauses: AnyObject {
+/// The clock of the pauses between restarts of a failing source or encoder. Tests put their own in place of the
+/// system's.
+protocol RestartClock: AnyObject {
     /// Monotonic nanoseconds.
     func now() -> Int64
 
@@ -11,7 +12,7 @@ protocol RestartPauses: AnyObject {
 }
 
 /// The end of a recording as its source sees it, while it waits for pictures and while it is away.
-protocol SourceStop: RestartPauses {
+protocol SourceStop: RestartClock {
     /// From now on the wish to end interrupts this stream, in place of the one before.
     func attach(_ interrupter: CaptureInterrupter)
 }

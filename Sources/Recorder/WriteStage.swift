@@ -5,7 +5,7 @@ import Threading
 /// A writer thread's work: takes access units to one sink.
 struct WriteStage {
     let items: BoundedQueue<OutputItem>
-    let sink: any PacketSink
+    let sink: any AccessUnitSink
     let counters: Counters<OutputCounter>
     /// Whether timestamps are moments of this machine's clock, so that latency can be told.
     let measuresLatency: Bool
@@ -22,7 +22,7 @@ struct WriteStage {
     private var failure: OutputError?
 
     init(
-        items: BoundedQueue<OutputItem>, sink: any PacketSink, counters: Counters<OutputCounter>,
+        items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, counters: Counters<OutputCounter>,
         measuresLatency: Bool, control: RecordingControl
     ) {
         self.items = items

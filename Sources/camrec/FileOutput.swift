@@ -13,7 +13,7 @@ struct FileOutput {
     let interruption: Interruption
 
     /// Opens the sink of a choice that is not live.
-    func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any PacketSink {
+    func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
         let synchronizer = try synchronizer(for: choice.path)
         let open = opening(choice.form, overwrite: false, synchronizer)
         let report: (SegmentEvent) -> Void = { [console] event in

@@ -78,7 +78,7 @@ struct OutputChoice {
     /// Opens it for an encoder's stream.
     func open(
         _ provider: BackendEncoderProvider, files: FileOutput, live: LiveOutput
-    ) throws(OutputError) -> any PacketSink {
+    ) throws(OutputError) -> any AccessUnitSink {
         switch form {
         case .live(let form): try live.open(form, provider)
         case .annexB, .container, .timestamps: try files.open(self, StreamDescription(provider))

@@ -153,7 +153,7 @@ struct RecordingResult: Encodable {
 
     init(
         providers: [BackendEncoderProvider], recording: Recording,
-        outcome: RecordingOutcome, sinks: [any PacketSink], choices: [OutputChoice], elapsed: Int64
+        outcome: RecordingOutcome, sinks: [any AccessUnitSink], choices: [OutputChoice], elapsed: Int64
     ) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
@@ -218,7 +218,7 @@ extension RecordingResult.Encoder {
 extension RecordingResult.Output {
     fileprivate init(
         _ output: RecordingOutput, _ choice: OutputChoice, _ outcome: RecordingOutcome.Output,
-        _ sink: any PacketSink
+        _ sink: any AccessUnitSink
     ) {
         self.output = output.name
         format = choice.form.name

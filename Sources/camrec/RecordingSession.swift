@@ -207,8 +207,8 @@ struct RecordingSession {
     private func openOutputs(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
         interruption: Interruption
-    ) throws(RecordingError) -> [any PacketSink] {
-        var sinks: [any PacketSink] = []
+    ) throws(RecordingError) -> [any AccessUnitSink] {
+        var sinks: [any AccessUnitSink] = []
         for choice in choices {
             guard let provider = providers.first(where: { $0.codec == choice.codec }) else { continue }
             do throws(OutputError) {
@@ -246,7 +246,7 @@ struct RecordingSession {
     }
 
     private func refuseSharing(
-        _ sink: any PacketSink, _ others: [any PacketSink], _ report: ReportFile?
+        _ sink: any AccessUnitSink, _ others: [any AccessUnitSink], _ report: ReportFile?
     ) throws(OutputError) {
         // Whatever is written to /dev/null does not mix.
         guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }

@@ -23,75 +23,77 @@ import Testing
         fclose(file)
     }
 
-    private func doors(groups: Set<String> = [], enrolled: Set<String> = []) -> Doors {
-        Doors(
+    private func deviceAccess(groups: Set<String> = [], enrolled: Set<String> = []) -> DeviceAccess {
+        DeviceAccess(
             user: User(name: "ana", groups: groups, enrolledGroups: enrolled),
-            surroundings: Surroundings(files))
+            environment: RuntimeEnvironment(files))
     }
 
-    private func remedy(_ code: Int32, group: String?, _ doors: Doors) -> String? {
-        doors.refusal(
+    private func remedy(_ code: Int32, group: String?, _ deviceAccess: DeviceAccess) -> String? {
+        deviceAccess.refusal(
             code, of: "/dev/video0", owningGroup: group, class: "char-video4linux", module: "videodev")?
             .remedy
     }
 
     @Test("a container is known by what its manager left")
     func containers() {
-        #expect(Surroundings(files).container == nil)
+        #expect(RuntimeEnvironment(files).container == nil)
         put("/proc/1/environ", "PATH=/bin\0container=lxc\0")
-        #expect(Surroundings(files).container == "lxc")
+        #expect(RuntimeEnvironment(files).container == "lxc")
         put("/.dockerenv")
-        #expect(Surroundings(files).container == "docker")
+        #expect(RuntimeEnvironment(files).container == "docker")
     }
 
     @Test("a system service is known by its control group, a session is none")
     func services() {
         put("/proc/self/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n")
-        #expect(Surroundings(files).service == nil)
+        #expect(RuntimeEnvironment(files).service == nil)
         put("/proc/self/cgroup", "0::/system.slice/system-camrec.slice/camrec@door.service\n")
-        #expect(Surroundings(files).service == "camrec@door.service")
+        #expect(RuntimeEnvironment(files).service == "camrec@door.service")
     }
 
     @Test("a hidden /sys and an absent udev are told")
     func hiddenSystem() {
-        #expect(Surroundings(files).findings.map(\.subject) == ["system", "/sys", "udev"])
+        #expect(RuntimeEnvironment(files).findings.map(\.subject) == ["system", "/sys", "udev"])
         put("/sys/class/drm/card0")
         put("/run/udev/data/c81:0")
-        #expect(Surroundings(files).findings.map(\.subject) == ["system"])
+        #expect(RuntimeEnvironment(files).findings.map(\.subject) == ["system"])
     }
 
     @Test("whoever is not in the node's group is told to join it")
     func strangersJoin() {
         #expect(
-            remedy(EACCES, group: "video", doors()) == "sudo usermod -aG video ana, then log out and in again"
+            remedy(EACCES, group: "video", deviceAccess())
+                == "sudo usermod -aG video ana, then log out and in again"
         )
     }
 
     @Test("whoever joined since the last login is told to log in again")
     func newMembersLogIn() {
-        #expect(remedy(EACCES, group: "video", doors(enrolled: ["video"])) == "log out and in again")
+        #expect(remedy(EACCES, group: "video", deviceAccess(enrolled: ["video"])) == "log out and in again")
     }
 
     @Test("a node without a group that may use it needs the udev rules")
     func rulesAreMissing() {
-        #expect(remedy(EACCES, group: nil, doors())?.contains("udev/70-camrec.rules") == true)
+        #expect(remedy(EACCES, group: nil, deviceAccess())?.contains("udev/70-camrec.rules") == true)
     }
 
     @Test("EPERM is the control group's: the unit's, or the container's")
     func devicePolicy() {
-        #expect(remedy(EPERM, group: "video", doors())?.contains("--device /dev/video0") == true)
+        #expect(remedy(EPERM, group: "video", deviceAccess())?.contains("--device /dev/video0") == true)
         put("/proc/self/cgroup", "0::/system.slice/door.service\n")
         #expect(
-            remedy(EPERM, group: "video", doors())?.contains("DeviceAllow=char-video4linux rw") == true)
+            remedy(EPERM, group: "video", deviceAccess())?.contains("DeviceAllow=char-video4linux rw") == true
+        )
     }
 
     @Test("a busy node is no matter of rights")
-    func busyIsNotForbidden() { #expect(remedy(EBUSY, group: "video", doors()) == nil) }
+    func busyIsNotForbidden() { #expect(remedy(EBUSY, group: "video", deviceAccess()) == nil) }
 
     @Test("no camera: one that this /dev lacks, one without a driver, or none at all")
     func absentCameras() {
         func absence() -> Finding? {
-            CameraCheck(files: files, doors: doors()).absence(hasNodes: false)
+            CameraCheck(files: files, deviceAccess: deviceAccess()).absence(hasNodes: false)
         }
         #expect(absence()?.message == "none found")
         put("/sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "0e\n")
@@ -102,7 +104,9 @@ import Testing
 
     @Test("a GPU that this /dev lacks is told")
     func absentGPU() {
-        func subject() -> String { EncoderCheck(files: files, doors: doors()).absence().subject }
+        func subject() -> String {
+            EncoderCheck(files: files, deviceAccess: deviceAccess()).absence().subject
+        }
         #expect(subject() == "GPU")
         put("/sys/class/drm/renderD128/dev", "226:128")
         #expect(subject() == "/dev/dri/renderD128")

@@ -75,7 +75,7 @@ import Threading
     }
 
     /// Writes to a file, unless it is to fail.
-    final class FailingSink: PacketSink {
+    final class FailingSink: AccessUnitSink {
         private let file: FileSink
         private let failure: () -> OutputError.Kind?
 

@@ -262,7 +262,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     func drain() throws(EncoderError) {}
 }
 
-private final class CountingSink: PacketSink, @unchecked Sendable {
+private final class CountingSink: AccessUnitSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "counted"
     let identity: FileIdentity? = nil

@@ -17,7 +17,7 @@ import Threading
         let output = RecordingOutput(ScriptedSink(), track: 0, measuresLatency: false)
         let captureCounters = Counters<CaptureCounter>()
         private var encoderCounters = Counters<EncoderCounter>()
-        let pauses = ScriptedPauses()
+        let clock = ScriptedRestartClock()
         var limits = RecordingLimits()
         var keyframeInterval = KeyframeInterval.frames(5)
         var segments: SegmentSchedule?
@@ -53,7 +53,7 @@ import Threading
             guard let recordingTrack = try? RecordingTrack(provider, segments: segments) else {
                 return ([], nil)
             }
-            let track = EncodeTrack(recordingTrack, outputs: [output], pauses: pauses, watch: watch)
+            let track = EncodeTrack(recordingTrack, outputs: [output], clock: clock, watch: watch)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             let stage = EncodeStage(
@@ -391,12 +391,12 @@ import Threading
             encoder.failures[1] = (.encoding, ScriptedEncoder.broken)
             return encoder
         }
-        let start = bench.pauses.time
+        let start = bench.clock.time
         let (units, error) = bench.run(20)
         #expect(error == .encoder(EncoderError(ScriptedEncoder.broken)))
         #expect(units.count == 4)
         #expect(bench.counters[.restarts] == 3)
-        #expect(bench.pauses.waits.map { $0 - start } == [1_000_000_000, 2_000_000_000])
+        #expect(bench.clock.waits.map { $0 - start } == [1_000_000_000, 2_000_000_000])
         #expect(bench.isInterrupted)
         #expect(bench.counters[.droppedByEncoder] == 4)
         #expect(bench.counters[.unused] == 12)
@@ -409,7 +409,7 @@ import Threading
         bench.encoders = (0..<6).map { _ in
             let encoder = ScriptedEncoder()
             encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
-            encoder.onPicture = { [unowned bench] _ in bench.pauses.pass(15_000_000_000) }
+            encoder.onPicture = { [unowned bench] _ in bench.clock.pass(15_000_000_000) }
             return encoder
         }
         bench.encoders.append(ScriptedEncoder())
@@ -426,7 +426,7 @@ import Threading
         let (units, error) = bench.run(10)
         #expect(error == .encoder(EncoderError(.openFailed(encoder: "scripted", detail: "gone"))))
         #expect(units.count == 2)
-        #expect(bench.pauses.waits.count == 2)
+        #expect(bench.clock.waits.count == 2)
         #expect(bench.counters[.restarts] == 3)
         #expect(bench.addsUp)
     }
@@ -435,7 +435,7 @@ import Threading
     func stopWhilePausing() throws {
         let bench = try Bench()
         bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
-        bench.pauses.isStopRequested = true
+        bench.clock.isStopRequested = true
         let (units, error) = bench.run(10)
         #expect(error == nil)
         #expect(units.count == 2)

@@ -15,7 +15,7 @@ import Threading
         let frames = BoundedQueue<PixelBuffer>(capacity: 100)
         let captureCounters = Counters<CaptureCounter>()
         let control = RecordingControl()
-        let pauses = ScriptedPauses()
+        let clock = ScriptedRestartClock()
         let watch = CallWatch()
         let stop = RecordingStop()
         /// Never opened: what waits for it hangs.
@@ -35,7 +35,7 @@ import Threading
             provider.hasSoftware = hasSoftware
             providers.append(provider)
             tracks.append(
-                EncodeTrack(try RecordingTrack(provider), outputs: [output], pauses: pauses, watch: watch))
+                EncodeTrack(try RecordingTrack(provider), outputs: [output], clock: clock, watch: watch))
         }
 
         /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.
@@ -69,9 +69,9 @@ import Threading
         func hanging(at picture: Int, after time: Int64 = 0) -> (encoder: ScriptedEncoder, gate: Gate) {
             let (encoder, gate) = (ScriptedEncoder(), Gate())
             encoder.waitsForDriver = true
-            encoder.onPicture = { [never, pauses] in
+            encoder.onPicture = { [never, clock] in
                 guard $0 == picture else { return }
-                pauses.pass(time)
+                clock.pass(time)
                 gate.open()
                 never.wait()
             }

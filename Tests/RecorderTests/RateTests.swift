@@ -29,7 +29,8 @@ import Threading
                 BackendEncoderProvider.providers(
                     request, configurations: [configuration], source: scenes.format)[0])
             track = EncodeTrack(
-                try RecordingTrack(provider), outputs: [output], pauses: ScriptedPauses(), watch: CallWatch())
+                try RecordingTrack(provider), outputs: [output], clock: ScriptedRestartClock(),
+                watch: CallWatch())
         }
 
         /// How many sessions were opened.

@@ -15,7 +15,7 @@ import Threading
 @Suite(.timeLimit(.minutes(1))) struct RecordingTests {
     private func record(
         _ stream: any CaptureStream, _ encoder: any PictureEncoder = ScriptedEncoder(),
-        to sink: any PacketSink, limits: RecordingLimits = RecordingLimits(),
+        to sink: any AccessUnitSink, limits: RecordingLimits = RecordingLimits(),
         keyframeInterval: KeyframeInterval = .frames(5)
     ) throws -> Recording {
         try Recording(

@@ -11,7 +11,7 @@ import Threading
 
     /// A source with everything around it.
     final class Bench {
-        let pauses = ScriptedPauses()
+        let clock = ScriptedRestartClock()
         let frames = BoundedQueue<PixelBuffer>(capacity: 10)
         let counters = Counters<CaptureCounter>()
         /// What opening it again comes to, each once.
@@ -27,7 +27,7 @@ import Threading
                 RecordingSource(
                     stream, reopen: canReopen ? { (format) throws(CaptureError) in try self.open() } : nil,
                     timeout: timeout, report: { self.events.append($0) }),
-                frames: frames, counters: counters, stop: pauses, duration: duration)
+                frames: frames, counters: counters, stop: clock, duration: duration)
             defer { source.end() }
             var (sequences, runs) = ([UInt32](), [Int]())
             do throws(CaptureError) {
@@ -47,7 +47,7 @@ import Threading
         }
 
         private func open() throws(CaptureError) -> any CaptureStream {
-            openTimes.append(pauses.time)
+            openTimes.append(clock.time)
             guard !openings.isEmpty else { throw CaptureError(.notFound, device: "scripted") }
             return try openings.removeFirst().get()
         }
@@ -69,7 +69,7 @@ import Threading
         #expect(sequences == [0, 1, 2, 3, 4])
         #expect(runs == [0, 0, 0, 1, 1])
         #expect(first.isReleased)
-        #expect(bench.pauses.attachedCount == 2)
+        #expect(bench.clock.attachedCount == 2)
         #expect(bench.counters[.sourceRestarts] == 1)
         #expect(bench.counters[.droppedByDriver] == 3)
         #expect(bench.counters[.corrupt] == 3)
@@ -117,12 +117,12 @@ import Threading
 
     @Test("one that stays away ends the recording when its time is over, with the reason why it went")
     func timeout() throws {
-        let start = bench.pauses.time
+        let start = bench.clock.time
         let (sequences, _, error) = bench.run(
             try ScriptedStream([.picture, .fail(.lost)]), timeout: 30 * Self.second)
         #expect(sequences == [0])
         #expect(error == CaptureError(.lost, device: "scripted"))
-        #expect(bench.pauses.time == start + 30 * Self.second)
+        #expect(bench.clock.time == start + 30 * Self.second)
         #expect(bench.openTimes.count > 10)
         #expect(bench.counters[.sourceRestarts] == 0)
     }
@@ -136,12 +136,12 @@ import Threading
 
     @Test("what no patience mends ends it at once", arguments: [true, false])
     func noPatience(canReopen: Bool) throws {
-        let start = bench.pauses.time
+        let start = bench.clock.time
         let error = bench.run(
             try ScriptedStream([.picture, .fail(.lost)]), timeout: canReopen ? 0 : nil, canReopen: canReopen
         ).error
         #expect(error == CaptureError(.lost, device: "scripted"))
-        #expect(bench.pauses.time == start)
+        #expect(bench.clock.time == start)
         #expect(bench.openTimes.isEmpty)
         #expect(bench.events.isEmpty)
     }
@@ -156,14 +156,14 @@ import Threading
 
     @Test("the wish to end, and the recording's duration, end the wait, and that is no error")
     func ended() throws {
-        bench.pauses.isStopRequested = true
+        bench.clock.isStopRequested = true
         #expect(bench.run(try ScriptedStream([.picture, .fail(.lost)])).error == nil)
         let other = Bench()
         let stream = try ScriptedStream([.picture, .fail(.lost)])
         // Its first picture is of time 0.
-        let (_, _, error) = other.run(stream, duration: other.pauses.time + 5 * Self.second)
+        let (_, _, error) = other.run(stream, duration: other.clock.time + 5 * Self.second)
         #expect(error == nil)
-        #expect(other.pauses.waits.last == 1005 * Self.second)
+        #expect(other.clock.waits.last == 1005 * Self.second)
     }
 
     @Test(

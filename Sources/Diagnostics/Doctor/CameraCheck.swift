@@ -3,7 +3,7 @@ import Capture
 /// Looks at every video node, and for cameras that have none.
 struct CameraCheck {
     let files: MachineFiles
-    let doors: Doors
+    let deviceAccess: DeviceAccess
 
     func findings() -> [Finding] {
         let cameras = VideoNode.all().compactMap(finding)
@@ -14,7 +14,7 @@ struct CameraCheck {
 
     /// Nil for nodes that are no cameras.
     private func finding(_ path: String) -> Finding? {
-        if let refusal = doors.refusal(of: path, class: "char-video4linux", module: "videodev") {
+        if let refusal = deviceAccess.refusal(of: path, class: "char-video4linux", module: "videodev") {
             return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
         }
         let entry = CameraEntry(path: path, withControls: false)
@@ -46,7 +46,7 @@ struct CameraCheck {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")
         }
         return Finding(
-            .cameras, .broken, path, "\(Doors.occupation) \(holder ?? "another program"): \(name)",
+            .cameras, .broken, path, "\(DeviceAccess.occupation) \(holder ?? "another program"): \(name)",
             remedy: "end that program, or record once it has ended")
     }
 

@@ -3,9 +3,9 @@ import Glibc
 import Threading
 
 /// Which device nodes this process may open, and what to do where it may not.
-struct Doors {
+struct DeviceAccess {
     let user: User
-    let surroundings: Surroundings
+    let environment: RuntimeEnvironment
 
     /// Seconds.
     private static let patience = 10
@@ -38,10 +38,10 @@ struct Doors {
     ) -> (message: String, remedy: String)? {
         switch code {
         // The file's rights are enough, and the control group's are not.
-        case EPERM where surroundings.service != nil:
+        case EPERM where environment.service != nil:
             (
                 "\(Self.refusal) by the unit's DevicePolicy",
-                "systemctl edit \(surroundings.service ?? ""): DeviceAllow=\(deviceClass) rw, and have \(module) loaded before it starts"
+                "systemctl edit \(environment.service ?? ""): DeviceAllow=\(deviceClass) rw, and have \(module) loaded before it starts"
             )
         case EPERM:
             ("\(Self.refusal) by the container", "give it the device when it starts: --device \(node)")
@@ -57,7 +57,7 @@ struct Doors {
                 "sudo cp udev/70-camrec.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
             )
         }
-        if let service = surroundings.service {
+        if let service = environment.service {
             return (
                 "\(Self.refusal): it is for the group '\(group)'",
                 "systemctl edit \(service): SupplementaryGroups=\(group)"

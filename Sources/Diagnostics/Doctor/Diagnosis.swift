@@ -22,12 +22,12 @@ public struct Diagnosis: Sendable, Encodable {
         folder: String, checkSettings: @escaping (String) -> SettingsCheck
     ) -> Diagnosis {
         let files = MachineFiles()
-        let surroundings = Surroundings(files)
-        let doors = Doors(user: .current(), surroundings: surroundings)
-        let encoders = EncoderCheck(files: files, doors: doors).look()
+        let environment = RuntimeEnvironment(files)
+        let deviceAccess = DeviceAccess(user: .current(), environment: environment)
+        let encoders = EncoderCheck(files: files, deviceAccess: deviceAccess).look()
         return Diagnosis(
-            surroundings.findings + [doors.user.finding]
-                + CameraCheck(files: files, doors: doors).findings()
+            environment.findings + [deviceAccess.user.finding]
+                + CameraCheck(files: files, deviceAccess: deviceAccess).findings()
                 + encoders.findings
                 + ServiceCheck(files: files, checkSettings: checkSettings).findings()
                 + DiskCheck.findings(folder: folder, files: files), leavesThread: encoders.leavesThread)
@@ -48,7 +48,7 @@ public struct Diagnosis: Sendable, Encodable {
 
     /// Why no camera works.
     private static func obstacle(_ cameras: [Finding]) -> Obstacle {
-        if cameras.contains(where: { $0.message.hasPrefix(Doors.refusal) }) { return .noPermission }
-        return cameras.contains { $0.message.hasPrefix(Doors.occupation) } ? .busy : .noCamera
+        if cameras.contains(where: { $0.message.hasPrefix(DeviceAccess.refusal) }) { return .noPermission }
+        return cameras.contains { $0.message.hasPrefix(DeviceAccess.occupation) } ? .busy : .noCamera
     }
 }

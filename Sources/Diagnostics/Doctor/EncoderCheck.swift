@@ -4,7 +4,7 @@ import Encoder
 /// Looks at every render node, its driver, and software.
 struct EncoderCheck {
     let files: MachineFiles
-    let doors: Doors
+    let deviceAccess: DeviceAccess
 
     /// What was found, and whether a thread hangs in a driver since.
     func look() -> (findings: [Finding], leavesThread: Bool) {
@@ -12,7 +12,7 @@ struct EncoderCheck {
         let nodes = RenderNode.all()
         var (findings, leavesThread) = (nodes.isEmpty ? [absence()] : [], false)
         for node in nodes {
-            if let refusal = doors.refusal(of: node, class: "char-drm", module: "drm") {
+            if let refusal = deviceAccess.refusal(of: node, class: "char-drm", module: "drm") {
                 findings.append(
                     Finding(.encoders, .broken, node, refusal.message, remedy: refusal.remedy))
                 continue

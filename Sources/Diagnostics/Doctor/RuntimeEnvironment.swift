@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where this process runs, as far as that keeps devices from it.
-struct Surroundings {
+struct RuntimeEnvironment {
     /// Its name, as `docker`; nil outside containers.
     let container: String?
     /// The system service that it is part of.

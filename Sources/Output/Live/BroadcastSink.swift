@@ -12,7 +12,7 @@ import Threading
 ///
 /// On epoll, and not on SwiftNIO: every receiver is written to straight from the access unit's own storage.
 /// Nothing is copied or allocated for a picture, neither once nor for each receiver, and start-up costs nothing.
-public final class BroadcastSink: PacketSink, @unchecked Sendable {
+public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     // Safe to share: `thread` belongs to the writer, everything else is constant and made for many threads.
     public let name: String
     /// Whether other machines can connect.

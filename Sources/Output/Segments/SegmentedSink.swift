@@ -10,9 +10,9 @@ import Threading
 /// it begins at, never overwrites one, removes old ones, and tries on where a file cannot be written: what comes
 /// until then is lost, and counted by whoever calls. A recording in one file begins another only where the
 /// stream's picture format changes, and ends where writing fails.
-public final class SegmentedSink: PacketSink {
+public final class SegmentedSink: AccessUnitSink {
     /// Makes the sink of a file that must not exist.
-    public typealias Opening = (String, StreamDescription) throws(OutputError) -> any PacketSink
+    public typealias Opening = (String, StreamDescription) throws(OutputError) -> any AccessUnitSink
 
     public let name: String
     /// Whether it tries on where a file cannot be written.
@@ -82,9 +82,9 @@ public final class SegmentedSink: PacketSink {
 
     /// A file that is being written.
     private struct Segment {
-        let sink: any PacketSink
+        let sink: any AccessUnitSink
         let path: String
-        var timestamps: (any PacketSink)?
+        var timestamps: (any AccessUnitSink)?
         /// On CLOCK_MONOTONIC.
         let beginning: Int64
         /// Of access units.
@@ -167,7 +167,7 @@ public final class SegmentedSink: PacketSink {
     ///   - synchronizer: the one that they use.
     ///   - report: told of events, on the writer's thread.
     public init(
-        first: any PacketSink, path: String, stream: StreamDescription, open: @escaping Opening,
+        first: any AccessUnitSink, path: String, stream: StreamDescription, open: @escaping Opening,
         synchronizer: DiskSynchronizer? = nil, clock: SegmentClock = .system,
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) {
@@ -282,8 +282,8 @@ extension SegmentedSink {
 
     private func makeFolder(
         of path: String, andOpen open: Opening
-    ) throws(OutputError) -> any PacketSink {
-        func attempt() throws(OutputError) -> any PacketSink {
+    ) throws(OutputError) -> any AccessUnitSink {
+        func attempt() throws(OutputError) -> any AccessUnitSink {
             do throws(FileLocation.Failure) {
                 try Folder.make(Folder.of(path))
             } catch { throw OutputError(error, output: path) }
@@ -297,7 +297,7 @@ extension SegmentedSink {
     }
 
     /// Pictures are worth more than their times: where those cannot be written they are missing.
-    private func openTimestamps(at path: String) -> (any PacketSink)? {
+    private func openTimestamps(at path: String) -> (any AccessUnitSink)? {
         guard let openTimestamps else { return nil }
         do throws(OutputError) { return try makeFolder(of: path, andOpen: openTimestamps) } catch {
             noteTimestamps(error.asInterruption)
@@ -321,7 +321,7 @@ extension SegmentedSink {
     }
 
     /// What the sink has lost of what it had written is lost here, too.
-    private func retract(from sink: any PacketSink) {
+    private func retract(from sink: any AccessUnitSink) {
         retracted.add(sink.takeRetracted())
     }
 

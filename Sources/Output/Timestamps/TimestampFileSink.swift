@@ -6,7 +6,7 @@ import Threading
 /// The lines are in presentation order and rise strictly, as mkvmerge wants them, from 0 for the first
 /// picture: milliseconds with six decimals, which is nanoseconds. A line is written as soon as it is known,
 /// which is at once where the stream does not reorder.
-public final class TimestampFileSink: PacketSink {
+public final class TimestampFileSink: AccessUnitSink {
     private let file: OutputFile
     private var clock: PresentationClock
     private var order: PresentationOrder

@@ -16,21 +16,22 @@ all_sound() { # FOLDER FRAMES: its streams are sound, and have so many frames to
 }
 on_host eval "$(declare -f all_sound)"
 
-recording replugged --size 640x480 --format MJPG --frames 60
+# With keyframes this far apart the one that an outage brings is the only one after the first, whenever it comes.
+recording replugged --size 640x480 --format MJPG --frames 60 --keyframe-interval 1000
 cam unplug
 await 15 gone
 cam plug
 ended replugged 0
-came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 5'
-on_host check "replugged: the same file goes on with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 15 --extra-keyframes
+came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 2'
+on_host check "replugged: the same file goes on with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
 on_host check "replugged: two warnings tell it" grep -q 'the camera was disconnected; recording goes on .*after .* s without a picture$' replugged/stderr
 
 # The endpoint halts until the stream is started again.
-recording stalled --size 320x240 --format YUYV --frames 60
+recording stalled --size 320x240 --format YUYV --frames 60 --keyframe-interval 1000
 cam stall
 ended stalled 0
-came_back stalled 'frames.written == 60' 'source.restarts == 1' '2 < source.secondsLost < 15' 'frames.keyframes == 5'
-on_host check "stalled: the same file goes on with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 15 --extra-keyframes
+came_back stalled 'frames.written == 60' 'source.restarts == 1' '2 < source.secondsLost < 15' 'frames.keyframes == 2'
+on_host check "stalled: the same file goes on with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
 
 recording changed --size 640x480 --frames 60
 cam format B

@@ -3,7 +3,7 @@ import Capture
 @testable import Recorder
 
 /// Time that moves only when somebody waits.
-final class ScriptedPauses: SourceStop {
+final class ScriptedRestartClock: SourceStop {
     private(set) var time: Int64 = 1_000_000_000_000
     /// The ends of every wait.
     private(set) var waits: [Int64] = []

@@ -2,7 +2,7 @@ import Bitstream
 import Output
 
 /// Keeps what is written, and fails or stalls as a test tells it.
-final class ScriptedSink: PacketSink, @unchecked Sendable {
+final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "scripted"
     let identity: FileIdentity? = nil
