@@ -46,6 +46,9 @@ public final class ContainerReader {
     private var origin: Int64?
     /// The time of the latest picture, from that one.
     private var latestTime: Int64?
+    /// The time of the latest packet as libavformat gives it, and what it has added for wraps that were none.
+    private var latestGiven: Int64?
+    private var falseWraps: Int64 = 0
     /// Read already, with its bytes, and not handed on.
     private var pending: Packet?
 
@@ -104,9 +107,10 @@ public final class ContainerReader {
         }
         let finding = framing.append(packet.bytes.bytes, to: &bytes)
         // What an edit list hides comes before the beginning.
-        let begun = origin ?? (packet.isHidden ? demuxer.startTime : nil) ?? packet.time
+        let own = packet.time.map(withoutFalseWraps)
+        let begun = origin ?? (packet.isHidden ? demuxer.startTime : nil) ?? own
         origin = begun
-        let time = packet.time.flatMap { time in begun.map { time - $0 } }
+        let time = own.flatMap { time in begun.map { time - $0 } }
         latestTime = time ?? latestTime
         return Packet(
             time: time, isKeyframe: finding.isKeyframe, allowsEntry: finding.allowsEntry,
@@ -114,11 +118,25 @@ public final class ContainerReader {
             problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
     }
 
+    /// Of a transport stream's times, which wrap after 33 bits, libavformat takes each step back for a wrap. One that
+    /// would lie more than half of that ahead is another recording that follows.
+    private func withoutFalseWraps(_ time: Int64) -> Int64 {
+        if container == .transportStream, let latestGiven, time - latestGiven > Self.wrap / 2 {
+            falseWraps += Self.wrap
+        }
+        latestGiven = time
+        return time - falseWraps
+    }
+
+    /// Nanoseconds after which a transport stream's times begin again (ISO/IEC 13818-1, 2.4.3.7).
+    private static let wrap = (Int64(1) << 33) * 1_000_000_000 / 90_000
+
     /// Goes to a keyframe at a time or before, as near as the container helps to find one; it comes next.
     /// - Parameter time: in nanoseconds from the first picture.
     public func seek(to time: Int64) throws(InputError) {
         pending = nil
         if origin == nil { _ = try next() }
+        (latestGiven, falseWraps) = (nil, 0)
         guard let origin else { return }
         // Not every container knows where its keyframes are: what comes may be behind the one that is wanted.
         for lead in Self.leads where time > lead {
@@ -133,7 +151,7 @@ public final class ContainerReader {
 
     /// Begins again with the file's first picture.
     public func rewind() throws(InputError) {
-        pending = nil
+        (pending, latestGiven, falseWraps) = (nil, nil, 0)
         let input = ContainerInput(descriptor.number, interruption: interruption)
         demuxer = try Demuxer(input, kind: container, name: name)
         framing = try Self.framing(codec, demuxer.configuration, name)
