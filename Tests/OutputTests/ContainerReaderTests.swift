@@ -124,20 +124,6 @@ import Threading
         #expect(found.allSatisfy { $0.packet.problem == nil })
     }
 
-    @Test("a transport stream that begins earlier than the one ahead of it is no wrap of 26 hours")
-    func earlierTransportStream() throws {
-        let late = try CodedStream(.h264, timestamps: { Int64($0) * 40_000_000 })
-        let bytes = try #require(contentOfFile(try write(late, .transportStream)))
-        // Long enough that the other's beginning is two minutes back.
-        let long = try CodedStream(.h264, timestamps: { Int64($0) * 4_000_000_000 })
-        let ahead = try #require(contentOfFile(try write(long, .transportStream)))
-        folder.write("joined", ahead + bytes)
-        let found = try packets(try ContainerReader(path: folder.path("joined"))).compactMap(\.packet.time)
-        #expect(found.count == 120)
-        #expect(try #require(found.max()) == Int64(59) * 4_000_000_000)
-        #expect(try #require(found.suffix(60).max()) == Int64(59) * 40_000_000)
-    }
-
     @Test("another Matroska file behind the first is told")
     func joinedMatroska() throws {
         let file = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))

@@ -378,6 +378,20 @@ done
 refuses "foreign: a pipe" 65 'not a file' remux pipe.mkv out.mp4
 check "foreign: nothing is left" test ! -e out.mkv -a ! -e out.mp4
 
+# A transport stream that begins two minutes earlier than the one ahead of it: libavformat takes that for its clock's wrap.
+joined_duration() { # FIRST SECOND: the joined stream's length in seconds, in another container
+    cat "$1" "$2" >joined.ts
+    "$CAMREC" remux --quiet --overwrite joined.ts joined.mkv 2>/dev/null && ffprobe -v error -show_entries format=duration -of csv=p=0 joined.mkv
+}
+goes_on() {
+    local seconds
+    ffmpeg -nostdin -v error -i early.ts -c copy -output_ts_offset 120 -y later.ts
+    seconds=$(joined_duration later.ts early.ts)
+    awk -v seconds="$seconds" 'BEGIN {exit !(seconds > 3 && seconds < 5)}' || { echo "$seconds s in place of 4"; return 1; }
+}
+records "joined: two seconds" --device test --no-pace --size 320x240 --fps 30 --frames 60 --encoder software early.ts
+check "joined: one that begins earlier goes on at once" goes_on
+
 # A raw stream needs none of libavformat's forty libraries.
 loads() { # NAME
     LD_DEBUG=files "$CAMREC" --device test --no-pace --frames 5 --overwrite --encoder software "$1" 2>&1 | grep -oE 'file=lib[a-z0-9]+' | sort -u
