@@ -65,15 +65,14 @@ let package = Package(
         .target(
             name: "Diagnostics",
             dependencies: [
-                "Acceleration", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
+                "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
                 "Threading",
             ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
                 "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures", "Capture", "Encoder",
-                "Output", "Bitstream", "Files",
-                "Network", "Terminal", "Threading",
+                "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -98,7 +97,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "DecoderTests",
-            dependencies: ["Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "TestSupport"]),
+            dependencies: ["Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "TestSupport"]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
@@ -112,7 +111,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "CamrecTests",
-            dependencies: ["camrec", "Recorder", "Pictures", "Encoder", "Output", "Bitstream", "Terminal"]),
+            dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "CFFmpeg"]),
@@ -121,7 +120,7 @@ let package = Package(
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
         .testTarget(
             name: "DiagnosticsTests",
-            dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "Capture", "TestSupport"]),
+            dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "TestSupport"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [

@@ -96,9 +96,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     public func giveUpDrivers() -> Bool {
         inputs.renew()
         let others = backends.filter { !$0.waitsForDriver }
-        guard !others.isEmpty, let current, current.waitsForDriver else {
-            return false
-        }
+        guard !others.isEmpty, let current, current.waitsForDriver else { return false }
         backends = others
         givingUpReason = "\(current.label) failed or hung again and again"
         return true

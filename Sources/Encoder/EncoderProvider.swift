@@ -19,7 +19,7 @@ public protocol EncoderProvider: AnyObject {
     var stream: EncodedStream { get }
 
     /// Opens an encoder; the one before it must be gone, or given up.
-    /// - Parameter watch: is told that a driver is being asked.
+    /// - Parameter watch: looks after the calls into a driver.
     func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
 
     /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened

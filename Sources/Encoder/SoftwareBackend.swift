@@ -64,7 +64,7 @@ struct SoftwareBackend: EncoderBackend {
 }
 
 extension RateControl {
-    /// What libx264 and libx265 are told of a quality that is fixed.
+    /// The options of libx264 and libx265 for a fixed quality.
     var softwareOptions: [(String, String)] {
         switch self {
         // They take 0 for lossless, which is beyond the profiles that camrec asks for.

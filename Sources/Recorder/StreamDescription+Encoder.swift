@@ -3,7 +3,7 @@ import Encoder
 import Output
 
 extension StreamDescription {
-    /// What a container is told of the stream that an open encoder makes.
+    /// Describes an open encoder's stream for a container.
     public init(_ provider: any EncoderProvider) {
         let stream = provider.stream
         self.init(

@@ -124,7 +124,7 @@ import Threading
         #expect(found.allSatisfy { $0.packet.problem == nil })
     }
 
-    @Test("another Matroska file behind the first is told")
+    @Test("reports another Matroska file after the first")
     func joinedMatroska() throws {
         let file = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
         for count in 1...3 {

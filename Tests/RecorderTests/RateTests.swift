@@ -1,7 +1,7 @@
 import Bitstream
 import Encoder
-import Pictures
 import Output
+import Pictures
 import Testing
 import Threading
 

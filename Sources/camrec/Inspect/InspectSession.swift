@@ -1,6 +1,6 @@
 import Bitstream
-import Inspection
 import Glibc
+import Inspection
 import Output
 import Terminal
 

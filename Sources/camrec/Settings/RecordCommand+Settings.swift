@@ -1,7 +1,7 @@
 import ArgumentParser
-import Settings
 import Glibc
 import Recorder
+import Settings
 import Terminal
 
 extension RecordCommand {
