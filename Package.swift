@@ -97,7 +97,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "DecoderTests",
-            dependencies: ["Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "TestSupport"]),
+            dependencies: [
+                "Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "TestSupport",
+            ]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
