@@ -36,7 +36,7 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Text", "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
@@ -47,7 +47,8 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "CVAAPI", "CFFmpeg",
+                "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -57,7 +58,9 @@ let package = Package(
             dependencies: ["Pictures", "Bitstream", "Files", "Network", "Threading", "CFFmpeg", "CFormat"]),
         .target(
             name: "Recorder",
-            dependencies: ["Pictures", "Capture", "Encoder", "Output", "Bitstream", "Network", "Threading"]),
+            dependencies: [
+                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Network", "Text", "Threading",
+            ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream"],
             resources: [.embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),

@@ -24,6 +24,12 @@ public protocol AccessUnitSink: AnyObject {
     /// What follows, from an IDR on, is to go into a file of its own, where the output is made of several.
     func endFile() throws(OutputError)
 
+    /// Who takes a live output's stream; nil for other outputs. Constant, and safe in any thread.
+    var receivers: ReceiverLedger? { get }
+
+    /// The files of an output that is made of several; nil for others. To be read by the writer's thread, or after it.
+    var segments: SegmentSummary? { get }
+
     /// Nanoseconds between two calls of `maintain`; nil where none are wanted.
     var maintenanceInterval: Int64? { get }
 
@@ -74,6 +80,12 @@ extension AccessUnitSink {
 
     /// Most outputs are there for the pictures.
     public var takesPictures: Bool { true }
+
+    /// Most outputs are not live.
+    public var receivers: ReceiverLedger? { nil }
+
+    /// Most outputs are one file, or none.
+    public var segments: SegmentSummary? { nil }
 
     /// Most outputs change with what is written only.
     public var maintenanceInterval: Int64? { nil }

@@ -54,6 +54,12 @@ final class EncodeTrack {
         rate.begin(track.encoder.ratePromise)
     }
 
+    /// The standard that its encoders code by.
+    var codec: Codec { provider.codec }
+
+    /// The encoder in use.
+    var choice: EncoderChoice? { provider.choice }
+
     /// The number that the next frame will have.
     var frameNumber: Int { policy.frameNumber }
 

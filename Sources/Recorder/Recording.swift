@@ -54,11 +54,10 @@ public final class Recording {
     /// - Parameters:
     ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
-    ///   - outputs: each with the index of the track whose stream it takes.
+    ///   - outputs: in any order; each takes the stream of the track with its codec, which must be there.
     ///   - report: told, on a writer's thread or the encode thread, what happens to an output while others go on.
     public init(
-        from source: RecordingSource, tracks: [RecordingTrack],
-        to outputs: [(any AccessUnitSink, track: Int)],
+        from source: RecordingSource, tracks: [RecordingTrack], to outputs: [OutputPlan],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
@@ -66,20 +65,21 @@ public final class Recording {
         self.ended = ended
         captureResult = CaptureResult(source: RecordingOutcome.Source(source.stream))
         let isLive = source.stream.isLive
-        let pictureSinks = outputs.count { $0.0.takesPictures }
-        let outputs = outputs.map { sink, track in
-            let holdsUpOthers = pictureSinks > (sink.takesPictures ? 1 : 0)
-            // A source that is no camera loses nothing while it waits.
+        let pictureSinks = outputs.count { $0.sink.takesPictures }
+        let outputs = outputs.map { plan in
+            let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
+            // A source other than a camera loses nothing while it waits.
             return RecordingOutput(
-                sink, track: track, measuresLatency: isLive, control: control,
+                plan, measuresLatency: isLive, control: control,
                 patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : .max, report: report)
         }
         self.outputs = outputs
         let stopWish = stopWish
         let watch = CallWatch()
-        self.tracks = tracks.enumerated().map { index, track in
+        self.tracks = tracks.map { track in
             EncodeTrack(
-                track, outputs: outputs.filter { $0.track == index }, clock: stopWish, watch: watch)
+                track, outputs: outputs.filter { $0.choice.codec == track.provider.codec }, clock: stopWish,
+                watch: watch)
         }
         encoderCounters = self.tracks.map(\.counters)
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
@@ -148,9 +148,7 @@ public final class Recording {
         for output in outputs { output.abandon() }
     }
 
-    /// Whether a thread hangs in a driver or a disk and was left behind: at the process's end libraries may wait for
-    /// it.
-    public var hasAbandonedThread: Bool { encode.hasAbandoned || outputs.contains(where: \.isAbandoned) }
+    private var hasAbandonedThread: Bool { encode.hasAbandoned || outputs.contains(where: \.isAbandoned) }
 
     /// Waits for the end.
     public func finish() -> RecordingOutcome {
@@ -158,7 +156,7 @@ public final class Recording {
         return RecordingOutcome(
             capture: captureResult.error, source: captureResult.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
-            outputs: outputs.map { RecordingOutcome.Output(error: $0.error, latency: $0.latency) })
+            outputs: outputs.map(\.outcome), leavesThread: hasAbandonedThread)
     }
 
     private func join() {
@@ -185,6 +183,7 @@ extension RecordingOutcome.Source {
 
 extension RecordingOutcome.Track {
     fileprivate init(_ track: EncodeTrack) {
+        (codec, choice, counters) = (track.codec, track.choice, track.counters)
         error = track.error
         let count = track.counters[.encoded]
         statedRate = track.statedRate

@@ -1,3 +1,4 @@
+import Bitstream
 import Capture
 import Encoder
 import Output
@@ -13,6 +14,8 @@ public struct RecordingOutcome: Sendable {
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
+    /// A thread hangs in a driver or on a disk and was left behind: libraries may wait for it when the process ends.
+    public let leavesThread: Bool
 
     /// Which source it was, and what it delivered.
     public struct Source: Sendable {
@@ -26,6 +29,11 @@ public struct RecordingOutcome: Sendable {
 
     /// What came of one encoder.
     public struct Track: Sendable {
+        public let codec: Codec
+        /// The encoder in use at the end.
+        public let choice: EncoderChoice?
+        /// What became of the frames, and how often it was reopened.
+        public let counters: Counters<EncoderCounter>
         /// Why it failed for good.
         public let error: EncoderError?
         /// Frames a second by the source's clock, lost ones missing and pauses left out; nil for less than two.
@@ -60,10 +68,30 @@ public struct RecordingOutcome: Sendable {
 
     /// What came of one output.
     public struct Output: Sendable {
+        /// What it is called in messages.
+        public let name: String
+        /// What was asked for.
+        public let choice: OutputChoice
+        public let delivery: Delivery
+        /// Access units for which its queue had no room at first.
+        public let waits: Int
+        /// Capture to write; nil if nothing was written or the source has no clock.
+        public let latency: Latency?
+        /// Its files, if there may be several and its writer does not hang.
+        public let segments: SegmentSummary?
+        /// Who took a live output's stream; nil for other outputs.
+        public let receivers: ReceiverLedger?
         /// Why it ended early.
         public let error: OutputError?
-        /// Capture to write; nil where nothing was written or the source has no clock.
-        public let latency: Latency?
+    }
+
+    /// What an output has, in access units, and what it lost.
+    public struct Delivery: Sendable, Hashable {
+        public let written: Int
+        /// Of the written: IDRs.
+        public let keyframes: Int
+        public let bytes: Int
+        public let lost: Int
     }
 
     /// Nanoseconds.

@@ -16,8 +16,10 @@ public final class RecordingOutput: @unchecked Sendable {
 
     /// What it is called in messages.
     public let name: String
-    /// Index of the track whose stream it takes.
-    public let track: Int
+    /// What was asked for.
+    public let choice: OutputChoice
+    /// Who takes a live output's stream; nil for other outputs.
+    public let receivers: ReceiverLedger?
     /// What is being counted.
     public let counters = Counters<OutputCounter>()
     /// Its writer hangs, and was not waited for: its sink is not to be touched.
@@ -54,15 +56,16 @@ public final class RecordingOutput: @unchecked Sendable {
     ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` forever.
     ///   - report: told, on the encode thread, where it is left behind.
     init(
-        _ sink: any AccessUnitSink, track: Int, measuresLatency: Bool,
+        _ plan: OutputPlan, measuresLatency: Bool,
         control: RecordingControl = RecordingControl(), patience: Int64 = .max,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {
-        (name, recovers) = (sink.name, sink.recovers)
-        self.track = track
+        let sink = plan.sink
+        (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, sink.receivers)
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
-            items: items, sink: sink, counters: counters, measuresLatency: measuresLatency, control: control)
+            items: items, sink: sink, ring: plan.ring, counters: counters, measuresLatency: measuresLatency,
+            control: control)
     }
 
     /// Starts the writer.
@@ -132,6 +135,27 @@ public final class RecordingOutput: @unchecked Sendable {
             counters[.accepted] - counters[.written] - counters[.lost] - counters[.passed], to: .lost)
     }
 
+    /// What came of it; to be read after `join`.
+    var outcome: RecordingOutcome.Output {
+        RecordingOutcome.Output(
+            name: name, choice: choice, delivery: delivery, waits: counters[.waits], latency: latency,
+            // An abandoned sink is still in its writer's hands.
+            segments: isAbandoned ? nil : stage.sink.segments, receivers: receivers, error: error)
+    }
+
+    /// What receivers took counts as written, not what waited for one.
+    private var delivery: RecordingOutcome.Delivery {
+        guard let receivers, receivers.mustBeTaken else {
+            return RecordingOutcome.Delivery(
+                written: counters[.written], keyframes: counters[.keyframes], bytes: counters[.bytes],
+                lost: counters[.lost])
+        }
+        let taken = receivers.taken
+        return RecordingOutcome.Delivery(
+            written: taken.units, keyframes: taken.keyframes, bytes: taken.bytes,
+            lost: max(0, counters[.written] + counters[.lost] - taken.units))
+    }
+
     /// Why writing failed; to be read after `join`.
     var error: OutputError? {
         if isAbandoned { return blockError ?? OutputError(.blocked, output: name) }
@@ -139,7 +163,7 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Capture to write; nil where nothing was written or the source has no clock. To be read after `join`.
-    var latency: RecordingOutcome.Latency? {
+    private var latency: RecordingOutcome.Latency? {
         guard !isAbandoned, let median = stage.latency.percentile(0.5),
             let high = stage.latency.percentile(0.99)
         else { return nil }

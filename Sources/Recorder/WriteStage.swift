@@ -22,15 +22,15 @@ struct WriteStage {
     private var failure: OutputError?
 
     init(
-        items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, counters: Counters<OutputCounter>,
-        measuresLatency: Bool, control: RecordingControl
+        items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, ring: EventRing.Plan? = nil,
+        counters: Counters<OutputCounter>, measuresLatency: Bool, control: RecordingControl
     ) {
         self.items = items
         self.sink = sink
         self.counters = counters
         self.measuresLatency = measuresLatency
         self.control = control
-        ring = (sink as? SegmentedSink)?.ring.map(EventRing.init)
+        self.ring = ring.map(EventRing.init)
     }
 
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Text
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
@@ -54,13 +55,5 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
             if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }
         }
         return "\(Int((seconds * 1000).rounded()))ms"
-    }
-}
-
-extension String {
-    /// The number at the beginning, and what follows it.
-    public func splitUnit() -> (number: Double?, unit: String) {
-        let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        return (Double(digits), String(dropFirst(digits.count)))
     }
 }

@@ -1,3 +1,4 @@
+import Recorder
 import Terminal
 import Text
 

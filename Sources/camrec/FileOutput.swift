@@ -1,6 +1,7 @@
 import Files
 import Glibc
 import Output
+import Recorder
 import Terminal
 import Threading
 

@@ -2,6 +2,7 @@ import Bitstream
 import Glibc
 import Network
 import Output
+import Recorder
 
 /// What an OUTPUT argument's name says, and why it may be no output.
 struct OutputName {

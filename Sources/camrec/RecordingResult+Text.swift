@@ -81,9 +81,6 @@ extension RecordingResult {
 }
 
 extension RecordingResult.Output {
-    /// Whether it connects out.
-    fileprivate var isConnecting: Bool { output.hasPrefix("\(OutputChoice.scheme)://") }
-
     /// What is in it now.
     fileprivate var kept: String {
         if format == "timestamps" { return "\(output): \(count(written, "time"))" }

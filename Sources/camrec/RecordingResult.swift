@@ -20,7 +20,7 @@ struct RecordingResult: Encodable {
     let encoders: [Encoder]
     let outputs: [Output]
     /// Who took the live outputs: all that were there at the end, and the latest of those gone before.
-    let receivers: [Receiver]
+    let receivers: [ReceiverReport]
 
     struct Device: Encodable {
         let path: String
@@ -114,6 +114,13 @@ struct RecordingResult: Encodable {
         /// How many found as many receivers there as may be.
         let refused: Int?
         let error: String?
+        /// Whether it connects out to its receiver.
+        let isConnecting: Bool
+
+        private enum CodingKeys: CodingKey {
+            case output, format, codec, written, keyframes, lost, waits, bytes, latency, receivers, segments
+            case refused, error
+        }
     }
 
     /// The files of an output that has several.
@@ -151,10 +158,7 @@ struct RecordingResult: Encodable {
         let maximumMilliseconds: Double
     }
 
-    init(
-        providers: [BackendEncoderProvider], recording: Recording,
-        outcome: RecordingOutcome, sinks: [any AccessUnitSink], choices: [OutputChoice], elapsed: Int64
-    ) {
+    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Int64) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
@@ -168,30 +172,24 @@ struct RecordingResult: Encodable {
         source = Source(
             restarts: recording.counters[.sourceRestarts],
             secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
-        let encoders = providers.indices.map {
-            Encoder(providers[$0], recording.encoderCounters[$0], outcome.tracks[$0])
-        }
-        let outputs = recording.outputs.indices.map {
-            Output(recording.outputs[$0], choices[$0], outcome.outputs[$0], sinks[$0])
-        }
-        let (first, track) = (outputs[0], recording.outputs[0].track)
-        (self.encoders, self.outputs, encoder) = (encoders, outputs, encoders[track])
+        let (encoders, outputs) = (outcome.tracks.map(Encoder.init), outcome.outputs.map(Output.init))
+        // A recording has an output, and each output an encoder.
+        let first = outputs[0]
+        let encoder = encoders.first { $0.codec == first.codec } ?? encoders[0]
+        (self.encoders, self.outputs, self.encoder) = (encoders, outputs, encoder)
         (output, bytes, latency) = (first.output, first.bytes, first.latency)
-        frames = Frames(recording.counters, encoders[track].frames, first)
+        frames = Frames(recording.counters, encoder.frames, first)
         seconds = Double(elapsed) / 1e9
-        receivers = Receiver.all(of: sinks)
+        receivers = outcome.outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
         error = outcome.errors.first?.description
     }
 }
 
 extension RecordingResult.Encoder {
-    fileprivate init(
-        _ provider: BackendEncoderProvider, _ counters: Counters<EncoderCounter>,
-        _ outcome: RecordingOutcome.Track
-    ) {
-        let (choice, details) = (provider.choice, provider.choice?.details)
+    fileprivate init(_ outcome: RecordingOutcome.Track) {
+        let (choice, details) = (outcome.choice, outcome.choice?.details)
         name = choice?.name ?? ""
-        codec = provider.codec.rawValue
+        codec = outcome.codec.rawValue
         implementation = details?.implementation
         renderNode = details?.renderNode
         driver = details?.driver
@@ -205,6 +203,7 @@ extension RecordingResult.Encoder {
         (brokenRates, hasChangedRates) = (rate.breach, rate.hasChanged)
         passedOver = choice?.passedOver ?? []
         notes = choice?.notes.map(\.description) ?? []
+        let counters = outcome.counters
         restarts = counters[.restarts]
         measuredFramesPerSecond = outcome.measuredRate
         statedFramesPerSecond = outcome.statedRate
@@ -216,37 +215,25 @@ extension RecordingResult.Encoder {
 }
 
 extension RecordingResult.Output {
-    fileprivate init(
-        _ output: RecordingOutput, _ choice: OutputChoice, _ outcome: RecordingOutcome.Output,
-        _ sink: any AccessUnitSink
-    ) {
-        self.output = output.name
-        format = choice.form.name
-        codec = choice.codec.rawValue
-        let counters = output.counters
-        // What was sent to a receiver counts as written, not what waited for one.
-        if let live = sink as? BroadcastSink, live.mustBeTaken {
-            (bytes, written, keyframes) = live.taken
-            lost = max(0, counters[.written] + counters[.lost] - written)
-        } else {
-            (bytes, written, keyframes) = (counters[.bytes], counters[.written], counters[.keyframes])
-            lost = counters[.lost]
-        }
-        waits = counters[.waits]
+    fileprivate init(_ outcome: RecordingOutcome.Output) {
+        output = outcome.name
+        format = outcome.choice.form.name
+        codec = outcome.choice.codec.rawValue
+        isConnecting = outcome.choice.isConnecting
+        let delivery = outcome.delivery
+        (bytes, written) = (delivery.bytes, delivery.written)
+        (keyframes, lost) = (delivery.keyframes, delivery.lost)
+        waits = outcome.waits
         latency = outcome.latency.map(RecordingResult.Latency.init)
-        segments =
-            output.isAbandoned ? nil : (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
-        let took = (sink as? BroadcastSink)?.receivers
-        (receivers, refused) = (took?.count, took?.refused)
+        segments = outcome.segments.map(RecordingResult.Segments.init)
+        let receivers = outcome.receivers?.content
+        (self.receivers, refused) = (receivers?.count, receivers?.refused)
         error = outcome.error?.description
     }
 }
 
 extension RecordingResult.Segments {
-    /// Nil where all is in one file, as it was to be.
-    fileprivate init?(_ sink: SegmentedSink) {
-        let summary = sink.summary
-        guard sink.recovers || summary.count > 1 else { return nil }
+    fileprivate init(_ summary: SegmentSummary) {
         (count, removed) = (summary.count, summary.removed)
         (first, last) = (summary.first, summary.last)
     }

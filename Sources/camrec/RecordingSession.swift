@@ -17,20 +17,11 @@ struct RecordingSession {
     /// SIGUSR1 and the control socket reach the recording through it.
     let control: RecordingControl
 
-    /// After a signal, a pipe's reader that takes nothing gets this many seconds.
+    /// Seconds that a pipe's reader may take, after the wait for it was ended.
     private static let patience = 5
-    /// What hangs then gets this many more: less than systemd's TimeoutStopSec in the unit, more than a disk needs
-    /// to spin up.
-    private static let lastPatience = 15
-    /// Where the recording ends by itself and nobody is there to end the wait, outputs get this many first.
-    private static let unattendedPatience = 60
     private static let progressInterval: Int64 = 500_000_000
     /// Nanoseconds between two looks for outputs that hang.
     private static let lookInterval: Int64 = 5_000_000_000
-    /// Milliseconds between two looks for a camera that is not there, or is in use.
-    private static let cameraInterval: Int32 = 1000
-    private static let busyInterval: Int32 = 200
-
     /// How it ended.
     struct Ending {
         let status: ExitStatus
@@ -83,43 +74,45 @@ struct RecordingSession {
         let report = try ReportFile(
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
-        let sinks = try openOutputs(choices, providers, report, interruption: outputGivenUp)
-        describe(stream, providers, choices)
+        let plans = try openOutputs(choices, providers, report, interruption: outputGivenUp)
+        RecordingNotes(command: command, console: console).tell(stream, providers, choices)
+        let limits = limits(&deadline)
+        let recording = try Recording(
+            from: source(stream), tracks: consume tracks, to: consume plans, control: control, limits: limits,
+            report: { [console] event in console.warn("\(event)") })
+        let start = MonotonicTime.now()
+        let abilities = ControlDesk.Abilities(
+            isPassthrough: stream.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
+        let desk = ControlDesk(
+            recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
+            rates: rateBounds(providers))
+        let controlServer = try serve(controlSocket, desk, recording)
+        defer { withExtendedLifetime(controlServer) {} }
+        wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
+        let outcome = recording.finish()
+        let result = RecordingResult(recording, outcome, elapsed: MonotonicTime.now() - start)
+        let status = try tell(result, outcome.errors, report)
+        return Ending(
+            status: ServiceEnvironment.own.status(
+                status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
+            leavesThread: outcome.leavesThread || hasHungNode(providers))
+    }
+
+    /// What this run is to record: less than asked for where a former process has begun.
+    private func limits(_ deadline: inout RecordingDeadline?) -> RecordingLimits {
         var limits = command.length.limits
         if let left = deadline?.remaining {
             console.warn("restarted; recording the \(decimalSeconds(Double(left) / 1e9)) left of --duration")
         }
         if limits.duration != nil { limits.duration = deadline?.begin() }
-        let recording = try Recording(
-            from: source(stream), tracks: consume tracks,
-            to: zip(sinks, choices).map { sink, choice in
-                (sink, track: providers.firstIndex { $0.codec == choice.codec } ?? 0)
-            }, control: control, limits: limits,
-            report: { [console] event in console.warn("\(event)") })
-        let start = MonotonicTime.now()
-        let desk = ControlDesk(
-            control: control, stop: signals.interruption, start: start, counters: recording.counters,
-            encoders: recording.encoderCounters, outputs: recording.outputs,
-            live: sinks.compactMap { $0 as? BroadcastSink },
-            isPassthrough: stream.format.pixelFormat == .h264,
-            hasRing: command.segments.ring != nil,
-            rates: RateBounds(
-                average: providers.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
-                maximum: command.rate.maxBitrate?.value, highest: providers.compactMap(\.highestBitRate).min()
-            )
-        )
-        let controlServer = try serve(controlSocket, desk, recording)
-        defer { withExtendedLifetime(controlServer) {} }
-        wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
-        let outcome = recording.finish()
-        let result = RecordingResult(
-            providers: providers, recording: recording, outcome: outcome, sinks: sinks,
-            choices: choices, elapsed: MonotonicTime.now() - start)
-        let status = try tell(result, outcome.errors, report)
-        return Ending(
-            status: ServiceEnvironment.own.status(
-                status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
-            leavesThread: recording.hasAbandonedThread || hasHungNode(providers))
+        return limits
+    }
+
+    private func rateBounds(_ providers: [BackendEncoderProvider]) -> RateBounds {
+        RateBounds(
+            average: providers.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
+            maximum: command.rate.maxBitrate?.value,
+            highest: providers.compactMap(\.highestBitRate).min())
     }
 
     private func hasHungNode(_ providers: [BackendEncoderProvider]) -> Bool {
@@ -147,43 +140,37 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    /// What runs unattended is there before its camera is, and waits for it; what somebody has typed is told at
-    /// once. One that is in use is waited for as long as it is wanted: neither flock(2) nor V4L2 can be waited for
-    /// with a limit.
-    /// - Parameter deadline: that of a recording which a former process has begun ends the wait.
+    /// What runs unattended is there before its camera is, and waits for it; a person is told at once.
+    /// - Parameter deadline: that of a recording which a former process began ends the wait.
     private func openSource(
         _ service: inout ServiceReport, until deadline: RecordingDeadline?
     ) throws(RecordingError) -> any CaptureStream {
-        let start = MonotonicTime.now()
-        let limits = (
-            busy: (command.source.wait ?? .none).deadline(from: start),
-            absent: deviceTimeout(usually: .none).deadline(from: start)
-        )
+        let wait = CameraWait(
+            busyPatience: (command.source.wait ?? .none).nanoseconds,
+            absencePatience: deviceTimeout(usually: .none).nanoseconds)
         var caretakers: [SegmentCaretaker]?
-        while true {
-            do throws(CaptureError) {
-                return try CaptureSource.open(
+        do throws(CaptureError) {
+            // A signal ends the process while nothing is recorded: it has nothing else to wait for.
+            return try wait.open { () throws(CaptureError) in
+                try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
-            } catch {
-                guard error.isBusy || error.isAbsence, deadline?.isOver != true,
-                    MonotonicTime.now() < (error.isBusy ? limits.busy : limits.absent) ?? .max
-                else { throw .capture(error) }
-                if caretakers == nil { tellWait(error, service) }
-                service.wait("waiting for the camera: \(error)")
+            } isOver: {
+                deadline?.isOver == true
+            } failed: { failure in
+                if failure.isFirst { tellWait(failure, service) }
+                service.wait("waiting for the camera: \(failure.error)")
                 caretakers = caretakers ?? command.retentionPlans.compactMap { SegmentCaretaker($0) }
                 for event in caretakers?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
-                // A signal ends the process while nothing is recorded: there is nothing else to wait for.
-                poll(nil, 0, error.isBusy ? Self.busyInterval : Self.cameraInterval)
             }
-        }
+        } catch { throw .capture(error) }
     }
 
-    /// A manager has the status; a name that is mistyped should not be waited for in silence.
-    private func tellWait(_ error: CaptureError, _ service: ServiceReport) {
-        if error.isBusy {
-            console.inform("waiting: \(error)")
+    /// A service manager has the status; without one, nobody should wait for a mistyped name in silence.
+    private func tellWait(_ failure: CameraWait.Failure, _ service: ServiceReport) {
+        if failure.isBusy {
+            console.inform("waiting: \(failure.error)")
         } else if !service.isWanted {
-            console.warn("waiting for the camera: \(error)")
+            console.warn("waiting for the camera: \(failure.error)")
         }
     }
 
@@ -207,22 +194,16 @@ struct RecordingSession {
     private func openOutputs(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
         interruption: Interruption
-    ) throws(RecordingError) -> [any AccessUnitSink] {
-        var sinks: [any AccessUnitSink] = []
-        for choice in choices {
-            guard let provider = providers.first(where: { $0.codec == choice.codec }) else { continue }
-            do throws(OutputError) {
-                let sink = try choice.open(
-                    provider,
-                    files: FileOutput(
-                        overwrite: command.reporting.overwrite, segments: command.segments, console: console,
-                        interruption: interruption),
-                    live: LiveOutput(arguments: command.live, console: console, control: control))
-                try refuseSharing(sink, sinks, report)
-                sinks.append(sink)
-            } catch { throw .output(error) }
+    ) throws(RecordingError) -> [OutputPlan] {
+        let opener = OutputOpener(
+            files: FileOutput(
+                overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                interruption: interruption),
+            live: LiveOutput(arguments: command.live, console: console, control: control),
+            ring: command.segments.ringPlan)
+        do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
+            throw .output(error)
         }
-        return sinks
     }
 
     private func openControlSocket() throws(RecordingError) -> PathListener? {
@@ -237,73 +218,14 @@ struct RecordingSession {
     ) throws(RecordingError) -> ControlServer? {
         guard let listener else { return nil }
         do throws(NetworkError) {
-            return try ControlServer(listener) { desk.answer($0) }
+            return try ControlServer(listener) { line in
+                JSONText.line(of: desk.reply(to: line)) ?? #"{"error":"the answer is not finite","ok":false}"#
+            }
         } catch {
             recording.stop()
             _ = recording.finish()
             throw .noResources
         }
-    }
-
-    private func refuseSharing(
-        _ sink: any AccessUnitSink, _ others: [any AccessUnitSink], _ report: ReportFile?
-    ) throws(OutputError) {
-        // Whatever is written to /dev/null does not mix.
-        guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }
-        if let other = others.first(where: { $0.identity == identity }) {
-            throw OutputError(.usedTwice(other.name), output: sink.name)
-        }
-        if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
-    }
-
-    private func describe(
-        _ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]
-    ) {
-        let format = stream.format
-        console.inform(
-            "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
-                + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
-        for change in stream.controlChanges { tell(change) }
-        for node in providers.first?.hungNodes ?? [] {
-            console.warn("\(node): its driver does not answer; left out")
-        }
-        for choice in providers.compactMap(\.choice) {
-            let reasons = choice.passedOver.joined(separator: "; ")
-            console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
-            for note in choice.notes {
-                if note.contradictsRequest {
-                    console.warn("\(note)")
-                } else {
-                    console.inform("note: \(note)")
-                }
-            }
-        }
-        for warning in OptionRules(command).warnings { console.warn(warning) }
-        if let advice = providers.first.map({ advice(on: $0, format) }) {
-            for note in advice.notes { console.inform(note) }
-            for warning in advice.warnings { console.warn(warning) }
-        }
-        for choice in choices where choice.isMisnamed {
-            console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
-        }
-    }
-
-    private func advice(on provider: BackendEncoderProvider, _ format: PictureFormat) -> SegmentAdvice {
-        let framesPerSecond = format.frameRate.framesPerSecond
-        let frames = provider.keyframeInterval.frames(framesPerSecond: framesPerSecond)
-        return SegmentAdvice(
-            segments: command.segments,
-            rate: SegmentAdvice.Rate(provider.choice?.details?.rateControl),
-            keyframeDistance: Double(frames) / framesPerSecond)
-    }
-
-    private func tell(_ change: ControlChange) {
-        let (control, wanted) = (change.control, change.control.text(of: change.wanted))
-        guard let granted = change.granted, granted != change.wanted else {
-            return console.inform("control: \(control.name) is \(wanted)")
-        }
-        console.warn(
-            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
     }
 
     /// Until everything has ended; a signal asks for that.
@@ -313,7 +235,7 @@ struct RecordingSession {
     ) {
         var progress = Progress(start: start)
         var isStopping = false
-        var stall = Stall(patience: Self.unattendedPatience)
+        var stall = OutputStall(isAttended: console.hasProgress)
         while !recording.ended.isRaised {
             service.update(recording)
             let interval =
@@ -325,14 +247,14 @@ struct RecordingSession {
                 until: MonotonicTime.now() + interval)
             if wake == .interrupted {
                 isStopping = true
-                stall = Stall(patience: Self.patience)
                 service.stop()
                 recording.stop()
+                stall.stop()
             }
-            if isStopping || (recording.isEncoded && !console.hasProgress), stall.isReached(recording) {
-                if outputGivenUp.isRaised { return recording.abandonOutputs() }
-                outputGivenUp.raise()
-                stall = Stall(patience: Self.lastPatience)
+            switch stall.step(OutputStall.Progress(recording), at: MonotonicTime.now()) {
+            case .wait: break
+            case .interrupt: outputGivenUp.raise()
+            case .abandon: return recording.abandonOutputs()
             }
             if console.hasProgress { console.showProgress(progress.line(recording)) }
         }
@@ -369,17 +291,4 @@ struct RecordingSession {
         }
         return status
     }
-}
-
-extension CaptureError {
-    /// The camera is not there now, and may be later.
-    fileprivate var isAbsence: Bool {
-        switch kind {
-        case .noCamera, .notFound, .lost: true
-        default: false
-        }
-    }
-
-    /// Whether another program has the camera.
-    fileprivate var isBusy: Bool { if case .busy = kind { true } else { false } }
 }

@@ -61,12 +61,4 @@ import Testing
         #expect(throws: (any Error).self) { try RecordCommand.parse(["--output=x.bin"]) }
         _ = try RecordCommand.parse(["x.bin", "--codec", "h264"])
     }
-
-    @Test("a date in a single file's name")
-    func dated() {
-        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(at: 0, isUTC: true)
-        #expect(choice.path == "rec/1970/00.h264" && choice.datedBelow == "rec")
-        let plain = OutputChoice(path: "plain.h264", codec: nil).dated(at: 0, isUTC: true)
-        #expect(plain.path == "plain.h264" && plain.datedBelow == nil)
-    }
 }

@@ -99,7 +99,7 @@ struct AllocationTests {
             from: RecordingSource(stream),
             tracks: [
                 try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(10)))
-            ], to: [(sink, track: 0)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
+            ], to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
         let outcome = recording.finish()
         #expect(outcome.error == nil)
         #expect(stream.allocations == 0, "on the capture thread")

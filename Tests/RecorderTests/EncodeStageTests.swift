@@ -14,7 +14,7 @@ import Threading
     final class Bench {
         let pictures: Pictures
         let frames = BoundedQueue<PixelBuffer>(capacity: 1000)
-        let output = RecordingOutput(ScriptedSink(), track: 0, measuresLatency: false)
+        let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
         let captureCounters = Counters<CaptureCounter>()
         private var encoderCounters = Counters<EncoderCounter>()
         let clock = ScriptedRestartClock()

@@ -29,7 +29,7 @@ import Threading
 
         /// Adds a track with these encoders, one after the other.
         func add(_ encoders: [ScriptedEncoder]) throws {
-            let output = RecordingOutput(ScriptedSink(), track: tracks.count, measuresLatency: false)
+            let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
             outputs.append(output)
             let provider = try ScriptedProvider(encoders)
             provider.hasSoftware = hasSoftware

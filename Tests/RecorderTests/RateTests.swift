@@ -15,7 +15,7 @@ import Threading
         let scenes: Scenes
         let track: EncodeTrack
         private let provider: CountingProvider
-        private let output = RecordingOutput(ScriptedSink(), track: 0, measuresLatency: false)
+        private let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
         private(set) var units: [AccessUnit] = []
 
         init(_ codec: Codec, _ scenes: Scenes, configure: (inout EncoderConfiguration) -> Void) throws {

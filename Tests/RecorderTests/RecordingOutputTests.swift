@@ -25,7 +25,7 @@ import Threading
                 goesOn.wait()
             }
             output = RecordingOutput(
-                sink, track: 0, measuresLatency: false, patience: patience, report: events.add)
+                OutputPlan(sink), measuresLatency: false, patience: patience, report: events.add)
             let isStarted = output.start { [hasEnded] _ in hasEnded.open() }
             try #require(isStarted)
         }
@@ -101,7 +101,7 @@ import Threading
         bench.output.join()
         #expect(bench.output.isAbandoned)
         #expect(bench.output.error == Self.blocked)
-        #expect(bench.output.latency == nil)
+        #expect(bench.output.outcome.latency == nil)
         #expect(bench.output.counters[.lost] == RecordingOutput.capacity + 1)
         bench.goesOn.open()
         bench.hasEnded.wait()

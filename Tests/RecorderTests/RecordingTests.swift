@@ -21,13 +21,13 @@ import Threading
         try Recording(
             from: RecordingSource(stream),
             tracks: [try Self.track(encoder, keyframeInterval: keyframeInterval)],
-            to: [(sink, track: 0)], limits: limits)
+            to: [OutputPlan(sink)], limits: limits)
     }
 
-    private static func track(_ encoder: any PictureEncoder, keyframeInterval: KeyframeInterval = .frames(5))
-        throws -> RecordingTrack
-    {
-        try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: keyframeInterval))
+    private static func track(
+        _ encoder: any PictureEncoder, _ codec: Codec = .h264, keyframeInterval: KeyframeInterval = .frames(5)
+    ) throws -> RecordingTrack {
+        try RecordingTrack(ScriptedProvider([encoder], codec: codec, keyframeInterval: keyframeInterval))
     }
 
     @Test("everything that comes is encoded and written, in order")
@@ -57,7 +57,7 @@ import Threading
         let (sink, control) = (ScriptedSink(), RecordingControl())
         let recording = try Recording(
             from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
-            to: [(sink, track: 0)],
+            to: [OutputPlan(sink)],
             control: control,
             limits: RecordingLimits())
         while recording.counted[.encoded] < 7 { sched_yield() }
@@ -101,9 +101,9 @@ import Threading
     @Test("pictures that a ring keeps are written when something happens, and every one is counted once")
     func eventRing() throws {
         let folder = TemporaryFolder()
-        var plan = SegmentedSink.Plan(
+        let plan = SegmentedSink.Plan(
             names: SegmentNames(folder.path + "/event.h264", expandsTime: true), length: nil)
-        plan.ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
+        let ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
         let sink = try SegmentedSink(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
@@ -113,7 +113,7 @@ import Threading
         let stream = try ScriptedStream([.pictures(40), .wait(hasHappened), .pictures(60)], isLive: false)
         let recording = try Recording(
             from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
-            to: [(sink, track: 0)],
+            to: [OutputPlan(sink, ring: ring)],
             control: control, limits: RecordingLimits())
         while recording.outputs[0].counters[.passed] < 40 { sched_yield() }
         #expect(!recording.hasUnwritten)
@@ -140,7 +140,7 @@ import Threading
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
             tracks: [try Self.track(ScriptedEncoder())],
-            to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits())
+            to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.outputs[0].error?.kind == .diskFull)
         #expect(outcome.outputs[1].error == nil)
@@ -161,7 +161,7 @@ import Threading
             from: RecordingSource(
                 ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false)),
             tracks: [try Self.track(ScriptedEncoder())],
-            to: [(sink, track: 0), (other, track: 0)], limits: RecordingLimits(),
+            to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits(),
             report: { event in
                 if case .failed(let error) = event, error.kind == .diskFull { isTold.open() }
             })
@@ -365,8 +365,11 @@ import Threading
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
-            tracks: [try Self.track(encoders[0]), Self.track(encoders[1], keyframeInterval: .frames(7))],
-            to: [(sinks[0], track: 0), (sinks[1], track: 1), (sinks[2], track: 0)], limits: RecordingLimits())
+            tracks: [
+                try Self.track(encoders[0]), Self.track(encoders[1], .hevc, keyframeInterval: .frames(7)),
+            ],
+            to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc), OutputPlan(sinks[2])],
+            limits: RecordingLimits())
         #expect(recording.finish().errors == [])
         for sink in sinks { #expect(sink.sequences == (0..<100).map(UInt32.init)) }
         #expect(sinks[2].idrPositions == Array(stride(from: 0, to: 100, by: 5)))
@@ -382,7 +385,7 @@ import Threading
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
             tracks: [try Self.track(ScriptedEncoder())],
-            to: [(bad, track: 0), (good, track: 0)], limits: RecordingLimits())
+            to: [OutputPlan(bad), OutputPlan(good)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.errors == [.output(OutputError(.diskFull, output: "scripted"))])
         #expect(outcome.outputs.map { $0.error == nil } == [false, true])
@@ -401,7 +404,8 @@ import Threading
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
-            tracks: try encoders.map { try Self.track($0) }, to: [(bad, track: 0), (good, track: 1)],
+            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            to: [OutputPlan(bad), OutputPlan(good, .hevc)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().errors == [.output(OutputError(.diskFull, output: "scripted"))])
         #expect(good.units.count == 40)
@@ -419,8 +423,8 @@ import Threading
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
-            tracks: try encoders.map { try Self.track($0) },
-            to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [.encoder(EncoderError(.unsupported("no more")))])
         #expect(sinks.map(\.units.count) == [5, 50])
@@ -435,8 +439,8 @@ import Threading
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
-            tracks: try encoders.map { try Self.track($0) },
-            to: [(sinks[0], track: 0), (sinks[1], track: 1)],
+            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [])
         #expect(recording.counters[.corrupt] == 1)
@@ -473,7 +477,7 @@ import Threading
         let recording = try Recording(
             from: RecordingSource(stream),
             tracks: try providers.map { try RecordingTrack($0) },
-            to: [(sinks[0], track: 0), (sinks[1], track: 1)], limits: RecordingLimits(frames: 20))
+            to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])
         for (sink, codec) in zip(sinks, Codec.allCases) {
             #expect(sink.units.count == 20)

@@ -17,12 +17,9 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     public let name: String
     /// Whether other machines can connect.
     public let isOpenToNetwork: Bool
-    /// Whether it connects out: then what nobody takes is lost, and nothing taken at all is an error.
-    public let mustBeTaken: Bool
-
     private let buffer: BroadcastBuffer
     private let wakeUp: WakeUp
-    private let ledger = ReceiverLedger()
+    private let ledger: ReceiverLedger
     private var thread: WorkerThread?
 
     /// Listens on an address.
@@ -78,7 +75,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     ) throws(NetworkError) {
         self.name = name
         self.isOpenToNetwork = isOpenToNetwork
-        self.mustBeTaken = mustBeTaken
+        ledger = ReceiverLedger(mustBeTaken: mustBeTaken)
         buffer = BroadcastBuffer(limit: options.buffer)
         do throws(NetworkError) {
             wakeUp = try WakeUp()
@@ -98,19 +95,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     public var identity: FileIdentity? { nil }
 
-    /// How many receivers there were in all, how many were refused besides because there were as many as may
-    /// be, and what is known of each: of those that are gone the latest 256. Safe in any thread.
-    public var receivers: (count: Int, refused: Int, known: [ReceiverStatistics]) {
-        let content = ledger.content
-        return (content.count, content.refused, content.receivers)
-    }
-
-    /// What receivers took of the stream in all: bytes, whole access units and IDRs among these. Safe in any
-    /// thread.
-    public var taken: (bytes: Int, units: Int, keyframes: Int) {
-        let taken = ledger.taken
-        return (taken.bytes, taken.units, taken.keyframes)
-    }
+    public var receivers: ReceiverLedger? { ledger }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
         buffer.append(unit, at: MonotonicTime.now())
@@ -123,7 +108,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Gives the receivers three seconds to take what is left, and closes them.
     public func finish() throws(OutputError) {
         stop()
-        guard mustBeTaken, ledger.taken.units == 0 else { return }
+        // An output that connects out and reached nobody has failed.
+        guard ledger.mustBeTaken, ledger.taken.units == 0 else { return }
         throw OutputError(.notTaken(because: ledger.latestFailure), output: name)
     }
 

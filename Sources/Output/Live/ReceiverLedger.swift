@@ -1,10 +1,10 @@
 import Network
 import Threading
 
-/// Everybody who took a live output's stream. Written by the output's thread, read by any.
+/// All receivers of a live output's stream. Written by the output's thread, read by any.
 ///
-/// Of those that are gone it keeps the latest: however many come and go, memory is bounded.
-final class ReceiverLedger: @unchecked Sendable {
+/// Of receivers that have left it keeps the latest, so that memory stays bounded however many come and go.
+public final class ReceiverLedger: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.
     private let monitor = Monitor()
     private var entries: [(id: Int, statistics: ReceiverStatistics)] = []
@@ -15,24 +15,32 @@ final class ReceiverLedger: @unchecked Sendable {
     private var failure: NetworkError?
     private let mostDeparted: Int
 
-    /// What receivers took in all, also those that are not known any more.
-    struct Taken {
-        var bytes = 0
-        var units = 0
-        var keyframes = 0
+    /// Whether the output connects out: then what no receiver took counts as lost.
+    public let mustBeTaken: Bool
+
+    /// What receivers took in all, including those that are no longer known.
+    public struct Taken: Sendable {
+        public var bytes = 0
+        /// Whole access units.
+        public var units = 0
+        /// Of the units: IDRs.
+        public var keyframes = 0
     }
 
-    /// - Parameter mostDeparted: how many of those that are gone are kept.
-    init(mostDeparted: Int = 256) { self.mostDeparted = mostDeparted }
+    /// - Parameter mostDeparted: how many receivers that have left are kept.
+    init(mustBeTaken: Bool, mostDeparted: Int = 256) {
+        self.mustBeTaken = mustBeTaken
+        self.mostDeparted = mostDeparted
+    }
 
-    /// How many there were in all, how many were refused besides, and those that are known still, in the order
-    /// in which they came.
-    var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
+    /// How many receivers were served in all, how many more were refused because the output was full, and those
+    /// still known, in the order in which they came.
+    public var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
         monitor.withLock { (count, refused, entries.map(\.statistics)) }
     }
 
     /// What was taken until now.
-    var taken: Taken { monitor.withLock { sum } }
+    public var taken: Taken { monitor.withLock { sum } }
 
     /// Why nobody could be had the last time; nil where that never was so.
     var latestFailure: NetworkError? { monitor.withLock { failure } }

@@ -17,10 +17,9 @@ public final class SegmentedSink: AccessUnitSink {
     public let name: String
     /// Whether it tries on where a file cannot be written.
     public let recovers: Bool
-    /// What is kept in memory ahead of it, by whoever writes; nil where everything is written.
-    public let ring: EventRing.Plan?
     /// What came of it so far. To be read by the writer's thread, or after it.
-    public private(set) var summary = Summary()
+    public private(set) var summary = SegmentSummary()
+    public var segments: SegmentSummary? { recovers || summary.count > 1 ? summary : nil }
     public let takesPictures: Bool
     public let maintenanceInterval: Int64?
 
@@ -48,16 +47,6 @@ public final class SegmentedSink: AccessUnitSink {
     /// The first thing that went wrong beside the pictures themselves.
     private var sideFailure: OutputError?
 
-    /// How many files, which, and how many old ones were removed.
-    public struct Summary: Sendable, Hashable {
-        public var count = 0
-        /// The first file's path; nil where there was none.
-        public var first: String?
-        /// The latest file's path; nil where there was none.
-        public var last: String?
-        public var removed = 0
-    }
-
     /// What a recording in segments is.
     public struct Plan: Sendable {
         /// Of the segments.
@@ -68,8 +57,6 @@ public final class SegmentedSink: AccessUnitSink {
         public var length: SegmentSchedule.Length?
         /// Which ones stay.
         public var retention = SegmentRetention()
-        /// Nil where everything is written.
-        public var ring: EventRing.Plan?
         /// Whether pictures are in them, and not only what belongs to those of another output.
         public var takesPictures = true
 
@@ -128,7 +115,6 @@ public final class SegmentedSink: AccessUnitSink {
     ) throws(OutputError) {
         name = plan.names.pattern
         (recovers, takesPictures) = (true, plan.takesPictures)
-        ring = plan.ring
         (names, timestampNames) = (plan.names, plan.timestamps)
         (self.stream, self.clock, self.report) = (stream, clock, report)
         (self.open, self.openTimestamps, self.synchronizer) = (open, openTimestamps, synchronizer)
@@ -173,13 +159,12 @@ public final class SegmentedSink: AccessUnitSink {
     ) {
         name = first.name
         (recovers, takesPictures) = (false, first.takesPictures)
-        ring = nil
         (names, timestampNames) = (SegmentNames(path, expandsTime: false), nil)
         (self.stream, self.clock, self.report) = (stream, clock, report)
         (self.open, openTimestamps, self.synchronizer) = (open, nil, synchronizer)
         (volume, keeper, maintenanceInterval) = (Volume(folder: Folder.of(path)), nil, nil)
         segment = Segment(sink: first, path: path, beginning: clock.monotonic())
-        summary = Summary(count: 1, first: path, last: path)
+        summary = SegmentSummary(count: 1, first: path, last: path)
     }
 
     /// The file that is being written.

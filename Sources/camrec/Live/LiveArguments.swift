@@ -2,6 +2,7 @@ import ArgumentParser
 import Network
 import Output
 import Terminal
+import Text
 
 /// Who may watch while it records, and who may give orders.
 struct LiveArguments: ParsableArguments {

@@ -1,6 +1,7 @@
 import Capture
 import Encoder
 import Output
+import Recorder
 
 /// Which options mean nothing without others, or beside them: what is asked for is done, refused, or warned of.
 struct OptionRules {

@@ -94,26 +94,9 @@ struct MatrixName: ExpressibleByArgument {
     static var allValueStrings: [String] { ColorEncoding.Matrix.supported.map { "\($0)" } }
 }
 
-/// Bits a second: `4M`, `800k`, `4000000`.
-struct BitsPerSecond: ExplainedArgument {
-    static let requirement = "it is 1k to 2000M bits a second, as in 800k or 4M"
-
-    let value: Int
-
-    init?(argument: String) {
-        let (number, unit) = argument.splitUnit()
-        let factor: Double? =
-            switch unit.lowercased() {
-            case "": 1
-            case "k", "kbps", "kbit/s": 1e3
-            case "m", "mbps", "mbit/s": 1e6
-            default: nil
-            }
-        guard let number, let factor, number > 0, number * factor >= 1000, number * factor <= 2e9 else {
-            return nil
-        }
-        value = Int(number * factor)
-    }
+extension BitsPerSecond: ExplainedArgument {
+    /// `4M`, `800k`, `4000000`
+    public init?(argument: String) { self.init(argument) }
 }
 
 /// How long something is waited for: a time, `0`, or `forever`.

@@ -2,6 +2,7 @@ import Bitstream
 import Glibc
 import Network
 import Output
+import Recorder
 
 /// What a recording's outputs may be, by themselves and beside each other.
 struct OutputRules {

@@ -55,7 +55,7 @@ struct RateOptions: ParsableArguments {
         }
         let useless: String? =
             switch mode {
-            case .cbr where maxBitrate != nil && maxBitrate?.value != bitrate?.value: "--max-bitrate"
+            case .cbr where maxBitrate != nil && maxBitrate != bitrate: "--max-bitrate"
             case .cbr where qp != nil || quality != nil, .vbr where qp != nil || quality != nil:
                 "--qp and --quality"
             case .cqp where hasRate || quality != nil: "--bitrate, --max-bitrate, --rate-window and --quality"

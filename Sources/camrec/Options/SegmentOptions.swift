@@ -1,6 +1,7 @@
 import ArgumentParser
 import Output
 import Terminal
+import Text
 
 /// How a recording is spread over files, and which of them stay.
 struct SegmentOptions: ParsableArguments {
@@ -70,10 +71,12 @@ struct SegmentOptions: ParsableArguments {
         plan.timestamps = timestamps.map(names)
         for limit in keep { plan.retention.tighten(to: limit.retention) }
         plan.retention.free = minFree?.floor
-        plan.ring = ring.map {
-            EventRing.Plan(before: $0.nanoseconds, after: postNanoseconds)
-        }
         return plan
+    }
+
+    /// What is kept in memory until an event; nil if everything is written.
+    var ringPlan: EventRing.Plan? {
+        ring.map { EventRing.Plan(before: $0.nanoseconds, after: postNanoseconds) }
     }
 
     /// How much is written after a trigger.

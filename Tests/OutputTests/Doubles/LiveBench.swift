@@ -36,7 +36,7 @@ final class LiveBench {
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
         buffer = BroadcastBuffer(limit: limit)
-        ledger = ReceiverLedger(mostDeparted: mostDeparted)
+        ledger = ReceiverLedger(mustBeTaken: false, mostDeparted: mostDeparted)
         source = try ScriptedSource()
         let log = log
         loop = try BroadcastLoop(

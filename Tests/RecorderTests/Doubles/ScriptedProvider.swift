@@ -7,7 +7,7 @@ import Threading
 final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     // Safe to share: the encode thread's alone, until it has ended.
 
-    let codec = Codec.h264
+    let codec: Codec
     var keyframeInterval: KeyframeInterval
     var choice: EncoderChoice? { EncoderChoice(details: nil, name: "scripted") }
     private(set) var stream: EncodedStream
@@ -26,8 +26,12 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     private(set) var wishesToGiveUp = 0
     private var openings = 0
 
-    init(_ encoders: [any PictureEncoder], keyframeInterval: KeyframeInterval = .frames(5)) throws {
+    init(
+        _ encoders: [any PictureEncoder], codec: Codec = .h264,
+        keyframeInterval: KeyframeInterval = .frames(5)
+    ) throws {
         self.encoders = encoders
+        self.codec = codec
         self.keyframeInterval = keyframeInterval
         stream = EncodedStream(of: try Pictures().format)
     }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The rates that a recording was asked for, at its start or since, in bits a second: what another may be.
-final class RateBounds: Sendable {
+/// The limits on a new bit rate: the rates that a recording was asked for, at its start or since, in bits a second.
+public final class RateBounds: Sendable {
     private let values: Mutex<(average: Int?, maximum: Int?)>
 
     /// What the level allows.
     let highest: Int?
 
-    /// Nil where nothing bounds the others.
-    init(average: Int?, maximum: Int?, highest: Int?) {
+    /// Nil for what sets no limit.
+    public init(average: Int?, maximum: Int?, highest: Int?) {
         values = Mutex((average, maximum))
         self.highest = highest
     }

@@ -1,13 +1,11 @@
 import Bitstream
-import Encoder
 import Network
 import Output
-import Threading
 
-/// What one OUTPUT argument, or `--timestamps`, means: where, in which form, and by which standard.
-struct OutputChoice {
+/// What one output was asked to be: where it goes, in which form, and which codec it takes.
+public struct OutputChoice: Sendable {
     /// How a stream is written.
-    enum Form {
+    public enum Form: Sendable {
         /// The byte stream of Annex B.
         case annexB
         case container(ContainerFormat)
@@ -17,7 +15,7 @@ struct OutputChoice {
         case live(Live)
 
         /// The name in the report.
-        var name: String {
+        public var name: String {
             switch self {
             case .annexB: "annexb"
             case .container(let format): format.rawValue
@@ -28,28 +26,29 @@ struct OutputChoice {
     }
 
     /// How receivers get the stream.
-    enum Live {
+    public enum Live: Sendable {
         case listening(ListeningAddress)
         case connecting(SocketAddress)
     }
 
     /// The scheme of outputs that connect out.
-    static let scheme = "tcp"
+    public static let scheme = "tcp"
 
     /// A file, a named pipe, `-`, or an address.
-    private(set) var path: String
-    let form: Form
-    let codec: Codec
-    /// The name says another codec than the one that was asked for.
-    let isMisnamed: Bool
-    /// What stands ahead of the folders that a date made, which are made where they are missing; nil without a date.
-    private(set) var datedBelow: String?
-    /// Where the times of each of its segments go; nil for nowhere, or for an output of its own.
-    var timestamps: String?
+    public private(set) var path: String
+    public let form: Form
+    public let codec: Codec
+    /// Whether the name stands for another codec than the one that was asked for.
+    public let isMisnamed: Bool
+    /// The folder that must exist already; missing folders below it, which a date named, are made. Nil without a date.
+    public private(set) var datedBelow: String?
+    /// Where the times of each of its segments go; nil if nowhere, or to an output of its own.
+    public var timestamps: String?
 
-    /// - Parameter codec: nil for what the name says; H.264 where it says nothing.
-    init(path: String, codec: Codec?) {
-        // Under its other name it may be a file of the shell's, which is there already.
+    /// Reads an OUTPUT argument.
+    /// - Parameter codec: nil for the codec that the name stands for, H.264 if it stands for none.
+    public init(path: String, codec: Codec?) {
+        // Opened by this name it could be the shell's file, which exists already.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         self.path = path
         if let address = SocketAddress(url: path, scheme: Self.scheme) {
@@ -64,33 +63,23 @@ struct OutputChoice {
     }
 
     /// A port that receivers connect to.
-    init(listeningOn address: ListeningAddress, codec: Codec?) {
+    public init(listeningOn address: ListeningAddress, codec: Codec?) {
         path = "\(address)"
         (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
     }
 
     /// The times of another output's pictures.
-    init(timestamps path: String, of other: OutputChoice) {
+    public init(timestamps path: String, of other: OutputChoice) {
         self.path = path
         (form, codec, isMisnamed) = (.timestamps, other.codec, false)
     }
 
-    /// Opens it for an encoder's stream.
-    func open(
-        _ provider: BackendEncoderProvider, files: FileOutput, live: LiveOutput
-    ) throws(OutputError) -> any AccessUnitSink {
-        switch form {
-        case .live(let form): try live.open(form, provider)
-        case .annexB, .container, .timestamps: try files.open(self, StreamDescription(provider))
-        }
-    }
+    /// Whether its name contains a date: a `%` in the name of what is neither a pipe nor a device.
+    public var isPattern: Bool { isFile && path.contains("%") }
 
-    /// Whether its name has a date in it: `%` in the name of what is no pipe and no device.
-    var isPattern: Bool { isFile && path.contains("%") }
-
-    /// The same with the date in its name, for an output that is one file.
+    /// Returns the same output with the date filled into its name, for an output that is one file.
     /// - Parameter time: seconds since 1970.
-    func dated(at time: Int, isUTC: Bool) -> OutputChoice {
+    public func dated(at time: Int, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
         var choice = self
         let names = SegmentNames(path, expandsTime: true, isUTC: isUTC)
@@ -98,9 +87,15 @@ struct OutputChoice {
         return choice
     }
 
-    /// Whether it may be spread over several files: not so receivers, pipes and devices.
-    var isFile: Bool {
+    /// Whether it can be spread over several files, unlike receivers, pipes and devices.
+    public var isFile: Bool {
         if case .live = form { return false }
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
+
+    /// Whether receivers take it.
+    public var isLive: Bool { if case .live = form { true } else { false } }
+
+    /// Whether it connects out to its receiver.
+    public var isConnecting: Bool { if case .live(.connecting) = form { true } else { false } }
 }

@@ -1,7 +1,8 @@
+import Encoder
 import Text
 
-/// What a line on the control socket means.
-enum ControlCommand: Equatable {
+/// A command on the control socket.
+public enum ControlCommand: Sendable, Equatable {
     case keyframe
     /// Write what --ring has kept.
     case trigger
@@ -15,17 +16,20 @@ enum ControlCommand: Equatable {
     case stop
 
     /// How each is written.
-    static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
+    public static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
 
     /// Their first words.
-    static let names = ["keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "stats", "stop"]
+    public static let names = [
+        "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "stats", "stop",
+    ]
 
-    /// A line that is no command.
-    struct Offence: Error, CustomStringConvertible {
-        let description: String
+    /// Why a line is not a command.
+    public struct Offence: Error, CustomStringConvertible {
+        public let description: String
     }
 
-    init(_ line: String) throws(Offence) {
+    /// Reads a line without its newline.
+    public init(_ line: String) throws(Offence) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {
         case ("keyframe", 1): self = .keyframe
@@ -46,7 +50,7 @@ enum ControlCommand: Equatable {
     }
 
     private static func rate(_ word: Substring) throws(Offence) -> Int {
-        guard let rate = BitsPerSecond(argument: String(word)) else {
+        guard let rate = BitsPerSecond(String(word)) else {
             throw Offence(description: "'\(word)' is not a bit rate; \(BitsPerSecond.requirement)")
         }
         return rate.value

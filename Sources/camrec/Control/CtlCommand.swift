@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Network
+import Recorder
 import Terminal
 import Threading
 

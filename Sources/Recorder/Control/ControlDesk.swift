@@ -1,0 +1,111 @@
+import Threading
+
+/// Carries out the commands that come through the control socket. Used on the socket's thread.
+public struct ControlDesk: Sendable {
+    private let control: RecordingControl
+    private let stop: Interruption
+    private let abilities: Abilities
+    private let rates: RateBounds
+    private let start: Int64
+    private let counters: Counters<CaptureCounter>
+    private let encoders: [Counters<EncoderCounter>]
+    private let outputs: [RecordingOutput]
+
+    /// What a recording can be asked for.
+    public struct Abilities: Sendable, Hashable {
+        /// Keyframes and rates are the camera's: it codes the pictures itself.
+        public var isPassthrough: Bool
+        /// Pictures are kept in memory until a trigger.
+        public var hasRing: Bool
+
+        public init(isPassthrough: Bool, hasRing: Bool) {
+            self.isPassthrough = isPassthrough
+            self.hasRing = hasRing
+        }
+    }
+
+    /// - Parameters:
+    ///   - start: when the recording began, in monotonic nanoseconds.
+    ///   - stop: raised to end the recording as by Ctrl-C.
+    ///   - rates: the limits on new rates; updated with each change.
+    public init(
+        _ recording: Recording, since start: Int64, control: RecordingControl, stop: Interruption,
+        abilities: Abilities, rates: RateBounds
+    ) {
+        (self.control, self.stop, self.start) = (control, stop, start)
+        (self.abilities, self.rates) = (abilities, rates)
+        (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
+    }
+
+    /// Carries out a line, without its newline, and returns the answer.
+    public func reply(to line: String) -> ControlReply {
+        let command: ControlCommand
+        do throws(ControlCommand.Offence) { command = try ControlCommand(line) } catch {
+            return ControlReply(error: error.description)
+        }
+        return carryOut(command)
+    }
+
+    private func carryOut(_ command: ControlCommand) -> ControlReply {
+        switch command {
+        case .keyframe:
+            guard !abilities.isPassthrough else { return Self.cameraDecides("keyframes") }
+            control.requestKeyframe()
+        case .trigger:
+            guard abilities.hasRing else {
+                return ControlReply(error: "nothing is kept in memory; record with --ring")
+            }
+            control.trigger()
+        case .pause: control.pause()
+        case .resume: control.resume()
+        case .stop: stop.raise()
+        case .stats: return ControlReply(stats: statistics)
+        case .bitRate(let rate): return changeAverage(to: rate)
+        case .maximumBitRate(let rate): return changeMaximum(to: rate)
+        }
+        return ControlReply()
+    }
+
+    private func changeAverage(to rate: Int) -> ControlReply {
+        guard !abilities.isPassthrough else { return Self.cameraDecides("rate") }
+        if let maximum = rates.maximum, rate > maximum {
+            return ControlReply(error: "\(rate) bits a second are more than --max-bitrate \(maximum) allows")
+        }
+        if let highest = rates.highest, rate > highest { return Self.beyondLevel(rate, highest) }
+        guard rate != rates.average else { return ControlReply(isKeyframeForced: false) }
+        rates.average = rate
+        control.changeBitRate(to: rate)
+        return ControlReply(isKeyframeForced: !control.rateChanges.contains(.averageInPlace))
+    }
+
+    private func changeMaximum(to rate: Int) -> ControlReply {
+        guard !abilities.isPassthrough else { return Self.cameraDecides("rate") }
+        if let highest = rates.highest, rate > highest { return Self.beyondLevel(rate, highest) }
+        guard control.rateChanges.contains(.maximum) else {
+            return ControlReply(
+                error: "this recording has no maximum rate that could be changed; "
+                    + "begin it with --bitrate and --max-bitrate")
+        }
+        if let average = rates.average, rate < average {
+            return ControlReply(error: "\(rate) bits a second are less than the average of \(average)")
+        }
+        guard rate != rates.maximum else { return ControlReply(isKeyframeForced: false) }
+        rates.maximum = rate
+        control.changeMaximumBitRate(to: rate)
+        return ControlReply(isKeyframeForced: !control.rateChanges.contains(.maximumInPlace))
+    }
+
+    private static func cameraDecides(_ what: String) -> ControlReply {
+        ControlReply(error: "the camera's own H.264 has the camera's own \(what); use another --format")
+    }
+
+    private static func beyondLevel(_ rate: Int, _ highest: Int) -> ControlReply {
+        ControlReply(error: "\(rate) bits a second are more than the \(highest) that --level allows")
+    }
+
+    private var statistics: RecordingStatistics {
+        RecordingStatistics(
+            counters, encoders, outputs, seconds: Double(MonotonicTime.now() - start) / 1e9,
+            isPaused: control.isPaused)
+    }
+}

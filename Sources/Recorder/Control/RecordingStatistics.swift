@@ -1,0 +1,49 @@
+/// How a recording goes, as `stats` on the control socket answers. The names are the report's.
+public struct RecordingStatistics: Encodable, Sendable {
+    /// `recording` or `paused`.
+    let state: String
+    let seconds: Double
+    let captured: Int
+    let droppedByDriver: Int
+    let corrupt: Int
+    let droppedByUs: Int
+    let paused: Int
+    /// Of each encoder.
+    let encoded: [Int]
+    /// Of the camera.
+    let restarts: Int
+    let outputs: [Output]
+    /// Those connected now.
+    let receivers: [ReceiverReport]
+
+    struct Output: Encodable, Sendable {
+        let output: String
+        let written: Int
+        let keyframes: Int
+        let bytes: Int
+        let lost: Int
+
+        init(_ output: RecordingOutput) {
+            self.output = output.name
+            let counters = output.counters
+            (written, keyframes) = (counters[.written], counters[.keyframes])
+            (bytes, lost) = (counters[.bytes], counters[.lost])
+        }
+    }
+
+    /// - Parameter seconds: since the recording started.
+    init(
+        _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
+        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool
+    ) {
+        state = isPaused ? "paused" : "recording"
+        self.seconds = seconds
+        (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
+        (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])
+        encoded = encoders.map { $0[.encoded] }
+        restarts = counters[.sourceRestarts]
+        self.outputs = outputs.map(Output.init)
+        receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
+            .filter { $0.left == nil }
+    }
+}

@@ -1,0 +1,48 @@
+import Encoder
+import Output
+import Recorder
+
+/// Opens a recording's outputs, no two of which may be one file.
+struct OutputOpener {
+    let files: FileOutput
+    let live: LiveOutput
+    /// What outputs that are files keep in memory until an event; nil if everything is written.
+    let ring: EventRing.Plan?
+
+    /// - Parameters:
+    ///   - choices: in the order of the command line.
+    ///   - providers: with an open encoder for each codec.
+    ///   - report: must not be written to the file of an output.
+    func open(
+        _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], besides report: ReportFile?
+    ) throws(OutputError) -> [OutputPlan] {
+        var plans: [OutputPlan] = []
+        for choice in choices {
+            guard let provider = providers.first(where: { $0.codec == choice.codec }) else { continue }
+            let sink = try open(choice, provider)
+            try refuseSharing(sink, plans, report)
+            plans.append(OutputPlan(choice, sink: sink, ring: choice.isFile ? ring : nil))
+        }
+        return plans
+    }
+
+    private func open(
+        _ choice: OutputChoice, _ provider: BackendEncoderProvider
+    ) throws(OutputError) -> any AccessUnitSink {
+        switch choice.form {
+        case .live(let form): try live.open(form, provider)
+        case .annexB, .container, .timestamps: try files.open(choice, StreamDescription(provider))
+        }
+    }
+
+    private func refuseSharing(
+        _ sink: any AccessUnitSink, _ others: [OutputPlan], _ report: ReportFile?
+    ) throws(OutputError) {
+        // Several writers to /dev/null do no harm.
+        guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }
+        if let other = others.first(where: { $0.sink.identity == identity }) {
+            throw OutputError(.usedTwice(other.sink.name), output: sink.name)
+        }
+        if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
+    }
+}

@@ -1,0 +1,66 @@
+import Capture
+import Encoder
+import Output
+import Pictures
+import Recorder
+import Terminal
+
+/// Says what a recording chose and why, when everything is open.
+struct RecordingNotes {
+    let command: RecordCommand
+    let console: Console
+
+    func tell(_ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]) {
+        tell(stream)
+        for node in providers.first?.hungNodes ?? [] {
+            console.warn("\(node): its driver does not answer; left out")
+        }
+        for choice in providers.compactMap(\.choice) { tell(choice) }
+        for warning in OptionRules(command).warnings { console.warn(warning) }
+        if let advice = providers.first.map({ advice(on: $0, stream.format) }) {
+            for note in advice.notes { console.inform(note) }
+            for warning in advice.warnings { console.warn(warning) }
+        }
+        for choice in choices where choice.isMisnamed {
+            console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
+        }
+    }
+
+    private func tell(_ stream: any CaptureStream) {
+        let format = stream.format
+        console.inform(
+            "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
+                + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
+        for change in stream.controlChanges { tell(change) }
+    }
+
+    private func tell(_ change: ControlChange) {
+        let (control, wanted) = (change.control, change.control.text(of: change.wanted))
+        guard let granted = change.granted, granted != change.wanted else {
+            return console.inform("control: \(control.name) is \(wanted)")
+        }
+        console.warn(
+            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
+    }
+
+    private func tell(_ choice: EncoderChoice) {
+        let reasons = choice.passedOver.joined(separator: "; ")
+        console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
+        for note in choice.notes {
+            if note.contradictsRequest {
+                console.warn("\(note)")
+            } else {
+                console.inform("note: \(note)")
+            }
+        }
+    }
+
+    private func advice(on provider: BackendEncoderProvider, _ format: PictureFormat) -> SegmentAdvice {
+        let framesPerSecond = format.frameRate.framesPerSecond
+        let frames = provider.keyframeInterval.frames(framesPerSecond: framesPerSecond)
+        return SegmentAdvice(
+            segments: command.segments,
+            rate: SegmentAdvice.Rate(provider.choice?.details?.rateControl),
+            keyframeDistance: Double(frames) / framesPerSecond)
+    }
+}

@@ -1,0 +1,90 @@
+import Bitstream
+import Encoder
+import Testing
+import Threading
+
+@testable import Recorder
+
+/// Commands of the control socket, and what they do to a recording.
+@Suite(.timeLimit(.minutes(1))) struct ControlDeskTests {
+    private let control = RecordingControl()
+    private let stop: Interruption
+    private let recording: Recording
+
+    init() throws {
+        stop = try #require(Interruption())
+        recording = try Recording(
+            from: RecordingSource(ScriptedStream([.silence])),
+            tracks: [RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
+            to: [OutputPlan(ScriptedSink())], control: control, limits: RecordingLimits())
+    }
+
+    private func desk(
+        isPassthrough: Bool = false, hasRing: Bool = true,
+        rates: RateBounds = RateBounds(average: 2_000_000, maximum: nil, highest: nil)
+    ) -> ControlDesk {
+        ControlDesk(
+            recording, since: MonotonicTime.now(), control: control, stop: stop,
+            abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates)
+    }
+
+    private func end() {
+        recording.stop()
+        #expect(recording.finish().errors == [])
+    }
+
+    @Test("each command reaches the recording")
+    func commands() {
+        let desk = desk()
+        #expect(desk.reply(to: "keyframe").ok)
+        #expect(control.takeKeyframe())
+        #expect(desk.reply(to: "trigger").ok)
+        #expect(control.triggerCount == 1)
+        #expect(desk.reply(to: "pause").ok)
+        #expect(control.isPaused)
+        #expect(desk.reply(to: "stats").stats?.state == "paused")
+        #expect(desk.reply(to: "resume").ok)
+        #expect(desk.reply(to: "stats").stats?.state == "recording")
+        #expect(desk.reply(to: "bitrate 4M").ok)
+        #expect(control.takeBitRate() == 4_000_000)
+        #expect(desk.reply(to: "stop").ok)
+        #expect(stop.isRaised)
+        end()
+    }
+
+    @Test("a command that this recording cannot follow is refused, and does nothing")
+    func refusals() {
+        let desk = desk(isPassthrough: true, hasRing: false)
+        for command in ["keyframe", "trigger", "bitrate 1M", "max-bitrate 1M", "dance", ""] {
+            let reply = desk.reply(to: command)
+            #expect(!reply.ok)
+            #expect(reply.error != nil)
+        }
+        #expect(!control.takeKeyframe())
+        #expect(control.takeBitRate() == nil)
+        #expect(control.triggerCount == 0)
+        end()
+    }
+
+    @Test("an average rate stays below the maximum and the level's, and a new one replaces the old limit")
+    func rates() {
+        let rates = RateBounds(average: 2_000_000, maximum: 3_000_000, highest: 10_000_000)
+        let desk = desk(rates: rates)
+        #expect(!desk.reply(to: "bitrate 4M").ok)
+        #expect(desk.reply(to: "bitrate 3M").ok)
+        #expect(rates.average == 3_000_000)
+        let unlimited = self.desk(rates: RateBounds(average: 2_000_000, maximum: nil, highest: 10_000_000))
+        #expect(!unlimited.reply(to: "bitrate 11M").ok)
+        #expect(unlimited.reply(to: "bitrate 10M").ok)
+        end()
+    }
+
+    @Test("the rate that is in use changes nothing, and forces no keyframe")
+    func sameRate() {
+        let reply = desk().reply(to: "bitrate 2M")
+        #expect(reply.ok)
+        #expect(reply.keyframeForced == false)
+        #expect(control.takeBitRate() == nil)
+        end()
+    }
+}
