@@ -30,7 +30,7 @@ struct WriteStage {
         self.counters = counters
         self.measuresLatency = measuresLatency
         self.control = control
-        ring = (sink as? SegmentedSink)?.ring.map(EventRing.init)
+        ring = (sink as? SegmentRecorder)?.ring.map(EventRing.init)
     }
 
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.

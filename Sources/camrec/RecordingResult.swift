@@ -234,8 +234,7 @@ extension RecordingResult.Output {
         }
         waits = counters[.waits]
         latency = outcome.latency.map(RecordingResult.Latency.init)
-        segments =
-            output.isAbandoned ? nil : (sink as? SegmentedSink).flatMap(RecordingResult.Segments.init)
+        segments = output.isAbandoned ? nil : sink.segments.map(RecordingResult.Segments.init)
         let took = (sink as? BroadcastSink)?.receivers
         (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
@@ -243,10 +242,7 @@ extension RecordingResult.Output {
 }
 
 extension RecordingResult.Segments {
-    /// Nil where all is in one file, as it was to be.
-    fileprivate init?(_ sink: SegmentedSink) {
-        let summary = sink.summary
-        guard sink.recovers || summary.count > 1 else { return nil }
+    fileprivate init(_ summary: SegmentSummary) {
         (count, removed) = (summary.count, summary.removed)
         (first, last) = (summary.first, summary.last)
     }

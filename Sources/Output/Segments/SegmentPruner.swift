@@ -4,7 +4,7 @@ import Files
 ///
 /// A segment that cannot be removed is tried again with each of the next ones, and does not count meanwhile: it is no
 /// reason to keep all others, nor to remove them.
-final class SegmentKeeper {
+final class SegmentPruner {
     private let retention: SegmentRetention
     private let journal: SegmentJournal
     private let space: () -> (total: Int, free: Int)?
@@ -57,7 +57,7 @@ final class SegmentKeeper {
     ///   - now: seconds since 1970.
     ///   - size: bytes of the segment that is being written.
     /// - Returns: the segments that are gone.
-    func tidy(now: Int, size: Int) -> [String] {
+    func prune(now: Int, size: Int) -> [String] {
         var removed = isWriting ? [] : journal.removeStuck()
         if let age = retention.age, !isWriting { removed += removeOlder(than: now - age) }
         while hasEnded, isOverLimit(size) {
@@ -69,7 +69,7 @@ final class SegmentKeeper {
     /// Removes what is too old, and makes room, though no segment may begin or grow for long.
     /// - Parameter now: seconds since 1970.
     /// - Returns: the segments that are gone.
-    func tidyByTime(now: Int) -> [String] {
+    func pruneByTime(now: Int) -> [String] {
         var removed = journal.removeStuck()
         if let age = retention.age { removed += removeOlder(than: now - age) }
         if retention.free != nil { removed += free(floor(space()?.total ?? 0), now: now) }
