@@ -40,6 +40,9 @@ public protocol AccessUnitSink: AnyObject {
     /// The files of an output that has several; nil for other outputs. To be read by the writer's thread, or after it
     /// has ended.
     var segments: SegmentSummary? { get }
+
+    /// The receivers of a live output; nil for other outputs. Safe in any thread.
+    var receivers: ReceiverSummary? { get }
 }
 
 /// A count of access units that were written.
@@ -92,4 +95,7 @@ extension AccessUnitSink {
 
     /// Most outputs are one file or none.
     public var segments: SegmentSummary? { nil }
+
+    /// Most outputs have no receivers.
+    public var receivers: ReceiverSummary? { nil }
 }

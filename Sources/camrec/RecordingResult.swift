@@ -225,8 +225,9 @@ extension RecordingResult.Output {
         codec = choice.codec.rawValue
         let counters = output.counters
         // What was sent to a receiver counts as written, not what waited for one.
-        if let live = sink as? BroadcastSink, live.mustBeTaken {
-            (bytes, written, keyframes) = live.taken
+        let took = sink.receivers
+        if let took, took.mustBeTaken {
+            (bytes, written, keyframes) = (took.bytes, took.units, took.keyframes)
             lost = max(0, counters[.written] + counters[.lost] - written)
         } else {
             (bytes, written, keyframes) = (counters[.bytes], counters[.written], counters[.keyframes])
@@ -235,7 +236,6 @@ extension RecordingResult.Output {
         waits = counters[.waits]
         latency = outcome.latency.map(RecordingResult.Latency.init)
         segments = output.isAbandoned ? nil : sink.segments.map(RecordingResult.Segments.init)
-        let took = (sink as? BroadcastSink)?.receivers
         (receivers, refused) = (took?.count, took?.refused)
         error = outcome.error?.description
     }

@@ -98,18 +98,13 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     public var identity: FileIdentity? { nil }
 
-    /// How many receivers there were in all, how many were refused besides because there were as many as may
-    /// be, and what is known of each: of those that are gone the latest 256. Safe in any thread.
-    public var receivers: (count: Int, refused: Int, known: [ReceiverStatistics]) {
-        let content = ledger.content
-        return (content.count, content.refused, content.receivers)
-    }
-
-    /// What receivers took of the stream in all: bytes, whole access units and IDRs among these. Safe in any
-    /// thread.
-    public var taken: (bytes: Int, units: Int, keyframes: Int) {
-        let taken = ledger.taken
-        return (taken.bytes, taken.units, taken.keyframes)
+    public var receivers: ReceiverSummary? {
+        let (content, taken) = (ledger.content, ledger.taken)
+        var summary = ReceiverSummary()
+        (summary.count, summary.refused, summary.known) = (content.count, content.refused, content.receivers)
+        (summary.bytes, summary.units, summary.keyframes) = (taken.bytes, taken.units, taken.keyframes)
+        summary.mustBeTaken = mustBeTaken
+        return summary
     }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {

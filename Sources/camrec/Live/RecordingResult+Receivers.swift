@@ -35,8 +35,8 @@ extension RecordingResult {
 
         /// Everybody that the live outputs know.
         static func all(of sinks: [any AccessUnitSink]) -> [Receiver] {
-            sinks.compactMap { $0 as? BroadcastSink }.flatMap { sink in
-                sink.receivers.known.map { Receiver($0, output: sink.name) }
+            sinks.flatMap { sink in
+                (sink.receivers?.known ?? []).map { Receiver($0, output: sink.name) }
             }
         }
     }
