@@ -159,6 +159,29 @@ import Threading
             ])
     }
 
+    @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
+    func retracted() throws {
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10))
+        func lose(_ count: Int) { for _ in 0..<count { bench.retracted.add(accessUnit()) } }
+        let units = pictures(0..<40, idrEvery: 10)
+        for unit in units[..<5] { try sink.write(unit) }
+        lose(3)
+        #expect(sink.takeRetracted().count == 0)
+        for unit in units[5..<15] { try sink.write(unit) }
+        #expect(sink.takeRetracted().count == 3)
+        lose(2)
+        bench.failure = .diskFull
+        #expect(bench.lost(of: units[15..<16], by: sink) == [15])
+        #expect(sink.takeRetracted().count == 2)
+        (bench.failure, bench.monotonic) = (nil, 1_000_000_000)
+        #expect(bench.lost(of: units[16..<25], by: sink) == Array(16..<20))
+        #expect(bench.events.last == .resumed(path: bench.folder.path("a-2.h264"), lost: 2 + 5))
+        lose(4)
+        try sink.finish()
+        #expect(sink.takeRetracted().count == 4)
+    }
+
     @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
     func backOff() throws {
         let bench = SegmentBench()
@@ -302,6 +325,24 @@ import Threading
         try sink.finish()
         #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264"])
         #expect(sink.summary.removed == 1)
+    }
+
+    @Test("old segments are removed while a segment grows, and not only when the next one begins")
+    func prunesWhileGrowing() throws {
+        let bench = SegmentBench()
+        var retention = SegmentRetention()
+        retention.bytes = 1_500_000
+        let sink = try bench.recorder("a.h264", .frames(2), retention: retention)
+        for number in 0..<2 {
+            try sink.write(accessUnit(length: 400_000, isIDR: number == 0, frameNumber: number))
+        }
+        try sink.write(accessUnit(length: 600_000, frameNumber: 2))
+        #expect(bench.folder.names() == ["a-1.h264", "a.h264"])
+        try sink.write(accessUnit(length: 600_000, isIDR: false, frameNumber: 3))
+        #expect(bench.folder.names() == ["a-1.h264"])
+        #expect(bench.events.last == .removed(path: bench.folder.path("a.h264")))
+        #expect(sink.summary.removed == 1)
+        try sink.finish()
     }
 
     @Test("old segments go at the start and while nothing is written, and copies are told")
