@@ -1,5 +1,4 @@
 import Bitstream
-import Files
 import Glibc
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@ import Files
 import Glibc
 import TestSupport
 import Testing
-import Threading
 
 @testable import Output
 
