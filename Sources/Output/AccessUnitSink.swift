@@ -1,39 +1,33 @@
 import Bitstream
 
-/// Where access units go. Used by one thread, its writer.
+/// A destination for access units. Used by one thread, its writer.
 public protocol AccessUnitSink: AnyObject {
-    /// What it is called in messages.
+    /// The name in messages.
     var name: String { get }
 
-    /// Which file it writes; nil where that is none, or it is closed.
+    /// The file that is being written; nil if there is none, or it is closed.
     var identity: FileIdentity? { get }
 
     /// Writes an access unit, whole or not at all.
     func write(_ unit: AccessUnit) throws(OutputError)
 
-    /// Whether later access units may be written although one could not be; those until then are lost.
+    /// Whether writing may continue after an error. Access units that could not be written are lost.
     var recovers: Bool { get }
 
-    /// Whether the pictures are in it, and not only what belongs to those of another output.
+    /// Whether the output contains the pictures, and not only data that belongs to another output's pictures.
     var takesPictures: Bool { get }
 
-    /// The stream goes on in another picture format, with an IDR. Where one file cannot hold both, the next
-    /// begins.
+    /// Continues the stream in another picture format, with an IDR. If a file cannot contain both formats, the output
+    /// continues in another file.
     func beginStream(_ description: StreamDescription) throws(OutputError)
 
-    /// What follows, from an IDR on, is to go into a file of its own, where the output is made of several.
+    /// Ends the current file of an output with several files. The next IDR begins another.
     func endFile() throws(OutputError)
 
-    /// Who takes a live output's stream; nil for other outputs. Constant, and safe in any thread.
-    var receivers: ReceiverLedger? { get }
-
-    /// The files of an output that is made of several; nil for others. To be read by the writer's thread, or after it.
-    var segments: SegmentSummary? { get }
-
-    /// Nanoseconds between two calls of `maintain`; nil where none are wanted.
+    /// Nanoseconds between calls of `maintain`; nil if it need not be called.
     var maintenanceInterval: Int64? { get }
 
-    /// Does what time alone makes necessary, whether anything is written or not.
+    /// Does the work that becomes due as time passes, even while nothing is written.
     func maintain()
 
     /// Ends the output. Nothing more is written.
@@ -42,9 +36,16 @@ public protocol AccessUnitSink: AnyObject {
     /// Returns the access units that were written without an error and lost later, and forgets them: a container stores
     /// pictures in pieces, and an error discards the piece being written.
     func takeRetracted() -> WrittenUnits
+
+    /// The files of an output that has several; nil for other outputs. To be read by the writer's thread, or after it
+    /// has ended.
+    var segments: SegmentSummary? { get }
+
+    /// The receivers of a live output; nil for other outputs. Safe in any thread.
+    var receivers: ReceiverLedger? { get }
 }
 
-/// A number of access units that were written.
+/// A count of access units that were written.
 public struct WrittenUnits: Sendable, Equatable {
     public private(set) var count = 0
     public private(set) var keyframes = 0
@@ -53,21 +54,21 @@ public struct WrittenUnits: Sendable, Equatable {
     /// None.
     public init() {}
 
-    /// Counts one more.
+    /// Counts an access unit.
     public mutating func add(_ unit: AccessUnit) {
         count += 1
         keyframes += unit.isIDR ? 1 : 0
         bytes += unit.count
     }
 
-    /// Counts others, too.
+    /// Adds another count.
     public mutating func add(_ others: WrittenUnits) {
         count += others.count
         keyframes += others.keyframes
         bytes += others.bytes
     }
 
-    /// All that were counted; none are left.
+    /// Returns the count, and resets it.
     public mutating func takeAll() -> WrittenUnits {
         defer { self = WrittenUnits() }
         return self
@@ -75,19 +76,13 @@ public struct WrittenUnits: Sendable, Equatable {
 }
 
 extension AccessUnitSink {
-    /// Most outputs end where writing fails.
+    /// Most outputs end when writing fails.
     public var recovers: Bool { false }
 
-    /// Most outputs are there for the pictures.
+    /// Most outputs contain the pictures.
     public var takesPictures: Bool { true }
 
-    /// Most outputs are not live.
-    public var receivers: ReceiverLedger? { nil }
-
-    /// Most outputs are one file, or none.
-    public var segments: SegmentSummary? { nil }
-
-    /// Most outputs change with what is written only.
+    /// Most outputs have no work between writes.
     public var maintenanceInterval: Int64? { nil }
 
     public func maintain() {}
@@ -97,4 +92,10 @@ extension AccessUnitSink {
 
     /// Most outputs keep what was written.
     public func takeRetracted() -> WrittenUnits { WrittenUnits() }
+
+    /// Most outputs are one file or none.
+    public var segments: SegmentSummary? { nil }
+
+    /// Most outputs have no receivers.
+    public var receivers: ReceiverLedger? { nil }
 }

@@ -15,7 +15,7 @@ final class ConnectionSource: ByteSource {
     private var (start, latest) = (Int64(0), Int64(0))
     /// Whether anything came over the connection, and whether over any.
     private var (isHeard, hasReceived) = (false, false)
-    private var backOff = BackOff(longest: 4)
+    private var backOff = BackOff(longest: .seconds(4))
     private var isOutageTold = false
     private var hasBroken = false
     /// Whether bytes came since the last pause.

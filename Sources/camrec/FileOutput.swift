@@ -23,7 +23,7 @@ struct FileOutput {
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
             if case .timestamps = choice.form { plan.takesPictures = false }
-            return try SegmentedSink(
+            return try SegmentRecorder(
                 plan, stream: stream, open: open,
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, report: report)
@@ -31,7 +31,7 @@ struct FileOutput {
         if let base = choice.datedBelow { try Self.makeFolder(of: choice.path, below: base) }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }
-        return SegmentedSink(
+        return FileRollover(
             first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
             report: report)
     }
@@ -56,7 +56,7 @@ struct FileOutput {
     /// Makes the sinks of one form.
     private func opening(
         _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?
-    ) -> SegmentedSink.Opening {
+    ) -> SinkOpening {
         { [interruption] (path, stream) throws(OutputError) in
             switch form {
             case .container(let format):

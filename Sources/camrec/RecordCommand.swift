@@ -79,7 +79,7 @@ struct RecordCommand: ParsableCommand {
     }
 
     /// Where earlier runs recorded by the same patterns, and how much of that stays.
-    var retentionPlans: [SegmentedSink.Plan] {
+    var retentionPlans: [SegmentPlan] {
         guard segments.isSegmented else { return [] }
         return choices.filter(\.isFile).map { segments.plan(path: $0.path, timestamps: $0.timestamps) }
     }

@@ -267,7 +267,7 @@ private final class CountingSink: AccessUnitSink, @unchecked Sendable {
     let name = "counted"
     let identity: FileIdentity? = nil
     private let path: String
-    private let file: SegmentedSink
+    private let file: SegmentRecorder
     private let device: FileSink
     private let progress: Progress
     private var meter = Meter()
@@ -280,9 +280,9 @@ private final class CountingSink: AccessUnitSink, @unchecked Sendable {
         unlink(template)
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + ".h264"
         // A segment that is not cut while it is measured.
-        let plan = SegmentedSink.Plan(
+        let plan = SegmentPlan(
             names: SegmentNames(path, expandsTime: true), length: .time(3_600_000_000_000))
-        file = try SegmentedSink(
+        file = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
                 try FileSink(path: path, overwrite: true, interruption: Interruption()!)

@@ -101,10 +101,10 @@ import Threading
     @Test("pictures that a ring keeps are written when something happens, and every one is counted once")
     func eventRing() throws {
         let folder = TemporaryFolder()
-        let plan = SegmentedSink.Plan(
+        let plan = SegmentPlan(
             names: SegmentNames(folder.path + "/event.h264", expandsTime: true), length: nil)
         let ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
-        let sink = try SegmentedSink(
+        let sink = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
                 try FileSink(path: path, overwrite: false, interruption: Interruption()!)

@@ -20,8 +20,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private enum State { case wanted, connected, stopped }
 
     private static let attemptTimeout: Int64 = 5_000_000_000
-    /// Seconds.
-    private static let longestPause: Int64 = 8
+    private static let longestPause: Duration = .seconds(8)
 
     /// Starts to connect.
     init(_ address: SocketAddress) throws(NetworkError) {

@@ -1,43 +1,42 @@
 import Bitstream
 
-/// The latest access units, kept in memory until something happens that is worth a file: that file then begins
-/// before it happened.
+/// The latest access units, held in memory until an event: the event's file then begins before the event.
 ///
-/// A ring begins at an IDR, and loses whole groups of pictures. Its access units are referred to, not copied.
+/// A ring begins with an IDR, and drops whole groups of pictures. It refers to access units and does not copy them.
 public struct EventRing: Sendable {
     /// How much is kept.
     public struct Plan: Sendable, Hashable {
-        /// Nanoseconds ahead of an event, at least 1; up to a group of pictures more is kept.
+        /// Nanoseconds before an event, at least 1; up to a group of pictures more is kept.
         public var before: Int64
-        /// Nanoseconds behind an event, at least 1; up to the next IDR.
+        /// Nanoseconds after an event, at least 1; the file then ends at the next IDR.
         public var after: Int64
-        /// Bytes in memory; where they do not suffice, less is kept.
+        /// The most bytes in memory; if they are too few, less is kept.
         public var byteLimit = usualByteLimit
 
         /// 256 MiB.
         public static let usualByteLimit = 256 << 20
 
-        /// So many nanoseconds before and after an event.
+        /// Keeps this many nanoseconds before and after an event.
         public init(before: Int64, after: Int64) {
             self.before = before
             self.after = after
         }
     }
 
-    /// What is to be done with an access unit.
+    /// What to do with an access unit.
     public enum Verdict: Sendable, Hashable {
-        /// Nothing: the ring has it.
+        /// Nothing: the ring keeps it.
         case keep
         case write
-        /// The file is to end; the ring has this one.
+        /// End the file; the ring keeps this one.
         case endEvent
     }
 
     private enum State {
         case keeping
-        /// Something happened, and no file could begin with what there was.
+        /// There was an event, but no IDR for its file to begin with.
         case awaited
-        /// Until a picture's time of capture; nil until there is a picture behind what happened.
+        /// Write until this capture time; nil until the first picture after the event.
         case event(end: Int64?)
     }
 
@@ -49,8 +48,8 @@ public struct EventRing: Sendable {
     /// An empty ring.
     public init(_ plan: Plan) { self.plan = plan }
 
-    /// Something happened. An event that goes on already is prolonged.
-    /// - Returns: what is to be written at once, the oldest first.
+    /// Begins an event, or extends the current one.
+    /// - Returns: what to write at once, oldest first.
     public mutating func trigger() -> [AccessUnit] {
         if case .event = state {
             state = .event(end: nil)
@@ -79,7 +78,7 @@ public struct EventRing: Sendable {
         }
     }
 
-    /// Gives up what is kept: what comes is of another stream.
+    /// Drops what is kept, because another stream follows.
     public mutating func clear() { _ = takeAll() }
 
     private mutating func takeAll() -> [AccessUnit] {
@@ -108,6 +107,6 @@ public struct EventRing: Sendable {
         units.removeFirst(count)
     }
 
-    /// With what is kept of it beside its bytes, which is more than those of a picture in which nothing moves.
+    /// An access unit's memory: its bytes, and its bookkeeping, which outweighs a picture in which nothing moves.
     private static func size(of unit: AccessUnit) -> Int { unit.count + 512 }
 }

@@ -1,25 +1,25 @@
 import Files
 import Glibc
 
-/// The file that a journal is kept in: lines beneath a header.
+/// The file of a journal: lines after a header.
 ///
-/// One process at a time has it, by a lock (flock(2)), and nobody but its owner can open it. What a stranger put in its
-/// place, in a folder that others can write to, is not read.
+/// A lock (flock(2)) lets one process at a time use it, and only its owner can open it. In a folder that others can
+/// write to, a file that another user put in its place is not read.
 final class JournalFile {
     private let path: String
-    /// What the journal is about, for messages.
+    /// What the journal describes, for messages.
     private let owner: String
     private var descriptor: Int32
-    /// The file ends in the middle of a line.
+    /// Whether the file ends in the middle of a line.
     private var isCutOff = false
 
     private static let header = "# camrec segments 1"
     private static let mode: mode_t = 0o600
-    /// A journal larger than any is not read; a million segments are not kept.
+    /// A larger file is not read: no recording keeps a million segments.
     private static let largestSize: off_t = 256 << 20
 
-    /// Opens the file, or makes it.
-    /// - Parameter owner: what the journal is about, for messages.
+    /// Opens the file, or creates it.
+    /// - Parameter owner: what the journal describes, for messages.
     init(path: String, owner: String) throws(OutputError) {
         (self.path, self.owner) = (path, owner)
         descriptor = try Self.open(path, owner: owner)
@@ -27,21 +27,21 @@ final class JournalFile {
 
     deinit { close(descriptor) }
 
-    /// Whether the open file is still the one at its path: the folder may have been removed since, or another disk been
-    /// mounted there.
+    /// Whether the open file is still the one at its path: the folder may have been removed, or another disk mounted
+    /// there.
     var isInPlace: Bool {
         guard let identity = FileIdentity(descriptor: descriptor) else { return false }
         return identity == (try? FileLocation(path))?.status.map(FileIdentity.init)
     }
 
-    /// Takes the file that is at the path now.
+    /// Switches to the file that is at the path now.
     func reopen() throws(OutputError) {
         let opened = try Self.open(path, owner: owner)
         close(descriptor)
         descriptor = opened
     }
 
-    /// The lines beneath the header; not one that was cut off.
+    /// The lines after the header, without a last line that was cut off.
     func lines() -> [String] {
         let content = content()
         var lines = content.split(separator: UInt8(ascii: "\n"))
@@ -51,7 +51,7 @@ final class JournalFile {
         return texts.filter { $0 != Self.header }
     }
 
-    /// Adds a line, which ends with a line feed; on the disk itself when this returns.
+    /// Appends a line, which ends with a line feed. It is on the disk itself when this returns.
     func append(_ line: String) throws(OutputError) {
         let end = lseek(descriptor, 0, SEEK_END)
         guard write((isCutOff ? "\n" : "") + line, to: descriptor), fdatasync(descriptor) == 0 else {
@@ -62,7 +62,7 @@ final class JournalFile {
         isCutOff = false
     }
 
-    /// Puts a file with these lines alone in its place.
+    /// Replaces the file with one that contains only these lines.
     func replace(by lines: [String]) throws(OutputError) {
         let location = try Self.location(path)
         let temporary = location.name.dropLast() + Array(".new".utf8CString)
@@ -106,16 +106,16 @@ final class JournalFile {
                 close(opened)
                 throw error
             }
-            // Whoever can open it can lock it, and keep a recorder from starting. Earlier versions let everybody.
+            // A user who can open the file can lock it and so block recorders. Earlier versions let everybody open it.
             fchmod(opened, mode)
-            // Whoever had the lock may have put another journal in its place meanwhile.
+            // The previous holder of the lock may have replaced the journal in the meantime.
             if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) { return opened }
             close(opened)
         }
     }
 
-    /// Whether it is a journal, or a new file, before anything is changed about it: a link to somebody's file may have
-    /// its name.
+    /// Checks that the file is a journal, or new, before anything in it is changed: its name may be a link to another
+    /// user's file.
     private static func examine(
         _ opened: Int32, in location: FileLocation, path: String
     ) throws(OutputError) {
@@ -145,7 +145,7 @@ final class JournalFile {
         }
     }
 
-    /// Where root puts a journal in order that is somebody else's, it stays theirs.
+    /// Keeps the owner of another user's journal when root rewrites it.
     private func keepOwner(of opened: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid != geteuid() else { return }

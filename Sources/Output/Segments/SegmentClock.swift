@@ -1,7 +1,7 @@
 import Glibc
 import Threading
 
-/// The time, as a recording in segments sees it. Tests put their own in its place.
+/// The clocks of a recording in segments. Tests replace them.
 public struct SegmentClock {
     /// Seconds since 1970, for names and ages.
     var wall: () -> time_t

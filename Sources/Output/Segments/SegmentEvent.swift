@@ -1,21 +1,21 @@
-/// What happens to an output that is made of several files. `description` is one line.
+/// What happens to an output of several files. `description` is one line.
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
-    /// A file cannot go on, or none can begin; what comes is lost until one does.
+    /// A file cannot continue, or none can begin. Pictures are lost until one does.
     case interrupted(OutputError)
-    /// A file began after so many frames were lost.
+    /// A file began after this number of frames was lost.
     case resumed(path: String, lost: Int)
-    /// A segment is recorded, but a later run will not know that it may remove it.
+    /// A segment is recorded, but later runs will not know that they may remove it.
     case unnoted(OutputError)
-    /// Less is free than there is to be, and no older segment could make room.
+    /// Less is free than should be, and no older segment could make room.
     case shortOfRoom(folder: String)
     /// The number of segments in this folder's journal whose names now belong to other files.
     case unrecognised(count: Int, folder: String)
-    /// An old segment is gone, to keep the limits.
+    /// An old segment was removed to keep the limits.
     case removed(path: String)
 
-    /// Whether somebody should hear of it even when all goes well in the end.
+    /// Whether to report it even if the recording succeeds in the end.
     public var isWarning: Bool {
         switch self {
         case .interrupted, .resumed, .unnoted, .shortOfRoom, .unrecognised: true

@@ -2,17 +2,17 @@ import Files
 import Glibc
 
 extension SegmentJournal {
-    /// What came of the entries that led to other files than were written.
+    /// What became of the entries whose names lead to other files than those that were written.
     struct Adoption {
         var adopted = 0
-        /// Their files are not as large as they were.
+        /// Entries whose files differ in size.
         var left = 0
-        /// Their files are not there.
+        /// Entries whose files do not exist.
         var missing = 0
     }
 
-    /// Makes the entries that lead to other files than were written those of the files that are there, where these are
-    /// as large as the journal says. All others stay as they are.
+    /// Assigns the entries whose names lead to other files than those that were written to these files, if they have
+    /// the size that the journal states. All others stay as they are.
     func adopt() throws(OutputError) -> Adoption {
         let folder = names[0].folder
         var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
@@ -28,7 +28,7 @@ extension SegmentJournal {
                 continue
             }
             let files = entry.files.map { file in
-                // Timestamps elsewhere stay what they are: their folder is not in the journal.
+                // Timestamps in other folders stay as they are: their folder is not in the journal.
                 File(name: file.name, birth: self.facts(of: file.name, in: folder)?.birth ?? file.birth)
             }
             adopted.append(Entry(files: files, size: facts.size))
@@ -39,16 +39,16 @@ extension SegmentJournal {
     }
 }
 
-/// Recordings that were copied to another folder or disk, taken over from where they were made.
+/// Takes over recordings that were copied to another folder or disk.
 public enum SegmentAdoption {
-    /// What came of a folder.
+    /// What became of a folder's recordings.
     public struct Result: Sendable, Equatable {
         public var journals = 0
-        /// Recordings that count for the limits from now on.
+        /// Recordings that count towards the limits from now on.
         public var adopted = 0
-        /// Files that are not as large as what was recorded under their names: they stay strangers.
+        /// Files that differ in size from what was recorded under their names: they are not taken over.
         public var left = 0
-        /// Recordings that are not there, perhaps because they have not been copied yet.
+        /// Recordings that do not exist, perhaps because they have not been copied yet.
         public var missing = 0
     }
 
@@ -62,7 +62,7 @@ public enum SegmentAdoption {
         for name in Folder.names(in: folder).sorted()
         where name.hasPrefix(".") && name.hasSuffix(SegmentJournal.suffix) {
             let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-            // A folder or a link of that name is somebody else's.
+            // A folder or a link of that name is not camrec's.
             guard FileFacts(path: path)?.isRegular == true else { continue }
             let journal = try SegmentJournal(
                 path: path, names: [SegmentNames("\(folder)/*", expandsTime: false)], keepsMissing: true)

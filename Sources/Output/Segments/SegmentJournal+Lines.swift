@@ -1,6 +1,6 @@
-/// How the journal's lines are written.
+/// The format of the journal's lines.
 extension SegmentJournal.Entry {
-    /// Nil for what is no segment: the header, and a line that was cut off.
+    /// Nil for lines that are not segments: the header, and a line that was cut off.
     init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard [3, 5].contains(fields.count), let birth = Int64(fields[0]), !fields[2].isEmpty,
@@ -13,7 +13,7 @@ extension SegmentJournal.Entry {
         files.append(SegmentJournal.File(name: fields[4].unescaped, birth: birth))
     }
 
-    /// As it stands in the journal.
+    /// The entry as a line of the journal.
     var line: String {
         var line = "\(files[0].birth)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
         for file in files.dropFirst() { line += "\t\(file.birth)\t\(file.name.escaped)" }
@@ -22,7 +22,7 @@ extension SegmentJournal.Entry {
 }
 
 extension String {
-    /// Without the characters that end a field or a line.
+    /// The text without characters that end a field or a line.
     fileprivate var escaped: String {
         var text = ""
         for character in unicodeScalars {

@@ -1,72 +1,72 @@
 import Files
 import Glibc
 
-/// What camrec wrote by a pattern, in this run and in those before: a text file beside the segments, from which
-/// `--keep` and `--min-free` know what is theirs.
+/// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file beside the segments,
+/// from which `--keep` and `--min-free` know what they may remove.
 ///
-/// A line for each segment, and a second one, with its size, when it was ended:
+/// It has a line for each segment, and a second one, with its size, once it has ended:
 ///
 ///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME]
 ///
-/// Birth is the file's time of creation in nanoseconds, size `-` until it is known, and the second pair the
-/// segment's timestamps, named from their own pattern's folder. Only a file that is in the journal is ever removed,
-/// and only while it is still that file: a plain one, reached without links from the pattern's folder, under a name
-/// that the pattern makes, made at the time that the journal says and as large as it was. Copies, and files that were put in a
-/// segment's place, are left alone.
+/// Birth is the file's time of creation in nanoseconds, size is `-` until it is known, and the second pair is the
+/// segment's timestamps, named relative to their own pattern's folder. A file is only removed if it is in the journal
+/// and still the same file: a regular one, reached without links from the pattern's folder, with a name that the
+/// pattern makes, and with the time of creation and the size that the journal states. Copies, and files that replaced a
+/// segment, are left alone.
 ///
-/// Entries whose names lead to other files now, as after a copy to another disk, are kept: `adopt` makes them those of
-/// the files that are there. So are lines that cannot be read.
+/// Entries whose names now lead to other files, as after a copy to another disk, are kept, and `adopt` assigns them to
+/// these files. Lines that cannot be read are kept, too.
 ///
-/// One recorder at a time has it. Recording never fails for its sake: where it cannot be written – the disk is full, or
-/// another one – it is written anew with the next segment.
+/// One recorder at a time uses it. Recording never fails because of it: if it cannot be written, because the disk is
+/// full or another one, it is rewritten with the next segment.
 final class SegmentJournal {
     /// A segment, and its timestamps.
     struct Entry: Equatable {
         var files: [File]
-        /// Bytes; nil until it was ended.
+        /// Bytes; nil until the segment has ended.
         var size: Int?
     }
 
-    /// A file by its name from its pattern's folder, and its time of creation.
+    /// A file's name, relative to its pattern's folder, and its time of creation.
     struct File: Equatable {
         let name: String
         let birth: Int64
     }
 
-    /// The oldest first; the one that is being written is the last.
+    /// Oldest first; the one that is being written is the last.
     private(set) var entries: [Entry] = []
-    /// Of the segments that were ended.
+    /// Bytes of the segments that have ended.
     private(set) var bytes = 0
 
-    /// What other files stand for now than were written, oldest first. They are in the file still.
+    /// Entries whose names now lead to other files, oldest first. They are still in the file.
     private(set) var foreign: [Entry] = []
 
     let names: [SegmentNames]
     private let file: JournalFile
-    /// Whether entries are kept whose files are not there.
+    /// Whether entries are kept whose files do not exist.
     private let keepsMissing: Bool
-    /// Lines that are no entries, as they stand in the file.
+    /// Lines of the file that are not entries.
     private var unread: [String] = []
-    /// Segments that were to be removed and could not be. They are in the file still.
+    /// Segments that could not be removed. They are still in the file.
     private var stuck: [Entry] = []
     private var lineCount = 0
-    /// Entries are missing in the file.
+    /// Whether entries are missing in the file.
     private var isBehind = false
 
-    /// What journals' names end with.
+    /// The end of journals' names.
     static let suffix = ".camrec"
-    /// Lines that may be about segments that are gone, before it is written anew.
+    /// The file is rewritten if it has more lines than this about segments that are gone.
     private static let spareLines = 1000
-    /// So many of the stuck segments are tried at once.
+    /// The most segments in `stuck` to retry at once.
     private static let mostTries = 16
 
-    /// Opens the journal of a pattern, or begins it.
-    /// - Parameter names: those of the segments, and those of their timestamps where there are any.
+    /// Opens a pattern's journal, or creates it.
+    /// - Parameter names: the segments' names, and those of their timestamps if there are any.
     convenience init(names: [SegmentNames]) throws(OutputError) {
         try self.init(path: Self.path(for: names[0]), names: names)
     }
 
-    /// Where the journal of a pattern is.
+    /// Returns the path of a pattern's journal.
     static func path(for names: SegmentNames) -> String {
         let folder = names.folder
         let rest = names.pattern.dropFirst(
@@ -75,20 +75,20 @@ final class SegmentJournal {
         return "\(folder)/.\(name)\(suffix)"
     }
 
-    /// Opens a journal that is there, whatever its pattern is, or begins it.
-    /// - Parameter keepsMissing: whether entries are kept whose files are not there, because they may yet come.
+    /// Opens the journal at a path, whatever its pattern is, or creates it.
+    /// - Parameter keepsMissing: whether entries are kept whose files do not exist, because they may be copied later.
     init(path: String, names: [SegmentNames], keepsMissing: Bool = false) throws(OutputError) {
         (self.names, self.keepsMissing) = (names, keepsMissing)
         file = try JournalFile(path: path, owner: names[0].pattern)
         entries = read()
         sortOut(entries.count)
-        // A disk that is full has no room for another; the old one goes on.
+        // A full disk has no room for another file; the old one stays in use.
         try? compact()
     }
 
-    /// A segment begins. On the disk itself when this returns: what is not in the journal stays forever.
-    /// - Parameter paths: the segment, and its timestamps where there are any.
-    /// - Returns: why it is not in the file, the first time that it is not.
+    /// Enters a segment that begins, on the disk itself: what is not in the journal is never removed.
+    /// - Parameter paths: the segment, and its timestamps if there are any.
+    /// - Returns: why it could not be entered, the first time that this happens.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
@@ -111,8 +111,8 @@ final class SegmentJournal {
         }
     }
 
-    /// The latest segment has come to its end. A full disk may have no room to say so, and then its time of
-    /// creation alone tells which file it is.
+    /// Enters the latest segment's final size. If a full disk has no room for it, only the time of creation identifies
+    /// the file.
     func end(size: Int) {
         guard !entries.isEmpty else { return }
         entries[entries.count - 1].size = size
@@ -120,20 +120,21 @@ final class SegmentJournal {
         if (try? file.append(entries[entries.count - 1].line)) != nil { lineCount += 1 }
     }
 
-    /// The latest segment came to nothing: there is no such file.
+    /// Forgets the latest segment, of which no file is left.
     func cancel() { if !entries.isEmpty { entries.removeLast() } }
 
-    /// What is known of the oldest segment's age.
+    /// The age of the oldest segment.
     enum Age {
-        /// Last at this time, in nanoseconds since 1970.
+        /// When it was last written, in nanoseconds since 1970.
         case written(Int64)
-        /// Somebody has removed it, or moved it away.
+        /// It was removed or moved.
         case missing
-        /// The disk does not say.
+        /// The disk cannot be read.
         case unknown
     }
 
-    /// Of a segment that there is. It was written no later than when the next one began, whatever its file says now.
+    /// The oldest segment's age. There must be one. It was last written before the next one began, whatever its file
+    /// says.
     var oldestAge: Age {
         guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
             return Self.isAbsence(errno) ? .missing : .unknown
@@ -142,15 +143,15 @@ final class SegmentJournal {
         return .written(next > 0 ? min(facts.modification, next) : facts.modification)
     }
 
-    /// A segment that is gone.
+    /// A segment that was removed.
     struct Removed {
         let path: String
         /// Bytes.
         let size: Int
     }
 
-    /// Forgets the oldest segment, and removes its files where they are still what was written.
-    /// - Returns: nil where nothing was removed.
+    /// Forgets the oldest segment, and removes its files if they are still the same.
+    /// - Returns: nil if nothing was removed.
     func removeOldest() -> Removed? {
         guard !entries.isEmpty else { return nil }
         let entry = entries.removeFirst()
@@ -158,7 +159,7 @@ final class SegmentJournal {
         return remove(entry)
     }
 
-    /// Tries again to remove what could not be.
+    /// Retries to remove segments that could not be removed.
     func removeStuck() -> [Removed] {
         let tried = stuck.prefix(Self.mostTries)
         stuck.removeFirst(tried.count)
@@ -167,7 +168,7 @@ final class SegmentJournal {
 
     private func remove(_ entry: Entry) -> Removed? {
         switch remove(entry.files[0], of: names[0], size: entry.size) {
-        // A segment that is somebody's own now keeps its timestamps.
+        // A file that replaced the segment keeps the timestamps.
         case .isForeign:
             if facts(of: entry.files[0].name, in: names[0].folder) != nil { foreign.append(entry) }
             return nil
@@ -185,7 +186,7 @@ final class SegmentJournal {
 
     private enum Removal {
         case removed
-        /// It is gone, or not what was written.
+        /// It does not exist, or is not the file that was written.
         case isForeign
         case failed
     }
@@ -215,10 +216,10 @@ final class SegmentJournal {
         return removal
     }
 
-    /// Whether there is nothing under a name, as against a disk that does not say what there is.
+    /// Whether nothing has the name, as opposed to a disk that cannot be read.
     private static func isAbsence(_ code: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(code) }
 
-    /// Those that the pattern made, a day's for example, go with the last that was in them.
+    /// Removes folders that the pattern made, such as a day's, with the last file in them.
     private func removeEmptyFolders(of name: String, in folder: String) {
         let path = Folder.of(name)
         guard path != ".", path != "/" else { return }
@@ -226,8 +227,8 @@ final class SegmentJournal {
         if isGone == true { removeEmptyFolders(of: path, in: folder) }
     }
 
-    /// Opens the folder that a file is in, going from the pattern's folder through no links and never up.
-    /// - Returns: nil where that cannot be; errno says why.
+    /// Opens a file's folder, from the pattern's folder downwards and without following links.
+    /// - Returns: nil if that is impossible; errno says why.
     private func withParent<Result>(
         of name: String, in folder: String, _ body: (Int32, String) -> Result
     ) -> Result? {
@@ -240,7 +241,7 @@ final class SegmentJournal {
         do throws(FileLocation.Failure) {
             parent = try FileLocation(folder + "/").open(O_RDONLY | O_DIRECTORY)
         } catch {
-            // That somebody put a link into the way does not mean that the files are gone.
+            // A link in the path does not mean that the files are gone.
             errno = error.link == nil ? error.errno : EACCES
             return nil
         }
@@ -254,7 +255,7 @@ final class SegmentJournal {
         return body(parent, last)
     }
 
-    /// A path as the journal has it.
+    /// Returns a path as it is entered in the journal.
     private static func relative(_ path: String, to folder: String) -> String {
         let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
         return String(rest.drop { $0 == "/" })
@@ -264,14 +265,14 @@ final class SegmentJournal {
 // MARK: What is in the file
 
 extension SegmentJournal {
-    /// Writes the journal anew, with what another one says that is in its place now.
+    /// Rewrites the journal, merged with the one that has taken its place, if any.
     private func renew() throws(OutputError) {
         if !file.isInPlace {
             try file.reopen()
             let known = Set((stuck + foreign + entries).map { $0.files[0] })
             entries = read().filter { !known.contains($0.files[0]) } + entries
         }
-        // The segment that begins has just been made, whatever the file system says of it.
+        // The segment that begins was just created, whatever the file system says.
         sortOut(entries.count - 1)
         try compact()
     }
@@ -294,17 +295,17 @@ extension SegmentJournal {
         return entries
     }
 
-    /// Forgets those of the first entries whose files are there no more, and sets those aside that lead to others.
+    /// Of the first entries, forgets those whose files are gone, and sets aside those whose names lead to other files.
     private func sortOut(_ count: Int) {
         var (known, others): ([Entry], [Entry]) = ([], [])
         for entry in entries[..<count] {
             let facts = facts(of: entry.files[0].name, in: names[0].folder)
             switch facts {
             case nil where Self.isAbsence(errno): if keepsMissing { others.append(entry) }
-            // A disk that does not say what there is may say so later.
+            // A disk that cannot be read now may be readable later.
             case nil: known.append(entry)
             case let facts? where facts.birth == entry.files[0].birth:
-                // A recorder that was killed could not say how large its last segment was.
+                // A recorder that was killed could not enter its last segment's size.
                 known.append(Entry(files: entry.files, size: entry.size ?? facts.size))
             default: others.append(entry)
             }
@@ -314,29 +315,29 @@ extension SegmentJournal {
         setAside(others)
     }
 
-    /// Of a name that was used again only the last file is of interest, and none where that is known.
+    /// If a name was used again, keeps only its last entry, and none if that one is known.
     private func setAside(_ others: [Entry]) {
         var names = Set(entries.map(\.files[0].name))
         foreign = Array(
             (foreign + others).reversed().filter { names.insert($0.files[0].name).inserted }.reversed())
     }
 
-    /// Puts entries that were set aside in order.
+    /// Moves entries that were set aside to those that count.
     func replaceForeign(by adopted: [Entry], leaving left: [Entry]) throws(OutputError) {
         (entries, foreign) = (adopted + entries, left)
         bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
         try compact()
     }
 
-    /// Nil where it cannot be told; errno says why.
+    /// Nil if unknown; errno says why.
     func facts(of name: String, in folder: String) -> FileFacts? {
         withParent(of: name, in: folder) { FileFacts(path: $1, in: $0) } ?? nil
     }
 
-    /// Entries that are in the file.
+    /// The number of entries in the file.
     private var keptCount: Int { stuck.count + foreign.count + entries.count }
 
-    /// Leaves nothing but the entries in the file, and what could not be read.
+    /// Rewrites the file with its entries, and the lines that could not be read.
     private func compact() throws(OutputError) {
         try file.replace(by: unread.map { $0 + "\n" } + (stuck + foreign + entries).map(\.line))
         lineCount = keptCount

@@ -1,22 +1,22 @@
 import Files
 import Glibc
 
-/// The names of a recording's files: a pattern, in which `strftime` puts the time, and a counter where that
-/// name is taken.
+/// The names of a recording's files: a pattern in which `strftime` inserts the time, and a counter if that name is
+/// taken.
 ///
-/// The counter stands ahead of the extension: `out.h264`, `out-1.h264`, `out-2.h264`. It only ever rises, so
-/// that a name that was deleted does not come again out of order.
+/// The counter precedes the extension: `out.h264`, `out-1.h264`, `out-2.h264`. It only rises, so that a deleted file's
+/// name is not used again out of order.
 public struct SegmentNames: Sendable {
-    /// As it was given.
+    /// The pattern as given.
     public let pattern: String
     private let isPattern: Bool
     private let isUTC: Bool
-    /// The name without counter that the last file's came from.
+    /// The last file's name without its counter.
     private var lastName: String?
     private var counter = 0
 
     /// - Parameters:
-    ///   - expandsTime: whether `%` means what `strftime` says; otherwise the name is taken as it is.
+    ///   - expandsTime: whether `strftime` expands `%`; otherwise the name is used as it is.
     ///   - isUTC: UTC in place of local time.
     public init(_ pattern: String, expandsTime: Bool, isUTC: Bool = false) {
         self.pattern = pattern
@@ -24,15 +24,15 @@ public struct SegmentNames: Sendable {
         self.isUTC = isUTC
     }
 
-    /// What stands ahead of the first folder, or file, whose name depends on the time: `/video` of
-    /// `/video/%Y/%m.h264`; `.` where that is nothing.
+    /// The path up to the first folder or file whose name depends on the time: `/video` of `/video/%Y/%m.h264`; `.` if
+    /// it is empty.
     public var folder: String {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         let fixed = parts.prefix { !isPattern || !$0.contains("%") }
         return fixed.isEmpty ? "." : fixed == [""] ? "/" : fixed.joined(separator: "/")
     }
 
-    /// The next name that no file has.
+    /// Returns the next name that no file has.
     /// - Parameter time: seconds since 1970 at the file's beginning.
     public mutating func next(at time: time_t) -> String {
         let name = expanded(at: time)
@@ -44,27 +44,27 @@ public struct SegmentNames: Sendable {
         return Self.name(name, counter: counter)
     }
 
-    /// The name at a moment, without a counter, whether a file has it or not.
+    /// Returns the name at a given time, without a counter, whether a file has it or not.
     /// - Parameter time: seconds since 1970.
     public func name(at time: time_t) -> String { expanded(at: time) }
 
-    /// The name at a moment for which another pattern has found this counter.
+    /// Returns the name at a given time with the counter that another pattern's name has.
     func companion(at time: time_t, counter: Int) -> String {
         Self.name(expanded(at: time), counter: counter)
     }
 
-    /// The counter of the last name; 0 for none.
+    /// The last name's counter; 0 if it has none.
     var lastCounter: Int { counter }
 
-    /// Whether a name, with or without a counter, is one that the pattern could have made.
+    /// Returns whether the pattern could have made a name, with or without a counter.
     public func covers(_ name: String) -> Bool {
         let (stem, end) = Self.split(pattern)
         let globs = [Self.glob(stem, isPattern), Self.glob(end, isPattern)]
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
     }
 
-    /// Whether `covers` can tell the names that the pattern makes: not where what depends on the time has slashes
-    /// of its own (`%D`), nor where the way to it leads up again.
+    /// Returns whether `covers` recognises the names that the pattern makes: not if the time expands to slashes (`%D`),
+    /// nor if `..` follows it.
     /// - Parameter time: seconds since 1970.
     public func areKnownAgain(at time: time_t) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
@@ -72,8 +72,8 @@ public struct SegmentNames: Sendable {
         return !changing.contains("..") && covers(expanded(at: time))
     }
 
-    /// The first conversion that does not make a part of a file's name, and what it makes: that of `%D` and `%x` has
-    /// slashes, that of `%n` ends the line. Nil where there is none.
+    /// Returns the first conversion whose text cannot be part of a file's name, and that text: `%D` and `%x` expand to
+    /// slashes, `%n` to a line feed. Nil if there is none.
     /// - Parameter time: seconds since 1970.
     public func misplacedConversion(at time: time_t) -> (conversion: String, text: String)? {
         guard isPattern else { return nil }
@@ -91,7 +91,7 @@ public struct SegmentNames: Sendable {
         return nil
     }
 
-    /// Flags and a width may stand between the `%` and its letter.
+    /// Flags and a width may come between the `%` and its letter.
     private static func endOfConversion(in text: Substring, from start: String.Index) -> String.Index {
         let behind = text[start...].dropFirst().drop { flags.contains($0) }
         return behind.dropFirst().startIndex
@@ -106,7 +106,7 @@ public struct SegmentNames: Sendable {
     private func expanded(_ pattern: String, at time: time_t) -> String {
         var (moment, parts) = (time, tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
-        // The space keeps the result from being empty, which strftime cannot tell from one too long.
+        // The space keeps the result from being empty: strftime returns 0 both for that and for too long a result.
         let capacity = Int(PATH_MAX)
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             // glibc 2.41 declares strftime's buffer nonnull; earlier releases do not.
@@ -124,14 +124,14 @@ public struct SegmentNames: Sendable {
         return "\(stem)-\(counter)\(end)"
     }
 
-    /// A name without and with its extension's dot: `a/out` and `.h264`.
+    /// Splits a name before its extension: `a/out` and `.h264`.
     private static func split(_ name: String) -> (stem: String, end: String) {
         let file = name.lastIndex(of: "/").map { name.index(after: $0) } ?? name.startIndex
         guard let dot = name.lastIndex(of: "."), dot > file else { return (name, "") }
         return (String(name[..<dot]), String(name[dot...]))
     }
 
-    /// The highest counter among the files that are there: 0 for the name itself, nil where there is none.
+    /// Returns the highest counter among existing files: 0 for the name itself, nil if there are none.
     private static func highestCounter(of name: String) -> Int? {
         let (stem, end) = split(name)
         let slash = stem.lastIndex(of: "/")
@@ -150,7 +150,7 @@ public struct SegmentNames: Sendable {
         }.max()
     }
 
-    /// A shell pattern (`fnmatch`) for whatever a `strftime` pattern may become.
+    /// Returns a shell pattern (`fnmatch`) that matches everything a `strftime` pattern can expand to.
     private static func glob(_ text: String, _ isPattern: Bool) -> String {
         var (glob, rest) = ("", text[...])
         while let character = rest.popFirst() {

@@ -1,21 +1,21 @@
-/// How many segments stay: the oldest ones go, as soon as one of the limits is passed.
+/// Which segments are kept: once a limit is exceeded, the oldest are removed.
 public struct SegmentRetention: Sendable, Hashable {
-    /// Seconds since a segment was written last.
+    /// Seconds since a segment was last written.
     public var age: Int?
     /// Bytes of all segments.
     public var bytes: Int?
-    /// Segments, the one that is being written included; at least 1.
+    /// Segments, including the one that is being written; at least 1.
     public var count: Int?
-    /// What stays free of the file system.
+    /// How much of the file system stays free.
     public var free: Floor?
 
     /// A part of a file system.
     public enum Floor: Sendable, Hashable {
         case bytes(Int)
-        /// Of what it holds, 0 to 1.
+        /// A share of its capacity, 0 to 1.
         case share(Double)
 
-        /// In bytes, of a file system that holds `total`.
+        /// Bytes of a file system with this capacity.
         func bytes(of total: Int) -> Int {
             switch self {
             case .bytes(let bytes): bytes
@@ -24,10 +24,10 @@ public struct SegmentRetention: Sendable, Hashable {
         }
     }
 
-    /// Everything stays.
+    /// Keeps everything.
     public init() {}
 
-    /// What another lets stay has to hold, too; but for `free`.
+    /// Applies another's limits as well, except `free`.
     public mutating func tighten(to other: SegmentRetention) {
         age = Self.smaller(age, other.age)
         bytes = Self.smaller(bytes, other.bytes)
@@ -38,8 +38,9 @@ public struct SegmentRetention: Sendable, Hashable {
         [first, second].compactMap { $0 }.min()
     }
 
-    /// Nanoseconds between two looks at what time alone makes too old or too much; nil where nothing does. A tenth of
-    /// an age, and not more than ten seconds: each look removes few, and there may be many.
+    /// Nanoseconds between checks of the limits that can be exceeded while nothing is written; nil without such limits.
+    ///
+    /// A tenth of the age, at most ten seconds: a check removes few segments, and there may be many.
     var maintenanceInterval: Int64? {
         guard age != nil || free != nil else { return nil }
         return Int64(min(max((age ?? 600) / 10, 1), 10)) * 1_000_000_000

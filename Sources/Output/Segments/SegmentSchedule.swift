@@ -2,17 +2,17 @@ import Bitstream
 
 /// When one segment of a recording ends and the next begins.
 ///
-/// The encode thread and the writers each keep one, so that both come to the same frame by themselves: the
-/// encoder makes it an IDR, and the writer begins a file with it. Whoever has to wait for an IDR, as with a
-/// camera's own H.264, cuts at the next one.
+/// The encode thread and the writers each keep one, so that they arrive at the same frame independently: the encoder
+/// makes it an IDR, and the writer begins a file with it. Where IDRs cannot be requested, as with a camera's own H.264,
+/// the writer cuts at the next one.
 public struct SegmentSchedule: Sendable, Hashable {
     /// How long a segment is.
     public enum Length: Sendable, Hashable {
         /// Frames, at least 1: the grid counts from the recording's first frame.
         case frames(Int)
-        /// Nanoseconds by the frames' times of capture, at least 1: the grid counts from the first frame.
+        /// Nanoseconds of capture time, at least 1: the grid counts from the first frame.
         case time(Int64)
-        /// Bytes, at least 1: a segment that has so many ends with the next IDR of any kind.
+        /// Bytes, at least 1: a segment of this size ends at the next IDR of any kind.
         case bytes(Int)
     }
 
@@ -23,13 +23,13 @@ public struct SegmentSchedule: Sendable, Hashable {
     private var index = 0
     private var byteCount = 0
 
-    /// A capture time that steps back by more than this is a clock that was set: the grid moves along.
+    /// If capture times step back by more than this, the clock was set: the grid moves with it.
     private static let largestStepBack: Int64 = 1_000_000_000
 
-    /// Nothing has come yet.
+    /// A schedule that has seen no frame.
     public init(_ length: Length) { self.length = length }
 
-    /// Whether a frame that is about to be encoded is in another segment than those before it.
+    /// Returns whether a frame that is about to be encoded belongs to another segment than those before it.
     /// - Parameters:
     ///   - number: its place in the recording, from 0.
     ///   - timestamp: when it was captured, in nanoseconds on any clock.
@@ -44,8 +44,8 @@ public struct SegmentSchedule: Sendable, Hashable {
         return next > index
     }
 
-    /// Whether an access unit that is about to be written is in another segment than those before it, or has
-    /// to be because theirs is as large as it may be.
+    /// Returns whether an access unit that is about to be written belongs to another segment than those before it, by
+    /// the grid or because theirs has its size.
     public mutating func enters(_ unit: AccessUnit) -> Bool {
         guard case .bytes(let limit) = length else {
             return enters(number: unit.frameNumber, timestamp: unit.timestamp)
@@ -54,11 +54,11 @@ public struct SegmentSchedule: Sendable, Hashable {
         return byteCount >= limit
     }
 
-    /// A segment begins: the bytes are counted anew, from this access unit on.
+    /// Notes that a segment begins with this access unit, and restarts the count of bytes.
     public mutating func begin(with unit: AccessUnit) { byteCount = unit.count }
 
-    /// The first access unit came out of the encoder: the grid counts from its time, not from that of a frame
-    /// which was lost before it.
+    /// Starts the grid at the first access unit that the encoder returned, and not at a frame that was lost before
+    /// it.
     public mutating func anchor(at timestamp: Int64) { (origin, latest) = (timestamp, timestamp) }
 
     /// Nanoseconds since the grid's beginning.

@@ -1,5 +1,6 @@
-/// The files of an output that is made of several.
+/// The files that an output consists of.
 public struct SegmentSummary: Sendable, Hashable {
+    /// How many were begun.
     public var count = 0
     /// The first file's path; nil if there was none.
     public var first: String?
@@ -7,4 +8,14 @@ public struct SegmentSummary: Sendable, Hashable {
     public var last: String?
     /// How many old files were removed.
     public var removed = 0
+
+    /// No file.
+    public init() {}
+
+    /// Counts a file that begins.
+    mutating func add(_ path: String) {
+        count += 1
+        first = first ?? path
+        last = path
+    }
 }

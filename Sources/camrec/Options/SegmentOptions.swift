@@ -66,8 +66,8 @@ struct SegmentOptions: ParsableArguments {
     /// - Parameters:
     ///   - path: the pattern of their names.
     ///   - timestamps: that of their timestamps' names; nil for none.
-    func plan(path: String, timestamps: String?) -> SegmentedSink.Plan {
-        var plan = SegmentedSink.Plan(names: names(path), length: segment?.length)
+    func plan(path: String, timestamps: String?) -> SegmentPlan {
+        var plan = SegmentPlan(names: names(path), length: segment?.length)
         plan.timestamps = timestamps.map(names)
         for limit in keep { plan.retention.tighten(to: limit.retention) }
         plan.retention.free = minFree?.floor

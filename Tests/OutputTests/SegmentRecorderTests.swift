@@ -3,121 +3,25 @@ import Files
 import Glibc
 import TestSupport
 import Testing
-import Threading
 
 @testable import Output
 
-/// A recording in several files: none of its access units is lost or doubled between two, and a disk that
-/// cannot take it for a while costs no more than that while.
-@Suite struct SegmentedSinkTests {
-    /// A sink with a folder, a clock of its own and a disk that fails as the test says.
-    final class Bench {
-        let folder = TemporaryFolder()
-        var wall: time_t = 1_234_567_890
-        var monotonic: Int64 = 0
-        /// What the next files fail with when they are written to; nil for none.
-        var failure: OutputError.Kind?
-        /// What making a file fails with.
-        var creationFailure: OutputError.Kind?
-        private(set) var events: [SegmentEvent] = []
-
-        let stream = StreamDescription(codec: .h264, width: 320, height: 240, frameRate: nil)
-
-        func sink(
-            _ pattern: String, _ length: SegmentSchedule.Length?, timestamps: String? = nil,
-            retention: SegmentRetention = SegmentRetention()
-        ) throws -> SegmentedSink {
-            var plan = SegmentedSink.Plan(names: names(pattern), length: length)
-            plan.timestamps = timestamps.map(names)
-            plan.retention = retention
-            return try SegmentedSink(
-                plan, stream: stream, open: open,
-                openTimestamps: { (path, stream) throws(OutputError) in
-                    try TimestampFileSink(
-                        path: path, overwrite: false, stream: stream, interruption: Interruption()!)
-                }, clock: clock, report: { [unowned self] in events.append($0) })
-        }
-
-        func single(_ name: String) throws -> SegmentedSink {
-            let path = folder.path(name)
-            return SegmentedSink(
-                first: try open(path, stream), path: path, stream: stream, open: open, clock: clock)
-        }
-
-        private func names(_ pattern: String) -> SegmentNames {
-            SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
-        }
-
-        private var clock: SegmentClock {
-            SegmentClock(wall: { [unowned self] in wall }, monotonic: { [unowned self] in monotonic })
-        }
-
-        private var open: SegmentedSink.Opening {
-            { [unowned self] (path, _) throws(OutputError) in
-                if let creationFailure { throw OutputError(creationFailure, output: path) }
-                return FailingSink(
-                    try FileSink(path: path, overwrite: false, interruption: Interruption()!),
-                    failure: { [unowned self] in failure })
-            }
-        }
-
-        /// Writes units and says which ones were lost.
-        func lost(of units: some Sequence<AccessUnit>, by sink: SegmentedSink) -> [Int] {
-            units.compactMap { unit in
-                do {
-                    try sink.write(unit)
-                    return nil
-                } catch { return unit.frameNumber }
-            }
-        }
-
-        func bytes(_ name: String) -> [UInt8] { folder.content(name) ?? [] }
-    }
-
-    /// Writes to a file, unless it is to fail.
-    final class FailingSink: AccessUnitSink {
-        private let file: FileSink
-        private let failure: () -> OutputError.Kind?
-
-        init(_ file: FileSink, failure: @escaping () -> OutputError.Kind?) {
-            self.file = file
-            self.failure = failure
-        }
-
-        var name: String { file.name }
-        var identity: FileIdentity? { file.identity }
-        func write(_ unit: AccessUnit) throws(OutputError) {
-            if let kind = failure() { throw OutputError(kind, output: name) }
-            try file.write(unit)
-        }
-        func beginStream(_ description: StreamDescription) {}
-        func finish() throws(OutputError) { try file.finish() }
-    }
-
-    /// Pictures of different lengths, ten a second, with an IDR at each of some numbers.
-    private func units(_ range: Range<Int>, idrEvery interval: Int) -> [AccessUnit] {
-        range.map {
-            accessUnit(
-                length: 100 + $0, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
-                timestamp: Int64($0) * 100_000_000)
-        }
-    }
-
-    private func bytes(_ units: some Sequence<AccessUnit>) -> [UInt8] { units.flatMap(\.allBytes) }
-
+/// A recording in segments: no access unit is lost or doubled between two of them, and a disk that fails for a while
+/// costs no more than what came in that while.
+@Suite struct SegmentRecorderTests {
     // MARK: Cutting
 
     @Test("a file has exactly its frames, and the files one behind the other are the stream")
     func frames() throws {
-        let bench = Bench()
-        let sink = try bench.sink("rec-%H.h264", .frames(20))
-        let units = units(0..<50, idrEvery: 10)
+        let bench = SegmentBench()
+        let sink = try bench.recorder("rec-%H.h264", .frames(20))
+        let units = pictures(0..<50, idrEvery: 10)
         for unit in units { try sink.write(unit) }
         try sink.finish()
         #expect(bench.folder.names() == ["rec-23-1.h264", "rec-23-2.h264", "rec-23.h264"])
-        #expect(bench.bytes("rec-23.h264") == bytes(units[..<20]))
-        #expect(bench.bytes("rec-23-1.h264") == bytes(units[20..<40]))
-        #expect(bench.bytes("rec-23-2.h264") == bytes(units[40...]))
+        #expect(bench.bytes("rec-23.h264") == allBytes(units[..<20]))
+        #expect(bench.bytes("rec-23-1.h264") == allBytes(units[20..<40]))
+        #expect(bench.bytes("rec-23-2.h264") == allBytes(units[40...]))
         #expect(sink.summary.count == 3)
         #expect(sink.summary.first == bench.folder.path("rec-23.h264"))
         #expect(sink.summary.last == bench.folder.path("rec-23-2.h264"))
@@ -125,59 +29,59 @@ import Threading
 
     @Test("a file begins with an IDR, and where there is none the one before goes on")
     func waitsForIDR() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a.h264", .time(1_500_000_000))
-        let units = units(0..<50, idrEvery: 20)
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .time(1_500_000_000))
+        let units = pictures(0..<50, idrEvery: 20)
         for unit in units { try sink.write(unit) }
         try sink.finish()
-        #expect(bench.bytes("a.h264") == bytes(units[..<20]))
-        #expect(bench.bytes("a-1.h264") == bytes(units[20..<40]))
-        #expect(bench.bytes("a-2.h264") == bytes(units[40...]))
+        #expect(bench.bytes("a.h264") == allBytes(units[..<20]))
+        #expect(bench.bytes("a-1.h264") == allBytes(units[20..<40]))
+        #expect(bench.bytes("a-2.h264") == allBytes(units[40...]))
     }
 
     @Test("a file that has its bytes ends ahead of the next IDR")
     func size() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a.h264", .bytes(1000))
-        let units = units(0..<30, idrEvery: 5)
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .bytes(1000))
+        let units = pictures(0..<30, idrEvery: 5)
         for unit in units { try sink.write(unit) }
         try sink.finish()
-        #expect(bench.bytes("a.h264") == bytes(units[..<10]))
-        #expect(bench.bytes("a-1.h264") == bytes(units[10..<20]))
-        #expect(bench.bytes("a-2.h264") == bytes(units[20...]))
+        #expect(bench.bytes("a.h264") == allBytes(units[..<10]))
+        #expect(bench.bytes("a-1.h264") == allBytes(units[10..<20]))
+        #expect(bench.bytes("a-2.h264") == allBytes(units[20...]))
     }
 
     @Test(
         "folders that the time names are made, names are those of the time at which a file begins, and nothing is overwritten"
     )
     func folders() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         mkdir(bench.folder.path("a"), 0o755)
-        let sink = try bench.sink("a/%Y/%H%M/x.h264", .frames(10))
-        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        let sink = try bench.recorder("a/%Y/%H%M/x.h264", .frames(10))
+        for unit in pictures(0..<10, idrEvery: 10) { try sink.write(unit) }
         bench.wall += 60
-        for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
+        for unit in pictures(10..<20, idrEvery: 10) { try sink.write(unit) }
         try sink.finish()
         #expect(bench.folder.names(in: "a/2009") == ["2331", "2332"])
-        let again = try bench.sink("a/%Y/%H%M/x.h264", .frames(10))
-        for unit in units(0..<5, idrEvery: 10) { try again.write(unit) }
+        let again = try bench.recorder("a/%Y/%H%M/x.h264", .frames(10))
+        for unit in pictures(0..<5, idrEvery: 10) { try again.write(unit) }
         try again.finish()
         #expect(bench.folder.names(in: "a/2009/2332") == ["x-1.h264", "x.h264"])
     }
 
     @Test("a folder that cannot be made is told at once")
     func noFolder() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         bench.folder.write("file", [1])
-        let error = #expect(throws: OutputError.self) { try bench.sink("file/x-%H.h264", .frames(10)) }
+        let error = #expect(throws: OutputError.self) { try bench.recorder("file/x-%H.h264", .frames(10)) }
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
     }
 
     @Test("a folder ahead of the first date is not made: it may be mistyped, or not mounted")
     func mistypedFolder() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
-            let error = #expect(throws: OutputError.self) { try bench.sink(pattern, .frames(10)) }
+            let error = #expect(throws: OutputError.self) { try bench.recorder(pattern, .frames(10)) }
             #expect(error?.kind == .notCreated(errno: ENOENT))
             #expect(error?.description.hasSuffix(": no such folder; make it first") == true)
         }
@@ -186,10 +90,10 @@ import Threading
 
     @Test("each file's timestamps lie beside it, with the same counter")
     func timestamps() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         bench.folder.write("t.txt", [1, 2, 3])
-        let sink = try bench.sink("a.h264", .frames(10), timestamps: "t.txt")
-        for unit in units(0..<20, idrEvery: 10) { try sink.write(unit) }
+        let sink = try bench.recorder("a.h264", .frames(10), timestamps: "t.txt")
+        for unit in pictures(0..<20, idrEvery: 10) { try sink.write(unit) }
         try sink.finish()
         #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "t-1.txt", "t-2.txt", "t.txt"])
         #expect(bench.bytes("t.txt") == [1, 2, 3])
@@ -202,9 +106,9 @@ import Threading
 
     @Test("timestamps whose pattern comes to the segment's name are an error, and nothing is made")
     func timestampsInPlace() throws {
-        let bench = Bench()
-        let sink = try bench.sink("2009.h264", .frames(10), timestamps: "%Y.h264")
-        let unit = units(0..<1, idrEvery: 10)[0]
+        let bench = SegmentBench()
+        let sink = try bench.recorder("2009.h264", .frames(10), timestamps: "%Y.h264")
+        let unit = pictures(0..<1, idrEvery: 10)[0]
         let error = #expect(throws: OutputError.self) { try sink.write(unit) }
         #expect(error?.kind == .usedTwice("the timestamps"))
         #expect(bench.folder.names().isEmpty)
@@ -212,53 +116,27 @@ import Threading
 
     @Test("timestamps that cannot be made cost no picture and no old segment; that is told, and rarely")
     func timestampsFail() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         var retention = SegmentRetention()
         retention.count = 100
         mkdir(bench.folder.path("t"), 0o755)
-        let sink = try bench.sink("a.h264", .frames(10), timestamps: "t/%H.txt", retention: retention)
+        let sink = try bench.recorder("a.h264", .frames(10), timestamps: "t/%H.txt", retention: retention)
         rmdir(bench.folder.path("t"))
         bench.folder.write("t", [1])
-        for unit in units(0..<40, idrEvery: 10) { try sink.write(unit) }
+        for unit in pictures(0..<40, idrEvery: 10) { try sink.write(unit) }
         let error = #expect(throws: OutputError.self) { try sink.finish() }
         #expect(error?.kind == .notContinued(errno: ENOTDIR))
         #expect(bench.folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264", "t"])
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
     }
 
-    // MARK: One file
-
-    @Test("a recording in one file begins another where the picture format changes")
-    func formatChange() throws {
-        let bench = Bench()
-        let sink = try bench.single("out.h264")
-        let units = units(0..<30, idrEvery: 10)
-        for unit in units[..<10] { try sink.write(unit) }
-        try sink.beginStream(bench.stream)
-        for unit in units[10...] { try sink.write(unit) }
-        try sink.finish()
-        #expect(bench.bytes("out.h264") == bytes(units[..<10]))
-        #expect(bench.bytes("out-1.h264") == bytes(units[10...]))
-    }
-
-    @Test("a recording in one file ends where writing fails")
-    func singleFails() throws {
-        let bench = Bench()
-        let sink = try bench.single("out.h264")
-        #expect(!sink.recovers)
-        bench.failure = .diskFull
-        #expect(throws: OutputError(.diskFull, output: bench.folder.path("out.h264"))) {
-            try sink.write(accessUnit())
-        }
-    }
-
     // MARK: Outages
 
     @Test("on a full disk the file ends, and another begins at an IDR when there is room again")
     func fullDisk() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a.h264", nil)
-        let units = units(0..<100, idrEvery: 10)
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", nil)
+        let units = pictures(0..<100, idrEvery: 10)
         #expect(sink.recovers)
         #expect(bench.lost(of: units[..<15], by: sink) == [])
         bench.failure = .diskFull
@@ -270,8 +148,8 @@ import Threading
         #expect(bench.lost(of: units[35..<55], by: sink) == Array(35..<40))
         try sink.finish()
         #expect(bench.folder.names() == ["a-1.h264", "a.h264"])
-        #expect(bench.bytes("a.h264") == bytes(units[..<15]))
-        #expect(bench.bytes("a-1.h264") == bytes(units[40..<55]))
+        #expect(bench.bytes("a.h264") == allBytes(units[..<15]))
+        #expect(bench.bytes("a-1.h264") == allBytes(units[40..<55]))
         #expect(
             bench.events == [
                 .began(path: bench.folder.path("a.h264")),
@@ -280,10 +158,33 @@ import Threading
             ])
     }
 
+    @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
+    func retracted() throws {
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10))
+        func lose(_ count: Int) { for _ in 0..<count { bench.retracted.add(accessUnit()) } }
+        let units = pictures(0..<40, idrEvery: 10)
+        for unit in units[..<5] { try sink.write(unit) }
+        lose(3)
+        #expect(sink.takeRetracted().count == 0)
+        for unit in units[5..<15] { try sink.write(unit) }
+        #expect(sink.takeRetracted().count == 3)
+        lose(2)
+        bench.failure = .diskFull
+        #expect(bench.lost(of: units[15..<16], by: sink) == [15])
+        #expect(sink.takeRetracted().count == 2)
+        (bench.failure, bench.monotonic) = (nil, 1_000_000_000)
+        #expect(bench.lost(of: units[16..<25], by: sink) == Array(16..<20))
+        #expect(bench.events.last == .resumed(path: bench.folder.path("a-2.h264"), lost: 2 + 5))
+        lose(4)
+        try sink.finish()
+        #expect(sink.takeRetracted().count == 4)
+    }
+
     @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
     func backOff() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a-%S.h264", nil)
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a-%S.h264", nil)
         bench.failure = .writeFailed(errno: EIO)
         var attempts: [Int64] = []
         for second in 0..<60 {
@@ -300,8 +201,8 @@ import Threading
 
     @Test("an outage long after another begins with a short pause, one soon after it goes on with the pauses")
     func outageAfterOutage() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a-%S.h264", .frames(1))
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a-%S.h264", .frames(1))
         func attempts(from start: Int, failing: Range<Int>) -> [Int] {
             (start..<failing.upperBound + 5).filter { second in
                 (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
@@ -318,8 +219,8 @@ import Threading
 
     @Test("outages that come again and again are told less and less")
     func toldOutages() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a-%S.h264", .frames(1))
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a-%S.h264", .frames(1))
         for second in 0..<3600 {
             (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
             bench.failure = second % 12 < 2 ? .diskFull : nil
@@ -333,8 +234,8 @@ import Threading
 
     @Test("a file that cannot be made counts as an outage, not as one that never began")
     func cannotCreate() throws {
-        let bench = Bench()
-        let sink = try bench.sink("a.h264", .frames(10))
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10))
         bench.creationFailure = .notCreated(errno: EACCES)
         let first = #expect(throws: OutputError.self) { try sink.write(accessUnit()) }
         #expect(first?.isCreation == true)
@@ -348,13 +249,13 @@ import Threading
 
     @Test("a folder that is removed is made again, and what was in it is told as lost")
     func folderRemoved() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         mkdir(bench.folder.path("sub"), 0o755)
-        let sink = try bench.sink("sub/a.h264", .frames(10))
-        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        let sink = try bench.recorder("sub/a.h264", .frames(10))
+        for unit in pictures(0..<10, idrEvery: 10) { try sink.write(unit) }
         unlink(bench.folder.path("sub/a.h264"))
         rmdir(bench.folder.path("sub"))
-        for unit in units(10..<20, idrEvery: 10) { try sink.write(unit) }
+        for unit in pictures(10..<20, idrEvery: 10) { try sink.write(unit) }
         let lost = OutputError(.removed, output: bench.folder.path("sub/a.h264"))
         #expect(throws: lost) { try sink.finish() }
         #expect(bench.events.contains(.interrupted(lost)))
@@ -363,13 +264,13 @@ import Threading
 
     @Test("where a disk is no longer mounted nothing is written beneath it")
     func volumeGone() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         mkdir(bench.folder.path("disk"), 0o755)
         guard mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0 else {
             try Test.cancel("mounting a file system needs root")
         }
-        let sink = try bench.sink("disk/a.h264", .frames(10))
-        for unit in units(0..<10, idrEvery: 10) { try sink.write(unit) }
+        let sink = try bench.recorder("disk/a.h264", .frames(10))
+        for unit in pictures(0..<10, idrEvery: 10) { try sink.write(unit) }
         umount2(bench.folder.path("disk"), Int32(MNT_DETACH))
         let error = #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 10)) }
         #expect(error?.kind == .volumeGone)
@@ -384,7 +285,7 @@ import Threading
 
     @Test("segments on a disk that is not mounted for a while are known when it is again")
     func volumeBack() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         let (store, disk) = (bench.folder.path("store"), bench.folder.path("disk"))
         for folder in [store, disk] { mkdir(folder, 0o755) }
         guard mount("camrec-test", store, "tmpfs", 0, nil) == 0,
@@ -394,14 +295,14 @@ import Threading
         var retention = SegmentRetention()
         retention.age = 60
         bench.wall = time(nil)
-        let sink = try bench.sink("disk/a.h264", .frames(10), retention: retention)
-        for unit in units(0..<25, idrEvery: 10) { try sink.write(unit) }
+        let sink = try bench.recorder("disk/a.h264", .frames(10), retention: retention)
+        for unit in pictures(0..<25, idrEvery: 10) { try sink.write(unit) }
         bench.wall += 3600
         umount2(disk, Int32(MNT_DETACH))
         #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 30)) }
         #expect(mount(store, disk, nil, UInt(MS_BIND), nil) == 0)
         bench.monotonic = 1_000_000_000
-        for unit in units(40..<60, idrEvery: 10) { try sink.write(unit) }
+        for unit in pictures(40..<60, idrEvery: 10) { try sink.write(unit) }
         try sink.finish()
         // By the clock of the test even the first of the new ones is an hour old when the second begins.
         #expect(bench.folder.names(in: "disk") == ["a-4.h264"])
@@ -410,11 +311,11 @@ import Threading
 
     @Test("old segments make room on a full disk at once")
     func makesRoom() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         var retention = SegmentRetention()
         retention.count = 100
-        let sink = try bench.sink("a.h264", .frames(10), retention: retention)
-        let units = units(0..<50, idrEvery: 10)
+        let sink = try bench.recorder("a.h264", .frames(10), retention: retention)
+        let units = pictures(0..<50, idrEvery: 10)
         #expect(bench.lost(of: units[..<25], by: sink) == [])
         bench.failure = .diskFull
         #expect(bench.lost(of: units[25..<26], by: sink) == [25])
@@ -425,21 +326,39 @@ import Threading
         #expect(sink.summary.removed == 1)
     }
 
+    @Test("old segments are removed while a segment grows, and not only when the next one begins")
+    func prunesWhileGrowing() throws {
+        let bench = SegmentBench()
+        var retention = SegmentRetention()
+        retention.bytes = 1_500_000
+        let sink = try bench.recorder("a.h264", .frames(2), retention: retention)
+        for number in 0..<2 {
+            try sink.write(accessUnit(length: 400_000, isIDR: number == 0, frameNumber: number))
+        }
+        try sink.write(accessUnit(length: 600_000, frameNumber: 2))
+        #expect(bench.folder.names() == ["a-1.h264", "a.h264"])
+        try sink.write(accessUnit(length: 600_000, isIDR: false, frameNumber: 3))
+        #expect(bench.folder.names() == ["a-1.h264"])
+        #expect(bench.events.last == .removed(path: bench.folder.path("a.h264")))
+        #expect(sink.summary.removed == 1)
+        try sink.finish()
+    }
+
     @Test("old segments go at the start and while nothing is written, and copies are told")
     func maintenance() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         bench.wall = time(nil)
         var retention = SegmentRetention()
         retention.age = 60
         func write(_ count: Int) throws {
-            let sink = try bench.sink("a.h264", .frames(1), retention: retention)
+            let sink = try bench.recorder("a.h264", .frames(1), retention: retention)
             for number in 0..<count { try sink.write(accessUnit(frameNumber: number)) }
             try sink.finish()
         }
         try write(5)
         #expect(bench.folder.names().count == 5)
         bench.wall += 3600
-        let sink = try bench.sink("a.h264", nil, retention: retention)
+        let sink = try bench.recorder("a.h264", nil, retention: retention)
         #expect(sink.maintenanceInterval == 6_000_000_000)
         #expect(bench.folder.names().count == 3)
         sink.maintain()
@@ -447,16 +366,16 @@ import Threading
         sink.maintain()
         #expect(bench.folder.names().isEmpty)
         #expect(sink.summary.removed == 5)
-        #expect(try bench.sink("b.h264", nil).maintenanceInterval == nil)
+        #expect(try bench.recorder("b.h264", nil).maintenanceInterval == nil)
     }
 
     @Test("copies are told at the start, with their number and what to do")
     func copies() throws {
-        let bench = Bench()
+        let bench = SegmentBench()
         var retention = SegmentRetention()
         retention.count = 3
         do {
-            let sink = try bench.sink("a.h264", nil, retention: retention)
+            let sink = try bench.recorder("a.h264", nil, retention: retention)
             try sink.write(accessUnit())
             try sink.finish()
         }
@@ -466,7 +385,7 @@ import Threading
             unlink(path)
             bench.folder.write("a.h264", [1])
         } while FileFacts(path: path)?.birth == birth
-        _ = try bench.sink("a.h264", nil, retention: retention)
+        _ = try bench.recorder("a.h264", nil, retention: retention)
         let event = try #require(bench.events.last)
         #expect(event == .unrecognised(count: 1, folder: bench.folder.path("")) && event.isWarning)
         #expect(event.description.hasSuffix("'camrec adopt \(bench.folder.path(""))' takes them over"))

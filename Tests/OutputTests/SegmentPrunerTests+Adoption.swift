@@ -6,7 +6,7 @@ import Testing
 @testable import Output
 
 /// Recordings whose names lead to other files than were written, and the journal that says so.
-extension SegmentKeeperTests {
+extension SegmentPrunerTests {
     /// What a copy to another disk does to a file: the same content, made at another time.
     private func copy(_ name: String) {
         guard let content = folder.content(name), let birth = birth(name) else { return }
@@ -23,24 +23,24 @@ extension SegmentKeeperTests {
         try record(files)
         for file in files { copy(file) }
         for _ in 0..<3 {
-            let keeper = try keeper(count: 1)
-            #expect(keeper.foreignCount == 3)
-            #expect(tidied(keeper) == [])
+            let pruner = try pruner(count: 1)
+            #expect(pruner.foreignCount == 3)
+            #expect(pruned(pruner) == [])
         }
         let result = try SegmentAdoption.adopt(in: folder.path(""))
         #expect(result == SegmentAdoption.Result(journals: 1, adopted: 3, left: 0))
-        let keeper = try keeper(count: 1)
-        #expect(keeper.foreignCount == 0)
-        #expect(tidied(keeper) == files)
+        let pruner = try pruner(count: 1)
+        #expect(pruner.foreignCount == 0)
+        #expect(pruned(pruner) == files)
         #expect(folder.names() == [])
     }
 
     @Test("a name that camrec used again leads to its own file, not to a copy")
     func reusedName() throws {
         try record(["a.h264"])
-        #expect(tidied(try keeper(count: 1)) == ["a.h264"])
+        #expect(pruned(try pruner(count: 1)) == ["a.h264"])
         try record(["a.h264"])
-        #expect(try keeper(count: 2).foreignCount == 0)
+        #expect(try pruner(count: 2).foreignCount == 0)
     }
 
     @Test(
@@ -58,17 +58,17 @@ extension SegmentKeeperTests {
         let rest = try SegmentAdoption.adopt(in: folder.path(""))
         #expect(rest == SegmentAdoption.Result(journals: 1, adopted: 1, left: 1))
         unlink(folder.path("a-1.h264"))
-        #expect(tidied(try keeper(count: 1)) == ["a-2.h264"])
+        #expect(pruned(try pruner(count: 1)) == ["a-2.h264"])
         #expect(folder.names() == ["a.h264"])
     }
 
     @Test("recordings of a recorder at work are not adopted, and a folder without any says so")
     func noAdoption() throws {
         #expect(try SegmentAdoption.adopt(in: folder.path("")) == SegmentAdoption.Result())
-        let keeper = try keeper(count: 1)
+        let pruner = try pruner(count: 1)
         let error = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("")) }
         #expect(error?.kind == .journalInUse)
-        withExtendedLifetime(keeper) {}
+        withExtendedLifetime(pruner) {}
     }
 
     @Test("nobody but its owner can open the journal, and so lock it; one of an earlier version neither")
@@ -76,9 +76,9 @@ extension SegmentKeeperTests {
         try record(["a.h264"])
         #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
         chmod(folder.path(".a.h264.camrec"), 0o644)
-        let keeper = try keeper(count: 1)
+        let pruner = try pruner(count: 1)
         #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
-        withExtendedLifetime(keeper) {}
+        withExtendedLifetime(pruner) {}
     }
 
     @Test(

@@ -6,55 +6,55 @@ import Testing
 @testable import Output
 
 /// Which old segments go, and what never does.
-@Suite struct SegmentKeeperTests {
+@Suite struct SegmentPrunerTests {
     let folder = TemporaryFolder()
 
     func names(_ pattern: String = "a.h264") -> SegmentNames {
         SegmentNames(folder.path(pattern), expandsTime: true)
     }
 
-    func keeper(
+    func pruner(
         _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Int? = nil,
         free: SegmentRetention.Floor? = nil, space: @escaping () -> (total: Int, free: Int)? = { nil }
-    ) throws -> SegmentKeeper {
+    ) throws -> SegmentPruner {
         var retention = SegmentRetention()
         (retention.count, retention.bytes, retention.age, retention.free) = (count, bytes, age, free)
-        return try SegmentKeeper(retention, names: [names(pattern)], space: space)
+        return try SegmentPruner(retention, names: [names(pattern)], space: space)
     }
 
     /// Makes segments of a thousand bytes, as a recorder does, without removing any.
     func record(_ files: [String], _ pattern: String = "a.h264") throws {
-        let keeper = try keeper(pattern)
+        let pruner = try pruner(pattern)
         for file in files {
             try Folder.make(Folder.of(folder.path(file)))
             folder.write(file, Array(repeating: 1, count: 1000))
-            _ = keeper.begin([folder.path(file)])
-            keeper.end(size: 1000)
+            _ = pruner.begin([folder.path(file)])
+            pruner.end(size: 1000)
         }
     }
 
     func birth(_ name: String) -> Int64? { FileFacts(path: folder.path(name))?.birth }
 
-    func tidied(_ keeper: SegmentKeeper, now: Int = 0, size: Int = 0) -> [String] {
-        keeper.tidy(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
+    func pruned(_ pruner: SegmentPruner, now: Int = 0, size: Int = 0) -> [String] {
+        pruner.prune(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
     }
 
     @Test("of a number of files the oldest go, those of earlier runs included, and the one to come counts")
     func count() throws {
         try record(["a.h264", "a-1.h264"])
         try record(["a-2.h264", "a-3.h264"])
-        #expect(tidied(try keeper(count: 3)) == ["a.h264", "a-1.h264"])
+        #expect(pruned(try pruner(count: 3)) == ["a.h264", "a-1.h264"])
         #expect(folder.names() == ["a-2.h264", "a-3.h264"])
     }
 
     @Test("of a number of bytes the oldest go, and the segment that is being written counts")
     func bytes() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
-        let keeper = try keeper(bytes: 3000)
-        #expect(tidied(keeper) == ["a.h264"])
-        #expect(tidied(keeper, size: 1500) == ["a-1.h264", "a-2.h264"])
-        #expect(tidied(keeper, size: 5000) == ["a-3.h264"])
-        #expect(tidied(keeper, size: 5000) == [])
+        let pruner = try pruner(bytes: 3000)
+        #expect(pruned(pruner) == ["a.h264"])
+        #expect(pruned(pruner, size: 1500) == ["a-1.h264", "a-2.h264"])
+        #expect(pruned(pruner, size: 5000) == ["a-3.h264"])
+        #expect(pruned(pruner, size: 5000) == [])
     }
 
     @Test("of several limits each holds, and of two of a kind the stricter one")
@@ -73,9 +73,9 @@ import Testing
     func age() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let now = time(nil)
-        #expect(tidied(try keeper(age: 60), now: now) == [])
-        #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a.h264", "a-1.h264"])
-        #expect(tidied(try keeper(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
+        #expect(pruned(try pruner(age: 60), now: now) == [])
+        #expect(pruned(try pruner(age: 60), now: now + 3600) == ["a.h264", "a-1.h264"])
+        #expect(pruned(try pruner(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
     }
 
     @Test("age does not wait for one that was taken away, nor for one that looks younger than it is")
@@ -85,67 +85,67 @@ import Testing
         var times = [timespec(tv_sec: time(nil) + 10_000, tv_nsec: 0), timespec()]
         times[1] = times[0]
         utimensat(AT_FDCWD, folder.path("a-1.h264"), times, 0)
-        let keeper = try keeper(age: 60)
+        let pruner = try pruner(age: 60)
         unlink(folder.path("a-2.h264"))
         let later = time(nil) + 3600
-        #expect(tidied(keeper, now: later) == ["a-1.h264", "a-3.h264"])
-        #expect(tidied(keeper, now: later) == ["a-4.h264"])
+        #expect(pruned(pruner, now: later) == ["a-1.h264", "a-3.h264"])
+        #expect(pruned(pruner, now: later) == ["a-4.h264"])
     }
 
     @Test("while too little is free the oldest go, as many as it takes, by their sizes")
     func free() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 7500
-        let keeper = try keeper(free: .share(0.1), space: { (total: 100_000, free: free) })
-        #expect(tidied(keeper) == ["a-0.h264", "a-1.h264", "a-2.h264"])
+        let pruner = try pruner(free: .share(0.1), space: { (total: 100_000, free: free) })
+        #expect(pruned(pruner) == ["a-0.h264", "a-1.h264", "a-2.h264"])
         // The file system does not show it yet, and the segment grows meanwhile.
         folder.write("a-8.h264", [])
-        _ = keeper.begin([folder.path("a-8.h264")])
+        _ = pruner.begin([folder.path("a-8.h264")])
         free = 7000
-        #expect(tidied(keeper, size: 500) == [])
+        #expect(pruned(pruner, size: 500) == [])
         free = 6900
-        #expect(tidied(keeper, size: 600) == ["a-3.h264"])
+        #expect(pruned(pruner, size: 600) == ["a-3.h264"])
         // Now it does, all but a part, and then others fill what there was.
         free = 10_500
-        #expect(tidied(keeper, now: 30, size: 600) == [])
+        #expect(pruned(pruner, now: 30, size: 600) == [])
         free = 9400
-        #expect(tidied(keeper, now: 31, size: 600) == ["a-4.h264"])
+        #expect(pruned(pruner, now: 31, size: 600) == ["a-4.h264"])
         // A minute later it will show nothing more.
         free = 9500
-        #expect(tidied(keeper, now: 100, size: 600) == ["a-5.h264"])
-        let content = try self.keeper("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
-        #expect(tidied(content) == [])
+        #expect(pruned(pruner, now: 100, size: 600) == ["a-5.h264"])
+        let content = try self.pruner("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
+        #expect(pruned(content) == [])
     }
 
     @Test("once the disk has been full there is room for a segment before it begins")
     func cramped() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 1000
-        let keeper = try keeper(count: 100, space: { (total: 10_000, free: free) })
+        let pruner = try pruner(count: 100, space: { (total: 10_000, free: free) })
         folder.write("a-8.h264", Array(repeating: 1, count: 1000))
-        _ = keeper.begin([folder.path("a-8.h264")])
-        keeper.end(size: 1000)
-        #expect(tidied(keeper) == [])
-        #expect(keeper.makeRoom(now: 0) == [folder.path("a-0.h264")])
-        #expect(tidied(keeper) == [])
+        _ = pruner.begin([folder.path("a-8.h264")])
+        pruner.end(size: 1000)
+        #expect(pruned(pruner) == [])
+        #expect(pruner.makeRoom(now: 0) == [folder.path("a-0.h264")])
+        #expect(pruned(pruner) == [])
         // Smaller ones, of which it takes more, and an earlier run's.
         folder.write("a-9.h264", Array(repeating: 1, count: 2500))
-        _ = keeper.begin([folder.path("a-9.h264")])
-        keeper.end(size: 2500)
-        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264", "a-3.h264"])
+        _ = pruner.begin([folder.path("a-9.h264")])
+        pruner.end(size: 2500)
+        #expect(pruned(pruner) == ["a-1.h264", "a-2.h264", "a-3.h264"])
         free = 0
-        #expect(keeper.makeRoom(now: 0).count == 3)
+        #expect(pruner.makeRoom(now: 0).count == 3)
         free = 5000
-        #expect(tidied(keeper) == [])
+        #expect(pruned(pruner) == [])
     }
 
     @Test("the segment that is being written stays, whatever the limits")
     func current() throws {
-        let keeper = try keeper(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })
+        let pruner = try pruner(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })
         folder.write("a.h264", [1, 2, 3])
-        _ = keeper.begin([folder.path("a.h264")])
-        #expect(tidied(keeper, size: 1 << 30) == [])
-        #expect(keeper.makeRoom(now: 0) == [])
+        _ = pruner.begin([folder.path("a.h264")])
+        #expect(pruned(pruner, size: 1 << 30) == [])
+        #expect(pruner.makeRoom(now: 0) == [])
         #expect(folder.names() == ["a.h264"])
     }
 
@@ -157,17 +157,17 @@ import Testing
             try Test.cancel("mounts are not allowed")
         }
         defer { umount2(path, Int32(MNT_DETACH)) }
-        let keeper = try keeper(bytes: 3000)
-        #expect(tidied(keeper) == ["a-1.h264", "a-2.h264"])
+        let pruner = try pruner(bytes: 3000)
+        #expect(pruned(pruner) == ["a-1.h264", "a-2.h264"])
         for number in 6..<9 {
-            #expect(tidied(keeper) == [])
+            #expect(pruned(pruner) == [])
             folder.write("a-\(number).h264", Array(repeating: 1, count: 1000))
-            _ = keeper.begin([folder.path("a-\(number).h264")])
-            #expect(tidied(keeper, size: 1000) == ["a-\(number - 3).h264"])
-            keeper.end(size: 1000)
+            _ = pruner.begin([folder.path("a-\(number).h264")])
+            #expect(pruned(pruner, size: 1000) == ["a-\(number - 3).h264"])
+            pruner.end(size: 1000)
         }
         umount2(path, Int32(MNT_DETACH))
-        #expect(tidied(keeper) == ["a-0.h264"])
+        #expect(pruned(pruner) == ["a-0.h264"])
         #expect(folder.names() == ["a-6.h264", "a-7.h264", "a-8.h264"])
     }
 
@@ -175,8 +175,8 @@ import Testing
     func foreign() throws {
         for name in ["a.h264", "a-1.h264", "b.h264"] { folder.write(name, [1]) }
         try record(["a-2.h264"])
-        let keeper = try keeper(count: 1)
-        #expect(tidied(keeper) == ["a-2.h264"])
+        let pruner = try pruner(count: 1)
+        #expect(pruned(pruner) == ["a-2.h264"])
         #expect(folder.names() == ["a-1.h264", "a.h264", "b.h264"])
     }
 
@@ -185,17 +185,17 @@ import Testing
         try record(["a.h264", "a-1.h264", "a-2.h264"])
         replace("a.h264")
         folder.write("a-1.h264", [1, 2, 3])
-        let keeper = try keeper(count: 1)
-        #expect(tidied(keeper) == ["a-2.h264"])
+        let pruner = try pruner(count: 1)
+        #expect(pruned(pruner) == ["a-2.h264"])
         #expect(folder.names() == ["a-1.h264", "a.h264"])
     }
 
     @Test("a file that takes a segment's place once the recording has begun stays, too")
     func replacedLater() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
-        let keeper = try keeper(count: 1)
+        let pruner = try pruner(count: 1)
         replace("a.h264")
-        #expect(!tidied(keeper).contains("a.h264"))
+        #expect(!pruned(pruner).contains("a.h264"))
         #expect(folder.names().contains("a.h264"))
     }
 
@@ -212,21 +212,21 @@ import Testing
     @Test("by time age holds though nothing is written, and a segment that is being written stays")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
-        let keeper = try keeper(count: 1, age: 60)
+        let pruner = try pruner(count: 1, age: 60)
         let now = time(nil)
-        #expect(keeper.tidyByTime(now: now) == [])
-        #expect(keeper.tidyByTime(now: now + 3600).count == 2)
+        #expect(pruner.pruneByTime(now: now) == [])
+        #expect(pruner.pruneByTime(now: now + 3600).count == 2)
         // A camera that went away in the middle of a segment.
         folder.write("a-4.h264", [1])
-        _ = keeper.begin([folder.path("a-4.h264")])
-        #expect(keeper.tidyByTime(now: now + 3600).count == 2)
-        #expect(keeper.tidyByTime(now: now + 3600) == [])
+        _ = pruner.begin([folder.path("a-4.h264")])
+        #expect(pruner.pruneByTime(now: now + 3600).count == 2)
+        #expect(pruner.pruneByTime(now: now + 3600) == [])
         #expect(folder.names() == ["a-4.h264"])
     }
 
     @Test("age holds ahead of a recording, too, every ten seconds, and nothing is made where there was none")
     func caretaker() throws {
-        var plan = SegmentedSink.Plan(names: names(), length: .frames(10))
+        var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = 3600
         #expect(SegmentCaretaker(plan) == nil)
         #expect(access(folder.path(".a.h264.camrec"), F_OK) != 0)
@@ -248,17 +248,17 @@ import Testing
     @Test("all that has grown too old since the last time goes")
     func manyByTime() throws {
         try record((0..<8).map { "a-\($0).h264" })
-        let keeper = try keeper(age: 60)
-        #expect(keeper.tidyByTime(now: time(nil) + 62).count == 8)
+        let pruner = try pruner(age: 60)
+        #expect(pruner.pruneByTime(now: time(nil) + 62).count == 8)
     }
 
     @Test("what a clock's jump made old does not go at once")
     func clockJump() throws {
         try record((0..<200).map { "a-\($0).h264" })
-        let keeper = try keeper(age: 60)
+        let pruner = try pruner(age: 60)
         let now = time(nil) + 3600
-        #expect(keeper.tidyByTime(now: now).count == 3)
-        #expect(keeper.tidyByTime(now: now).count == 3)
+        #expect(pruner.pruneByTime(now: now).count == 3)
+        #expect(pruner.pruneByTime(now: now).count == 3)
     }
 
     @Test("links are not followed, neither to a file nor to a folder")
@@ -269,7 +269,7 @@ import Testing
         symlink(folder.path("kept"), folder.path("2025"))
         rename(folder.path("2026/a-11.h264"), folder.path("kept/film.h264"))
         symlink(folder.path("kept/film.h264"), folder.path("2026/a-11.h264"))
-        #expect(tidied(try keeper(pattern, count: 1)) == [])
+        #expect(pruned(try pruner(pattern, count: 1)) == [])
         #expect(folder.names(in: "kept") == ["a-10.h264", "film.h264"])
     }
 
@@ -286,7 +286,7 @@ import Testing
         let inside = try #require(FileFacts(path: folder.path("inner/victim"))).birth
         for time in [birth, inside] {
             folder.write("inner/.a.h264.camrec", Array("# camrec segments 1\n\(time)\t1\t\(name)\n".utf8))
-            #expect(tidied(try keeper(inner, count: 1)) == [])
+            #expect(pruned(try pruner(inner, count: 1)) == [])
         }
         #expect(folder.content("victim") == [1])
         #expect(folder.content("inner/victim") == [1])
@@ -302,7 +302,7 @@ import Testing
         let rewritten = open(folder.path(".a.h264.camrec"), O_WRONLY | O_TRUNC)
         _ = write(rewritten, journal, journal.count)
         close(rewritten)
-        #expect(tidied(try keeper(count: 1)) == ["a.h264", "a-1.h264"])
+        #expect(pruned(try pruner(count: 1)) == ["a.h264", "a-1.h264"])
     }
 
     @Test("a journal that says sizes beyond all bounds does no harm, and its files stay")
@@ -314,19 +314,19 @@ import Testing
         let rewritten = open(folder.path(".a.h264.camrec"), O_WRONLY | O_TRUNC)
         _ = write(rewritten, altered, altered.utf8.count)
         close(rewritten)
-        let keeper = try keeper(bytes: 1000, free: .bytes(100), space: { (total: .max, free: .max) })
+        let pruner = try pruner(bytes: 1000, free: .bytes(100), space: { (total: .max, free: .max) })
         folder.write("a-3.h264", [1])
-        _ = keeper.begin([folder.path("a-3.h264")])
-        #expect(tidied(keeper, size: 500) == [])
-        keeper.end(size: 500)
-        #expect(keeper.makeRoom(now: 0) == [])
+        _ = pruner.begin([folder.path("a-3.h264")])
+        #expect(pruned(pruner, size: 500) == [])
+        pruner.end(size: 500)
+        #expect(pruner.makeRoom(now: 0) == [])
         #expect(folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264"])
     }
 
     @Test("one recorder at a time keeps the segments of a pattern")
     func lock() throws {
-        let first = try keeper(count: 1)
-        let error = #expect(throws: OutputError.self) { try keeper(count: 1) }
+        let first = try pruner(count: 1)
+        let error = #expect(throws: OutputError.self) { try pruner(count: 1) }
         #expect(error?.kind == .journalInUse)
         withExtendedLifetime(first) {}
     }
@@ -334,19 +334,19 @@ import Testing
     @Test("a journal that is a link is refused")
     func linkedJournal() throws {
         symlink(folder.path("elsewhere"), folder.path(".a.h264.camrec"))
-        #expect(throws: OutputError.self) { try keeper(count: 1) }
+        #expect(throws: OutputError.self) { try pruner(count: 1) }
         #expect(folder.names() == [])
     }
 
     @Test("a journal that went away with its folder is written anew, with what is still there")
     func removedFolder() throws {
         mkdir(folder.path("in"), 0o755)
-        let keeper = try keeper("in/a.h264", count: 10)
+        let pruner = try pruner("in/a.h264", count: 10)
         func begin(_ name: String) {
             mkdir(folder.path("in"), 0o755)
             folder.write("in/\(name)", [1, 2, 3])
-            #expect(keeper.begin([folder.path("in/\(name)")]) == nil)
-            keeper.end(size: 3)
+            #expect(pruner.begin([folder.path("in/\(name)")]) == nil)
+            pruner.end(size: 3)
         }
         begin("a.h264")
         for name in ["a.h264", ".a.h264.camrec"] { unlink(folder.path("in/\(name)")) }
@@ -356,7 +356,7 @@ import Testing
         let journal = String(decoding: try #require(folder.content("in/.a.h264.camrec")), as: UTF8.self)
         #expect(!journal.contains("a.h264\n"))
         #expect(journal.contains("a-1.h264\n") && journal.contains("a-2.h264\n"))
-        #expect(tidied(keeper) == [])
+        #expect(pruned(pruner) == [])
     }
 
     @Test("a disk without room for the journal holds up nothing; it is told once, and made good later")
@@ -371,13 +371,13 @@ import Testing
         var fill = 0
         while folder.write("disk/fill-\(fill)", Array(repeating: 0, count: 4096)) { fill += 1 }
         unlink(folder.path("disk/fill-\(fill)"))
-        let keeper = try keeper("disk/a.h264", count: 10)
+        let pruner = try pruner("disk/a.h264", count: 10)
         func begin(_ number: Int) -> OutputError? {
             folder.write("disk/a-\(number).h264", [])
             let name = "a-\(number)" + String(repeating: "0", count: 200) + ".h264"
             rename(folder.path("disk/a-\(number).h264"), folder.path("disk/\(name)"))
-            defer { keeper.end(size: 0) }
-            return keeper.begin([folder.path("disk/\(name)")])
+            defer { pruner.end(size: 0) }
+            return pruner.begin([folder.path("disk/\(name)")])
         }
         let errors = (1...40).compactMap(begin)
         #expect(errors.map(\.kind) == [.diskFull])
@@ -389,16 +389,16 @@ import Testing
 
     @Test("a journal that grows with what is gone is written anew now and then")
     func longRecording() throws {
-        let keeper = try keeper(count: 3)
+        let pruner = try pruner(count: 3)
         for number in 0..<2000 {
             folder.write("a-\(number).h264", [1])
-            _ = keeper.begin([folder.path("a-\(number).h264")])
-            keeper.end(size: 1)
-            _ = keeper.tidy(now: 0, size: 0)
+            _ = pruner.begin([folder.path("a-\(number).h264")])
+            pruner.end(size: 1)
+            _ = pruner.prune(now: 0, size: 0)
         }
         let lines = try #require(folder.content(".a.h264.camrec")).count { $0 == UInt8(ascii: "\n") }
         #expect(lines < 1100)
-        #expect(tidied(try self.keeper("b.h264")) == [])
+        #expect(pruned(try self.pruner("b.h264")) == [])
         #expect(folder.names().count == 2)
     }
 
@@ -406,7 +406,7 @@ import Testing
     func notRemovable() throws {
         mkdir(folder.path("in"), 0o755)
         try record(["in/a.h264", "in/a-1.h264"], "in/a.h264")
-        let keeper = try keeper("in/a.h264", count: 1)
+        let pruner = try pruner("in/a.h264", count: 1)
         let isRoot = geteuid() == 0
         if isRoot {
             guard mount(folder.path("in"), folder.path("in"), nil, UInt(MS_BIND), nil) == 0,
@@ -415,18 +415,18 @@ import Testing
         } else {
             chmod(folder.path("in"), 0o555)
         }
-        #expect(tidied(keeper) == [])
+        #expect(pruned(pruner) == [])
         if isRoot { umount2(folder.path("in"), Int32(MNT_DETACH)) } else { chmod(folder.path("in"), 0o755) }
         folder.write("in/a-2.h264", [1])
-        _ = keeper.begin([folder.path("in/a-2.h264")])
-        keeper.end(size: 1)
-        #expect(tidied(keeper) == ["in/a.h264", "in/a-1.h264", "in/a-2.h264"])
+        _ = pruner.begin([folder.path("in/a-2.h264")])
+        pruner.end(size: 1)
+        #expect(pruned(pruner) == ["in/a.h264", "in/a-1.h264", "in/a-2.h264"])
     }
 
     @Test("what is no journal is refused by name")
     func noJournal() throws {
         mkfifo(folder.path(".a.h264.camrec"), 0o600)
-        let error = #expect(throws: OutputError.self) { try keeper(count: 1) }
+        let error = #expect(throws: OutputError.self) { try pruner(count: 1) }
         #expect(error?.kind == .noJournal)
     }
 
@@ -434,12 +434,12 @@ import Testing
     func timestamps() throws {
         var retention = SegmentRetention()
         retention.count = 1
-        let keeper = try SegmentKeeper(
+        let pruner = try SegmentPruner(
             retention, names: [names(), names("a.txt")], space: { nil })
         for name in ["a.h264", "a.txt"] { folder.write(name, [1]) }
-        _ = keeper.begin([folder.path("a.h264"), folder.path("a.txt")])
-        keeper.end(size: 1)
-        #expect(tidied(keeper) == ["a.h264"])
+        _ = pruner.begin([folder.path("a.h264"), folder.path("a.txt")])
+        pruner.end(size: 1)
+        #expect(pruned(pruner) == ["a.h264"])
         #expect(folder.names() == [])
     }
 
@@ -451,14 +451,14 @@ import Testing
         var retention = SegmentRetention()
         retention.count = 1
         do {
-            let keeper = try SegmentKeeper(retention, names: names, space: { nil })
+            let pruner = try SegmentPruner(retention, names: names, space: { nil })
             try Folder.make(folder.path("times/2009"))
             for name in ["segments/a.h264", "times/2009/a.txt"] { folder.write(name, [1]) }
-            _ = keeper.begin(files)
-            keeper.end(size: 1)
+            _ = pruner.begin(files)
+            pruner.end(size: 1)
         }
-        let keeper = try SegmentKeeper(retention, names: names, space: { nil })
-        #expect(tidied(keeper) == ["segments/a.h264"])
+        let pruner = try SegmentPruner(retention, names: names, space: { nil })
+        #expect(pruned(pruner) == ["segments/a.h264"])
         #expect(folder.names(in: "times") == [])
         #expect(folder.names() == ["segments", "times"])
     }
@@ -469,8 +469,8 @@ import Testing
         mkdir(folder.path("fixed"), 0o755)
         try record(["fixed/2008/12/a.h264", "fixed/2009/01/a.h264", "fixed/2009/02/a.h264"], pattern)
         folder.write("fixed/2009/02/other", [1])
-        let keeper = try keeper(pattern, count: 1)
-        #expect(tidied(keeper).count == 3)
+        let pruner = try pruner(pattern, count: 1)
+        #expect(pruned(pruner).count == 3)
         #expect(folder.names(in: "fixed") == ["2009"])
         #expect(folder.names(in: "fixed/2009") == ["02"])
         #expect(folder.names(in: "fixed/2009/02") == ["other"])

@@ -2,29 +2,29 @@ import Files
 
 /// Removes a pattern's oldest segments. Used by one thread.
 ///
-/// A segment that cannot be removed is tried again with each of the next ones, and does not count meanwhile: it is no
-/// reason to keep all others, nor to remove them.
-final class SegmentKeeper {
+/// If a segment cannot be removed, it is retried with each of the next ones and does not count in the meantime: it is
+/// no reason to keep all others, nor to remove them.
+final class SegmentPruner {
     private let retention: SegmentRetention
     private let journal: SegmentJournal
     private let space: () -> (total: Int, free: Int)?
     private var isWriting = false
-    /// The disk has been full: from then on there is to be room for a segment before it begins.
+    /// Whether the disk has been full: from then on room is made for a segment before it begins.
     private var isCramped = false
-    /// Bytes that the next segment may have, by those before: they differ in size.
+    /// The next segment's expected bytes, estimated from those before, which differ in size.
     private var expectedSize = 0
-    /// Bytes that were removed and are not free yet, by what was free then, and when.
+    /// Bytes that were removed and are not free yet; what was free then, and when.
     private var unseen: (bytes: Int, free: Int, time: Int)?
 
-    /// A clock that was set ahead makes every segment old. It does not take them all at once: at a time so many, or this
-    /// share, of those that have been too old for longer than a minute.
+    /// A clock that was set ahead makes every segment old. To not remove them all at once, each check removes at most
+    /// this many, or this share, of those that have been too old for more than a minute.
     private static let mostByAge = 2
     private static let shareByAge = 64
     private static let graceByAge = 60
-    /// Seconds until a file system shows what was removed: btrfs does so when it commits, every 30.
+    /// Seconds until a file system shows removed bytes as free: btrfs does so when it commits, every 30.
     private static let delay = 60
 
-    /// - Parameter space: the file system's, in bytes.
+    /// - Parameter space: returns the file system's bytes.
     init(
         _ retention: SegmentRetention, names: [SegmentNames], space: @escaping () -> (total: Int, free: Int)?
     ) throws(OutputError) {
@@ -33,14 +33,16 @@ final class SegmentKeeper {
         journal = try SegmentJournal(names: names)
     }
 
-    /// - Parameter paths: the segment, and its timestamps where there are any.
-    /// - Returns: why a later run will not know the segment for camrec's own, the first time that it will not.
+    /// Enters a segment that begins in the journal.
+    /// - Parameter paths: the segment, and its timestamps if there are any.
+    /// - Returns: why later runs will not recognise the segment, the first time that this happens.
     func begin(_ paths: [String]) -> OutputError? {
         isWriting = true
         return journal.begin(paths)
     }
 
-    /// - Parameter size: bytes of the segment; nil where no file is left of it.
+    /// Enters the current segment's final size in the journal.
+    /// - Parameter size: bytes; nil if no file is left.
     func end(size: Int?) {
         guard isWriting else { return }
         isWriting = false
@@ -49,15 +51,15 @@ final class SegmentKeeper {
         journal.end(size: size)
     }
 
-    /// The segment is on a disk that is not there now. Its time of creation alone tells which file it is.
+    /// Ends the current segment, whose disk is not mounted now: only its time of creation will identify it.
     func endUnseen() { isWriting = false }
 
-    /// Removes what the limits say, at the beginning of a segment and while it grows.
+    /// Removes what exceeds the limits, at the beginning of a segment and while it grows.
     /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - size: bytes of the segment that is being written.
-    /// - Returns: the segments that are gone.
-    func tidy(now: Int, size: Int) -> [String] {
+    /// - Returns: the segments that were removed.
+    func prune(now: Int, size: Int) -> [String] {
         var removed = isWriting ? [] : journal.removeStuck()
         if let age = retention.age, !isWriting { removed += removeOlder(than: now - age) }
         while hasEnded, isOverLimit(size) {
@@ -66,10 +68,10 @@ final class SegmentKeeper {
         return (removed + free(wantedRoom, now: now)).map(\.path)
     }
 
-    /// Removes what is too old, and makes room, though no segment may begin or grow for long.
+    /// Removes what is too old, and makes room, while no segment may begin or grow for long.
     /// - Parameter now: seconds since 1970.
-    /// - Returns: the segments that are gone.
-    func tidyByTime(now: Int) -> [String] {
+    /// - Returns: the segments that were removed.
+    func pruneByTime(now: Int) -> [String] {
         var removed = journal.removeStuck()
         if let age = retention.age { removed += removeOlder(than: now - age) }
         if retention.free != nil { removed += free(floor(space()?.total ?? 0), now: now) }
@@ -98,9 +100,9 @@ final class SegmentKeeper {
         return removed
     }
 
-    /// Makes room on a disk that is full, for as much as the next segment may have.
+    /// Makes room for the next segment on a full disk.
     /// - Parameter now: seconds since 1970.
-    /// - Returns: the segments that are gone; empty where there was none.
+    /// - Returns: the segments that were removed; empty if there were none.
     func makeRoom(now: Int) -> [String] {
         (isCramped, unseen) = (true, nil)
         let room = (space()?.free ?? 0).addingSaturated(max(1, expectedSize))
@@ -111,14 +113,14 @@ final class SegmentKeeper {
     private var hasEnded: Bool { journal.entries.count > (isWriting ? 1 : 0) }
 
     private func isOverLimit(_ size: Int) -> Bool {
-        // The one that is about to begin counts, too.
+        // The segment that is about to begin counts, too.
         let count = journal.entries.count + (isWriting ? 0 : 1)
         if let most = retention.count, count > most { return true }
         if let most = retention.bytes, journal.bytes.addingSaturated(size) > most { return true }
         return false
     }
 
-    /// Whether less is free than there is to be, and no segment could make room.
+    /// Whether less is free than should be, and no segment could make room.
     var isHelpless: Bool {
         guard !hasEnded, let space = space() else { return false }
         return space.free < floor(space.total)
@@ -126,13 +128,13 @@ final class SegmentKeeper {
 
     private func floor(_ total: Int) -> Int { retention.free?.bytes(of: total) ?? 0 }
 
-    /// Bytes that are to be free now.
+    /// Bytes that should be free now.
     private var wantedRoom: Int {
         let room = isCramped && !isWriting ? expectedSize.addingSaturated(expectedSize) : 0
         return max(room, retention.free == nil ? 0 : floor(space()?.total ?? 0))
     }
 
-    /// Removes the oldest until so many bytes are free, or will be as soon as the file system shows it.
+    /// Removes the oldest segments until enough bytes are free, or will be once the file system shows them as free.
     private func free(_ wanted: Int, now: Int) -> [SegmentJournal.Removed] {
         guard wanted > 0, let before = space()?.free else { return [] }
         look(at: before, now: now)
@@ -148,7 +150,7 @@ final class SegmentKeeper {
         return removed
     }
 
-    /// What has become free since may be what was removed before.
+    /// Deducts what has become free since then: it may be what was removed.
     private func look(at free: Int, now: Int) {
         guard let last = unseen else { return }
         let bytes = last.bytes - max(0, free - last.free)

@@ -1,0 +1,83 @@
+import Bitstream
+import Files
+
+/// A recording in one file, which continues in a file with the next free counter if the picture format changes.
+///
+/// The further file begins with the new format's first IDR. The recording ends where writing fails.
+public final class FileRollover: AccessUnitSink {
+    public let name: String
+    public let takesPictures: Bool
+    /// Nil between the end of a file and the IDR that begins the next.
+    private var sink: (any AccessUnitSink)?
+    private var files: FileSeries
+    private let synchronizer: DiskSynchronizer?
+    private var reporter: SegmentReporter
+    private var summary = SegmentSummary()
+    /// Lost at the end of a file.
+    private var retracted = WrittenUnits()
+
+    /// - Parameters:
+    ///   - first: writes the file, which is open already.
+    ///   - path: the file's name.
+    ///   - open: opens further files.
+    ///   - synchronizer: the one that the files' sinks use.
+    ///   - report: receives events, on the writer's thread.
+    public init(
+        first: any AccessUnitSink, path: String, stream: StreamDescription, open: @escaping SinkOpening,
+        synchronizer: DiskSynchronizer? = nil, clock: SegmentClock = .system,
+        report: @escaping (SegmentEvent) -> Void = { _ in }
+    ) {
+        (name, takesPictures, sink) = (first.name, first.takesPictures, first)
+        files = FileSeries(
+            (SegmentNames(path, expandsTime: false), open), stream: stream,
+            volume: Volume(folder: Folder.of(path)), clock: clock)
+        self.synchronizer = synchronizer
+        reporter = SegmentReporter(clock: clock, handler: report)
+        summary.add(path)
+    }
+
+    public var identity: FileIdentity? { sink?.identity }
+
+    /// The files; nil while there is only the one that was asked for.
+    public var segments: SegmentSummary? { summary.count > 1 ? summary : nil }
+
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        if sink == nil, unit.isIDR { try beginFile() }
+        guard let sink else { throw OutputError(.noKeyframe, output: name) }
+        try sink.write(unit)
+    }
+
+    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+        files.stream = description
+        try end()
+    }
+
+    public func finish() throws(OutputError) {
+        try end()
+        synchronizer?.finish()
+        if let error = reporter.failure ?? synchronizer?.takeFailure() { throw error }
+    }
+
+    public func takeRetracted() -> WrittenUnits {
+        var units = retracted.takeAll()
+        if let sink { units.add(sink.takeRetracted()) }
+        return units
+    }
+
+    private func end() throws(OutputError) {
+        if let ended = sink.take() {
+            defer { retracted.add(ended.takeRetracted()) }
+            try ended.finish()
+        }
+        if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
+    }
+
+    private func beginFile() throws(OutputError) {
+        do throws(OutputError) {
+            let opened = try files.next()
+            sink = opened.sink
+            summary.add(opened.path)
+            reporter.report(.began(path: opened.path))
+        } catch { throw error.asInterruption }
+    }
+}

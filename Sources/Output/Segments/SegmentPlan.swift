@@ -1,0 +1,22 @@
+/// How a recording is divided into segments, and which of them are kept.
+public struct SegmentPlan: Sendable {
+    /// The segments' names.
+    public var names: SegmentNames
+    /// The names of files that list the pictures' times, one beside each segment; nil for none.
+    public var timestamps: SegmentNames?
+    /// A segment's length; nil if segments only end by `endFile`.
+    public var length: SegmentSchedule.Length?
+    /// Which segments are kept.
+    public var retention = SegmentRetention()
+    /// Whether the segments contain the pictures, and not only data that belongs to another output's pictures.
+    public var takesPictures = true
+
+    /// A plan by which no segment is removed.
+    public init(names: SegmentNames, length: SegmentSchedule.Length?) {
+        self.names = names
+        self.length = length
+    }
+
+    /// The segments' names, then those of their timestamps.
+    var allNames: [SegmentNames] { [names] + [timestamps].compactMap { $0 } }
+}

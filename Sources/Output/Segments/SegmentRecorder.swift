@@ -1,0 +1,211 @@
+import Bitstream
+import Files
+import Glibc
+
+/// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost or
+/// doubled between two of them.
+///
+/// A segment begins when the schedule says so, and is named after the time at which it begins. No file is overwritten,
+/// and old segments are removed. If a file cannot be written, the recorder retries; access units until then are lost,
+/// and the caller counts them.
+public final class SegmentRecorder: AccessUnitSink {
+    private let plan: SegmentPlan
+    private let clock: SegmentClock
+    private let synchronizer: DiskSynchronizer?
+    private var files: FileSeries
+    private var upkeep: SegmentUpkeep
+    private var reporter: SegmentReporter
+    private var schedule: SegmentSchedule?
+    private var segment: Segment?
+    /// Whether the next IDR begins a segment.
+    private var isCutDue = false
+    private var outage = SegmentOutage()
+    /// Lost after it was written.
+    private var retracted = WrittenUnits()
+    private(set) var summary = SegmentSummary()
+
+    /// A file that is being written.
+    private struct Segment {
+        let path: String
+        let sink: any AccessUnitSink
+        var timestamps: (any AccessUnitSink)?
+        /// Bytes of access units.
+        var bytes = 0
+        /// Bytes of access units since the limits were last checked.
+        var uncheckedBytes = 0
+    }
+
+    /// The bytes of a segment that may be written before the limits are checked.
+    private static let bytesBetweenChecks = 1 << 20
+
+    /// Prepares a recording. The first file is created with the first IDR.
+    /// - Parameters:
+    ///   - open: opens a segment.
+    ///   - openTimestamps: opens the file of a segment's timestamps, if the plan has any.
+    ///   - synchronizer: the one that both use.
+    ///   - report: receives events, on the writer's thread.
+    public init(
+        _ plan: SegmentPlan, stream: StreamDescription, open: @escaping SinkOpening,
+        openTimestamps: SinkOpening? = nil, synchronizer: DiskSynchronizer? = nil,
+        clock: SegmentClock = .system,
+        report: @escaping (SegmentEvent) -> Void = { _ in }
+    ) throws(OutputError) {
+        (self.plan, self.clock, self.synchronizer) = (plan, clock, synchronizer)
+        for names in plan.allNames {
+            // Folders with the time in their names are created; those above them may be mistyped, or not mounted.
+            guard access(names.folder + "/", W_OK | X_OK) == 0 else {
+                throw OutputError(.notCreated(errno: errno), output: names.pattern)
+            }
+        }
+        let volume = Volume(folder: plan.names.folder)
+        let timestamps: FileSeries.Kind? =
+            if let names = plan.timestamps, let openTimestamps { (names, openTimestamps) } else { nil }
+        files = FileSeries(
+            (plan.names, open), timestamps: timestamps, stream: stream, volume: volume, clock: clock)
+        upkeep = try SegmentUpkeep(plan, volume: volume, clock: clock)
+        reporter = SegmentReporter(clock: clock, handler: report)
+        schedule = plan.length.map(SegmentSchedule.init)
+        let foreignCount = upkeep.foreignCount
+        if foreignCount > 0 { report(.unrecognised(count: foreignCount, folder: volume.folder)) }
+        maintain()
+    }
+
+    public var name: String { plan.names.pattern }
+
+    /// The file that is being written.
+    public var identity: FileIdentity? { segment?.sink.identity }
+
+    public var recovers: Bool { true }
+
+    public var takesPictures: Bool { plan.takesPictures }
+
+    public var segments: SegmentSummary? { summary }
+
+    public var maintenanceInterval: Int64? { plan.retention.maintenanceInterval }
+
+    public func write(_ unit: AccessUnit) throws(OutputError) {
+        if schedule?.enters(unit) == true { isCutDue = true }
+        if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
+        guard let sink = segment?.sink else { throw loss() }
+        do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
+        if outage.isActive { resume() }
+        writeTimestamp(of: unit)
+        grow(by: unit.count)
+    }
+
+    public func beginStream(_ description: StreamDescription) {
+        files.stream = description
+        endFile()
+    }
+
+    public func endFile() {
+        do throws(OutputError) { try endSegment() } catch { reporter.noteIncomplete(error) }
+        if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
+    }
+
+    /// Removes old segments even while nothing is written: in a ring's silence, in an outage, at the start.
+    public func maintain() { note(upkeep.pruneByTime()) }
+
+    public func finish() throws(OutputError) {
+        endFile()
+        synchronizer?.finish()
+        if let error = reporter.failure ?? synchronizer?.takeFailure() { throw error }
+    }
+
+    public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
+}
+
+// MARK: Segments
+
+extension SegmentRecorder {
+    private func begin(with unit: AccessUnit) throws(OutputError) {
+        guard outage.allowsAttempt(at: clock.monotonic()) else { throw loss() }
+        endFile()
+        note(upkeep.prune(size: 0))
+        do throws(OutputError) { segment = try openSegment() } catch {
+            throw interrupt(summary.count == 0 ? error : error.asInterruption)
+        }
+        isCutDue = false
+        schedule?.begin(with: unit)
+        guard let segment else { return }
+        summary.add(segment.path)
+        // A file can be created on a full disk: the outage ends when something is written.
+        if !outage.isActive { reporter.report(.began(path: segment.path)) }
+    }
+
+    private func openSegment() throws(OutputError) -> Segment {
+        let opened = try files.next()
+        var (paths, timestamps) = ([opened.path], (any AccessUnitSink)?.none)
+        switch opened.timestamps {
+        case (let path, .success(let sink))?:
+            paths.append(path)
+            timestamps = sink
+        case (_, .failure(let error))?: reporter.noteTimestamps(error)
+        case nil: break
+        }
+        if let event = upkeep.begin(paths) { reporter.report(event) }
+        return Segment(path: opened.path, sink: opened.sink, timestamps: timestamps)
+    }
+
+    private func endSegment() throws(OutputError) {
+        guard let ended = segment.take() else { return }
+        defer { upkeep.end(ended.path) }
+        do throws(OutputError) { try ended.timestamps?.finish() } catch { reporter.noteTimestamps(error) }
+        defer { retracted.add(ended.sink.takeRetracted()) }
+        try ended.sink.finish()
+    }
+
+    /// A timestamp file that fails ends alone.
+    private func writeTimestamp(of unit: AccessUnit) {
+        do throws(OutputError) { try segment?.timestamps?.write(unit) } catch {
+            segment?.timestamps = nil
+            reporter.noteTimestamps(error)
+        }
+    }
+
+    private func grow(by count: Int) {
+        segment?.bytes += count
+        segment?.uncheckedBytes += count
+        guard let segment, segment.uncheckedBytes >= Self.bytesBetweenChecks else { return }
+        self.segment?.uncheckedBytes = 0
+        note(upkeep.prune(size: segment.bytes))
+    }
+
+    private func note(_ events: [SegmentEvent]) {
+        for event in events {
+            if case .removed = event { summary.removed += 1 }
+            reporter.report(event)
+        }
+    }
+}
+
+// MARK: Outages
+
+extension SegmentRecorder {
+    /// Ends the file with the access unit before the one that could not be written, and sets the time of the next
+    /// attempt: at once if old segments made room.
+    private func interrupt(_ error: OutputError) -> OutputError {
+        let (now, before) = (clock.monotonic(), retracted.count)
+        // The cause is known.
+        try? endSegment()
+        let removed = error.kind.isFullDisk ? upkeep.makeRoom() : []
+        note(removed)
+        if !outage.isActive {
+            outage.begin(with: error, isReported: reporter.reportInterruption(error), at: now)
+        }
+        outage.postpone(at: now, skipsPause: !removed.isEmpty)
+        outage.lose(retracted.count - before)
+        return loss(error)
+    }
+
+    private func resume() {
+        guard let path = segment?.path else { return }
+        reporter.report(outage.end(at: clock.monotonic(), path: path))
+    }
+
+    /// Counts an access unit that cannot be written.
+    private func loss(_ error: OutputError? = nil) -> OutputError {
+        outage.lose(1)
+        return error ?? outage.error ?? OutputError(.noKeyframe, output: name)
+    }
+}

@@ -1,0 +1,39 @@
+import Threading
+
+/// Reports what happens to an output's files. Failures that repeat are reported less and less often.
+struct SegmentReporter {
+    /// The first failure that no outage accounts for: an incomplete file, or missing timestamps.
+    private(set) var failure: OutputError?
+    private let handler: (SegmentEvent) -> Void
+    private let clock: SegmentClock
+    private var limit = MessageLimit()
+    private var timestampLimit = MessageLimit()
+
+    /// - Parameter handler: receives the events, on the writer's thread.
+    init(clock: SegmentClock, handler: @escaping (SegmentEvent) -> Void) {
+        (self.clock, self.handler) = (clock, handler)
+    }
+
+    /// Reports an event.
+    func report(_ event: SegmentEvent) { handler(event) }
+
+    /// Reports that writing failed, unless it was reported recently.
+    /// - Returns: whether it was reported now.
+    mutating func reportInterruption(_ error: OutputError) -> Bool {
+        guard limit.admit(at: clock.monotonic()) != nil else { return false }
+        handler(.interrupted(error))
+        return true
+    }
+
+    /// Notes that a file that has ended is incomplete.
+    mutating func noteIncomplete(_ error: OutputError) {
+        failure = failure ?? error
+        _ = reportInterruption(error)
+    }
+
+    /// Notes that a file lacks timestamps.
+    mutating func noteTimestamps(_ error: OutputError) {
+        failure = failure ?? error
+        if timestampLimit.admit(at: clock.monotonic()) != nil { handler(.interrupted(error)) }
+    }
+}

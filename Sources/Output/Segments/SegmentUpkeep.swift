@@ -1,0 +1,73 @@
+import Files
+
+/// Keeps segments within their limits while their disk is mounted. Used by one thread.
+///
+/// Segments on a disk that is not mounted are not gone: the disk may be mounted again.
+struct SegmentUpkeep {
+    private let volume: Volume
+    private let clock: SegmentClock
+    /// Nil if nothing is ever removed.
+    private let pruner: SegmentPruner?
+    /// Whether it was reported that there is too little room.
+    private var isShortOfRoom = false
+
+    /// Opens the segments' journal if the plan limits them.
+    /// - Parameter volume: the file system of the segments' folder.
+    /// - Throws: `neverFree` if the disk is smaller than the space to keep free, for which every segment would go.
+    init(_ plan: SegmentPlan, volume: Volume, clock: SegmentClock) throws(OutputError) {
+        (self.volume, self.clock) = (volume, clock)
+        if let floor = plan.retention.free, let space = volume.space,
+            floor.bytes(of: space.total) >= space.total
+        {
+            throw OutputError(.neverFree(bytes: space.total), output: volume.folder)
+        }
+        pruner =
+            plan.retention.isLimited
+            ? try SegmentPruner(plan.retention, names: plan.allNames, space: { volume.space }) : nil
+    }
+
+    /// Whether the disk was mounted and no longer is.
+    var isDiskGone: Bool { volume.isGone }
+
+    /// The number of segments in the journal whose names now belong to other files.
+    var foreignCount: Int { pruner?.foreignCount ?? 0 }
+
+    /// Enters a segment that begins in the journal.
+    /// - Parameter paths: the segment, and its timestamps if there are any.
+    /// - Returns: what to report.
+    func begin(_ paths: [String]) -> SegmentEvent? { pruner?.begin(paths).map(SegmentEvent.unnoted) }
+
+    /// Enters a segment's final size in the journal.
+    func end(_ path: String) {
+        guard let pruner else { return }
+        guard !volume.isGone else { return pruner.endUnseen() }
+        // A new file of which nothing was kept is about to be removed.
+        pruner.end(size: FileFacts(path: path).flatMap { $0.size > 0 ? $0.size : nil })
+    }
+
+    /// Removes the segments that exceed the limits.
+    /// - Parameter size: bytes of the segment that is being written.
+    /// - Returns: what to report.
+    mutating func prune(size: Int) -> [SegmentEvent] {
+        guard let pruner, !volume.isGone else { return [] }
+        var events = pruner.prune(now: clock.wall(), size: size).map(SegmentEvent.removed)
+        let isHelpless = pruner.isHelpless
+        if isHelpless, !isShortOfRoom { events.append(.shortOfRoom(folder: volume.folder)) }
+        isShortOfRoom = isHelpless
+        return events
+    }
+
+    /// Removes the segments that are too old, and makes the room that is to stay free.
+    /// - Returns: what to report.
+    func pruneByTime() -> [SegmentEvent] {
+        guard let pruner, !volume.isGone else { return [] }
+        return pruner.pruneByTime(now: clock.wall()).map(SegmentEvent.removed)
+    }
+
+    /// Makes room for the next segment on a full disk.
+    /// - Returns: what to report; nothing if no segment could make room.
+    func makeRoom() -> [SegmentEvent] {
+        guard let pruner, !volume.isGone else { return [] }
+        return pruner.makeRoom(now: clock.wall()).map(SegmentEvent.removed)
+    }
+}

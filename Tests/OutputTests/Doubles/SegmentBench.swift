@@ -1,0 +1,88 @@
+import Bitstream
+import Glibc
+import TestSupport
+import Threading
+
+@testable import Output
+
+/// A folder, a clock and a disk that fails as the test says, for outputs of several files.
+final class SegmentBench {
+    let folder = TemporaryFolder()
+    var wall: time_t = 1_234_567_890
+    var monotonic: Int64 = 0
+    /// What the next files fail with when they are written to; nil for none.
+    var failure: OutputError.Kind?
+    /// What making a file fails with.
+    var creationFailure: OutputError.Kind?
+    /// What the next files say that they lost; taken once.
+    var retracted = WrittenUnits()
+    /// The streams that files were opened for.
+    private(set) var openedStreams: [StreamDescription] = []
+    private(set) var events: [SegmentEvent] = []
+
+    let stream = StreamDescription(codec: .h264, width: 320, height: 240, frameRate: nil)
+
+    func recorder(
+        _ pattern: String, _ length: SegmentSchedule.Length?, timestamps: String? = nil,
+        retention: SegmentRetention = SegmentRetention()
+    ) throws -> SegmentRecorder {
+        var plan = SegmentPlan(names: names(pattern), length: length)
+        plan.timestamps = timestamps.map(names)
+        plan.retention = retention
+        return try SegmentRecorder(
+            plan, stream: stream, open: open,
+            openTimestamps: { (path, stream) throws(OutputError) in
+                try TimestampFileSink(
+                    path: path, overwrite: false, stream: stream, interruption: Interruption()!)
+            }, clock: clock, report: { [unowned self] in events.append($0) })
+    }
+
+    func rollover(_ name: String) throws -> FileRollover {
+        let path = folder.path(name)
+        return FileRollover(
+            first: try open(path, stream), path: path, stream: stream, open: open, clock: clock,
+            report: { [unowned self] in events.append($0) })
+    }
+
+    func names(_ pattern: String) -> SegmentNames {
+        SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
+    }
+
+    var clock: SegmentClock {
+        SegmentClock(wall: { [unowned self] in wall }, monotonic: { [unowned self] in monotonic })
+    }
+
+    var open: SinkOpening {
+        { [unowned self] (path, stream) throws(OutputError) in
+            if let creationFailure { throw OutputError(creationFailure, output: path) }
+            openedStreams.append(stream)
+            return FailingSink(
+                try FileSink(path: path, overwrite: false, interruption: Interruption()!),
+                failure: { [unowned self] in failure },
+                takeRetracted: { [unowned self] in retracted.takeAll() })
+        }
+    }
+
+    /// Writes units and says which ones were lost.
+    func lost(of units: some Sequence<AccessUnit>, by sink: SegmentRecorder) -> [Int] {
+        units.compactMap { unit in
+            do {
+                try sink.write(unit)
+                return nil
+            } catch { return unit.frameNumber }
+        }
+    }
+
+    func bytes(_ name: String) -> [UInt8] { folder.content(name) ?? [] }
+}
+
+/// Pictures of different lengths, ten a second, with an IDR at each of some numbers.
+func pictures(_ range: Range<Int>, idrEvery interval: Int) -> [AccessUnit] {
+    range.map {
+        accessUnit(
+            length: 100 + $0, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
+            timestamp: Int64($0) * 100_000_000)
+    }
+}
+
+func allBytes(_ units: some Sequence<AccessUnit>) -> [UInt8] { units.flatMap(\.allBytes) }

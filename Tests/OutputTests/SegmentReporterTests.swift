@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Output
+
+/// What is reported of failures that repeat.
+@Suite struct SegmentReporterTests {
+    private let first = OutputError(.diskFull, output: "a.h264")
+    private let second = OutputError(.removed, output: "b.h264")
+
+    @Test("a failure that repeats is reported once in ten seconds; timestamps have a limit of their own")
+    func repeated() {
+        var (now, events) = (Int64(0), [SegmentEvent]())
+        var reporter = SegmentReporter(
+            clock: SegmentClock(wall: { 0 }, monotonic: { now }), handler: { events.append($0) })
+        let isReported = [reporter.reportInterruption(first), reporter.reportInterruption(first)]
+        #expect(isReported == [true, false])
+        reporter.noteIncomplete(first)
+        #expect(events == [.interrupted(first)])
+        for _ in 0..<2 { reporter.noteTimestamps(second) }
+        #expect(events == [.interrupted(first), .interrupted(second)])
+        now = 10_000_000_000
+        reporter.noteIncomplete(second)
+        #expect(events.count == 3)
+        reporter.report(.began(path: "c.h264"))
+        #expect(events.last == .began(path: "c.h264"))
+    }
+
+    @Test("the first incomplete file, or missing timestamps, is the failure; an interruption is none")
+    func failure() {
+        var reporter = SegmentReporter(clock: .system, handler: { _ in })
+        _ = reporter.reportInterruption(first)
+        #expect(reporter.failure == nil)
+        reporter.noteTimestamps(second)
+        reporter.noteIncomplete(first)
+        #expect(reporter.failure == second)
+    }
+}
