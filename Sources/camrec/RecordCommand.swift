@@ -66,9 +66,7 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Settings") var settings: SettingsOptions
 
     func validate() throws {
-        if let reason = OutputRules(self).refusal ?? OptionRules(self).refusal {
-            throw ValidationError(reason)
-        }
+        if let refusal { throw ValidationError(refusal) }
     }
 
     /// Each codec once, in the order of the outputs.

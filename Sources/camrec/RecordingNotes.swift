@@ -16,7 +16,7 @@ struct RecordingNotes {
             console.warn("\(node): its driver does not answer; left out")
         }
         for choice in providers.compactMap(\.choice) { tell(choice) }
-        for warning in OptionRules(command).warnings { console.warn(warning) }
+        for warning in command.warnings { console.warn(warning) }
         if let advice = providers.first.map({ advice(on: $0, stream.format) }) {
             for note in advice.notes { console.inform(note) }
             for warning in advice.warnings { console.warn(warning) }

@@ -173,7 +173,7 @@ import Testing
 
     private func verdict(_ arguments: [String]) -> Verdict {
         guard let command = try? RecordCommand.parse(arguments) else { return .refused }
-        return OptionRules(command).warnings.isEmpty ? .works : .warns
+        return command.warnings.isEmpty ? .works : .warns
     }
 
     @Test("the table has every option of recording")

@@ -18,13 +18,6 @@ struct EncoderOptions: ParsableArguments {
     @Option(help: "How pictures get to the GPU. auto maps surfaces where the driver does that right.")
     var upload: UploadMethod = .auto
 
-    func validate() throws {
-        if encoder == .software, renderNode != nil || lowPower != .auto || upload != .auto {
-            throw ValidationError(
-                "--encoder software excludes --render-node, --low-power and --upload; leave them out")
-        }
-    }
-
     var request: EncoderRequest {
         var request = EncoderRequest()
         request.preference = encoder

@@ -34,40 +34,6 @@ struct RateOptions: ParsableArguments {
     @Option(help: "Rate-control mode.")
     var rateControl: Automatic<RateControl.Mode> = .auto
 
-    func validate() throws {
-        if qp != nil, quality != nil || bitrate != nil || maxBitrate != nil {
-            throw ValidationError("--qp excludes --quality, --bitrate and --max-bitrate; leave them out")
-        }
-        try validateMode()
-        if let bitrate, let maxBitrate, maxBitrate.value < bitrate.value {
-            throw ValidationError("--max-bitrate is below --bitrate; raise it")
-        }
-    }
-
-    /// What a mode that is asked for by name has no use for.
-    private func validateMode() throws {
-        let hasRate = bitrate != nil || maxBitrate != nil || rateWindow != nil
-        guard let mode = rateControl.value else {
-            if qp != nil, rateWindow != nil {
-                throw ValidationError("--qp excludes --rate-window; leave it out")
-            }
-            return
-        }
-        let useless: String? =
-            switch mode {
-            case .cbr where maxBitrate != nil && maxBitrate != bitrate: "--max-bitrate"
-            case .cbr where qp != nil || quality != nil, .vbr where qp != nil || quality != nil:
-                "--qp and --quality"
-            case .cqp where hasRate || quality != nil: "--bitrate, --max-bitrate, --rate-window and --quality"
-            case .icq where hasRate || qp != nil: "--bitrate, --max-bitrate, --rate-window and --qp"
-            case .qvbr where qp != nil: "--qp"
-            default: nil
-            }
-        if let useless {
-            throw ValidationError("--rate-control \(mode.rawValue) has no use for \(useless); leave that out")
-        }
-    }
-
     var request: RateControlRequest {
         var request = RateControlRequest()
         request.mode = rateControl.value

@@ -26,12 +26,4 @@ struct ReportingOptions: ParsableArguments {
 
     @Flag(help: "Say everything, even in a script.")
     var verbose = false
-
-    func validate() throws {
-        if timestamps == FileSink.standardOutput, report == FileSink.standardOutput {
-            throw ValidationError(
-                "'--report -' and '--timestamps -' both want standard output; give one a file")
-        }
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
-    }
 }

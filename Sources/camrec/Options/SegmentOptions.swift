@@ -44,15 +44,6 @@ struct SegmentOptions: ParsableArguments {
     /// Seconds.
     private static let upToADay = 0.0...86400
 
-    func validate() throws {
-        if !isSegmented {
-            if isLimited {
-                throw ValidationError("--keep and --min-free need --segment or --ring; add one of these")
-            }
-        }
-        if post != nil, ring == nil { throw ValidationError("--post needs --ring; add it, as in --ring 30s") }
-    }
-
     /// Whether names are patterns, and there may be any number of files.
     var isSegmented: Bool { segment != nil || ring != nil }
 

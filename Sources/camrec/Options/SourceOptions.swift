@@ -69,11 +69,8 @@ struct SourceOptions: ParsableArguments {
     @Flag(help: "Give the controls their former values back at the end.")
     var restoreControls = false
 
-    func validate() throws {
-        if restoreControls, controlLists.isEmpty {
-            throw ValidationError("--restore-controls has nothing to restore without --control; leave it out")
-        }
-    }
+    /// Whether pictures come from a camera, and not from the test picture or a file.
+    var isCamera: Bool { device.map { !CaptureSource.isBuiltIn($0) } ?? true }
 
     var format: PixelFormat? { formatChoice.value }
 

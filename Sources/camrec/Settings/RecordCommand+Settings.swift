@@ -46,7 +46,7 @@ extension RecordCommand {
     /// What has no effect among a file's arguments, which are valid.
     static func warnings(on arguments: [String]) -> [String] {
         guard let command = try? parsed(arguments) else { return [] }
-        return OptionRules(command).warnings
+        return command.warnings
     }
 
     /// The command that a file's arguments make, with an output where there is none.

@@ -161,7 +161,7 @@ check "orders: a pause" told '^{"ok":true}$' pause
 check "orders: it is counted" soon '"paused":[1-9].*"state":"paused"'
 check "orders: its end" told '^{"ok":true}$' resume
 check "orders: it ends with a keyframe, the first since the receiver's" soon '"keyframes":5,.*"state":"recording"'
-refuses "listening: an output in the place of a port" 64 'put --listen behind the outputs' "${source[@]}" --frames 1 --listen other.h264
+refuses "listening: an output in the place of a port" 64 'put --listen after the outputs' "${source[@]}" --frames 1 --listen other.h264
 records "listening: without a port" "${source[@]}" --frames 1 --verbose --listen && says "listening: it is 9982" '^listening on 127.0.0.1:9982'
 refuses "orders: another recording cannot take the socket" 73 'listens there already' "${source[@]}" --frames 1 --control-socket ctl other.h264
 refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264

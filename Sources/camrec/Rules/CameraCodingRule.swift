@@ -1,0 +1,33 @@
+import Bitstream
+import Encoder
+import Pictures
+
+/// A camera's own H.264 is not coded again.
+struct CameraCodingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard isPassthrough(command) else { return nil }
+        let encoder = command.encoder
+        let given = [
+            encoder.encoder == .auto ? nil : "--encoder", encoder.renderNode.map { _ in "--render-node" },
+            encoder.lowPower == .auto ? nil : "--low-power", encoder.upload == .auto ? nil : "--upload",
+        ]
+        if let option = given.compactMap({ $0 }).first {
+            return "--format h264 takes the camera's own coding; leave out \(option)"
+        }
+        return command.codecs.contains(.hevc)
+            ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
+    }
+
+    func warning(about command: RecordCommand) -> String? {
+        guard isPassthrough(command),
+            command.stream.configurations([.h264], rate: command.rate) != [EncoderConfiguration()]
+        else { return nil }
+        return
+            "--format h264 takes the camera's own coding: options of rate, quality and stream have no effect; "
+            + "leave them out, or use another --format"
+    }
+
+    private func isPassthrough(_ command: RecordCommand) -> Bool {
+        command.source.isCamera && command.source.format == .h264
+    }
+}

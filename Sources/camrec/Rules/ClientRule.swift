@@ -1,0 +1,14 @@
+import Recorder
+
+/// How clients are treated needs clients.
+struct ClientRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard !command.choices.contains(where: \.isLive) else { return nil }
+        let live = command.live
+        if live.clientBuffer != nil {
+            return "--client-buffer needs --listen or an output tcp://; add one, or leave this out"
+        }
+        return live.clientTimeout == nil
+            ? nil : "--client-timeout needs --listen or an output tcp://; add one, or leave this out"
+    }
+}

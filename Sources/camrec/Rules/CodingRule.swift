@@ -1,0 +1,20 @@
+import Capture
+import Encoder
+import Pictures
+
+/// What no encoder can do is refused, whatever the source.
+struct CodingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let source = command.source
+        let pictures = CaptureSource.expectedPictures(source.device, request: source.request)
+        for configuration in command.stream.configurations(command.codecs, rate: command.rate) {
+            do throws(EncoderError) {
+                try configuration.refuseContradictions()
+                if source.format != .h264, let size = pictures.size {
+                    try configuration.refuseBeyondLevel(size, at: pictures.rate)
+                }
+            } catch { return error.description }
+        }
+        return nil
+    }
+}

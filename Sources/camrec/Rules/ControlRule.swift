@@ -1,0 +1,7 @@
+/// What was not set cannot be restored.
+struct ControlRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        command.source.restoreControls && command.source.controlLists.isEmpty
+            ? "--restore-controls has nothing to restore without --control; leave it out" : nil
+    }
+}

@@ -1,0 +1,13 @@
+import Bitstream
+import Network
+import Output
+
+/// `--listen` without a value must not take an output for its host.
+struct ListenValueRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard case .tcp(let address)? = command.live.listen, case let host = address.host,
+            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
+        else { return nil }
+        return "--listen takes '\(host)' for a host; put --listen after the outputs, or give it a port"
+    }
+}

@@ -1,0 +1,19 @@
+import Glibc
+import Output
+import Recorder
+
+/// Only segments are removed, and only under names that can be recognised.
+struct RetentionRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let segments = command.segments
+        guard segments.isLimited else { return nil }
+        guard segments.isSegmented else {
+            return "--keep and --min-free need --segment or --ring; add one of these"
+        }
+        let now = time(nil)
+        let names = command.choices.filter(\.isFile).flatMap { [$0.path, $0.timestamps].compactMap { $0 } }
+        return names.first { !segments.names($0).areKnownAgain(at: now) }.map {
+            "--keep and --min-free cannot recognise such files later: '\($0)'; leave out '..' after a date"
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Recorder
+
+/// Segments are files, and have names of their own.
+struct SegmentRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.segments.isSegmented else { return nil }
+        let choices = command.choices
+        if !choices.contains(where: \.isFile) {
+            return "--segment and --ring need an output that is a file; name one"
+        }
+        if let path = command.reporting.timestamps, path == choices.first?.path {
+            return "'\(path)' is the output's name, and that of --timestamps, too; give another"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,10 @@
+/// Software has no GPU to choose.
+struct SoftwareEncoderRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let encoder = command.encoder
+        guard encoder.encoder == .software,
+            encoder.renderNode != nil || encoder.lowPower != .auto || encoder.upload != .auto
+        else { return nil }
+        return "--encoder software excludes --render-node, --low-power and --upload; leave them out"
+    }
+}

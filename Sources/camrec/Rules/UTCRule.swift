@@ -1,0 +1,12 @@
+import Recorder
+
+/// `--utc` needs a date to write.
+struct UTCRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let segments = command.segments
+        guard segments.utc, !segments.isSegmented, !command.choices.contains(where: \.isPattern),
+            command.reporting.report?.contains("%") != true
+        else { return nil }
+        return "--utc needs --segment, --ring, or an output with a date in its name, as in %H.h264; add one"
+    }
+}

@@ -1,0 +1,7 @@
+/// `--quiet` and `--verbose` exclude each other.
+struct VerbosityRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        command.reporting.quiet && command.reporting.verbose
+            ? "--quiet and --verbose exclude each other; leave one out" : nil
+    }
+}
