@@ -62,7 +62,8 @@ public final class VADisplayConnection {
         }
         guard let display = vaGetDisplayDRM(descriptor) else {
             close(descriptor)
-            return .failure(RenderNodeError(.noDriver("libva does not take it for a DRM node"), node: node))
+            return .failure(
+                RenderNodeError(.noDriver("libva does not recognise it as a DRM node"), node: node))
         }
         cvaapi_silence(display)
         var (major, minor) = (Int32(0), Int32(0))

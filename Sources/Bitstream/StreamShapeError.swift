@@ -56,7 +56,7 @@ extension StreamShapeError.Rule: CustomStringConvertible {
         case .tooManyUnits(let limit): "the packet has more than \(limit) NAL units"
         case .unsupportedUnit: "data partitioning is not supported"
         case .mixedSlices: "slices of an IDR picture and of another picture are in one packet"
-        case .unitAfterSlices: "a unit that belongs ahead of the slices comes after one"
+        case .unitAfterSlices: "a unit that belongs before the slices comes after one"
         case .startsWithoutIDR: "the stream does not start with an IDR picture"
         case .missingParameterSets: "an IDR picture came before any complete parameter sets"
         case .parameterSetsChangedWithoutIDR: "a parameter set changed without an IDR picture"

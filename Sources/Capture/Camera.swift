@@ -54,11 +54,11 @@ public struct Camera: ~Copyable {
     /// Why it is not taken as "the camera", but only by its name; nil where it may be.
     public var reservation: String? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
-        guard formats.contains(where: \.isReadable) else { return "it has no format that can be read" }
+        guard formats.contains(where: \.isReadable) else { return "it has no readable format" }
         guard formats.contains(where: { !Self.isGreyOnly($0) && $0.isReadable }) else {
-            return "it has grey pictures only, as infrared sensors have"
+            return "it only has grey pictures, like an infrared sensor"
         }
-        return isProcessor ? "it passes on what another program gives it" : nil
+        return isProcessor ? "it relays the video of another program" : nil
     }
 
     /// What it offers, where camrec can read none of it; nil for others.
@@ -156,7 +156,7 @@ public struct Camera: ~Copyable {
                 throw device.error(
                     .notACaptureDevice(
                         isFile
-                            ? "it is a file; the name of a video file ends in .y4m" : "it does not speak V4L2"
+                            ? "it is a file, and video files must be named .y4m" : "it does not support V4L2"
                     ))
             }
             throw device.failure("VIDIOC_QUERYCAP", result)
@@ -175,13 +175,13 @@ public struct Camera: ~Copyable {
         let caps = hasDeviceCaps ? capability.device_caps : capability.capabilities
         func has(_ flag: some BinaryInteger) -> Bool { caps & UInt32(truncatingIfNeeded: flag) != 0 }
         if has(V4L2_CAP_META_CAPTURE), !has(V4L2_CAP_VIDEO_CAPTURE) {
-            throw refuse("it delivers metadata only")
+            throw refuse("it only delivers metadata")
         }
         if has(V4L2_CAP_IO_MC) {
             throw refuse("its pipeline must be set up with media-ctl first")
         }
         guard has(V4L2_CAP_VIDEO_CAPTURE) || has(V4L2_CAP_VIDEO_CAPTURE_MPLANE) else {
-            throw refuse("it takes or processes video, or is no camera at all")
+            throw refuse("it outputs or processes video, or is not a camera")
         }
         guard has(V4L2_CAP_STREAMING) else { throw refuse("its driver cannot stream into memory") }
         return !has(V4L2_CAP_VIDEO_CAPTURE)

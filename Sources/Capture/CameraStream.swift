@@ -186,7 +186,7 @@ public final class CameraStream: CaptureStream {
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
         let index = Int(request.index)
         guard index < pool.count else {
-            throw device.error(.driverMisbehaved("it gave buffer \(index) of \(pool.count)"))
+            throw device.error(.driverMisbehaved("it returned buffer \(index) of \(pool.count)"))
         }
         guard queued & 1 << UInt32(index) != 0 else {
             // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
@@ -299,7 +299,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_REQBUFS, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
         guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
-            throw device.error(.driverMisbehaved("it granted \(request.count) buffers for \(wantedBuffers)"))
+            throw device.error(.driverMisbehaved("it granted \(request.count) of \(wantedBuffers) buffers"))
         }
         var planes: [UnsafeMutableRawBufferPointer] = []
         do throws(CaptureError) {
@@ -329,7 +329,7 @@ public final class CameraStream: CaptureStream {
         let (offset, length) = requests.mapping(of: request, plane: plane)
         guard length >= format.minimumLengths[plane] else {
             throw device.error(
-                .driverMisbehaved("buffer \(index) has \(length) bytes for \(format.minimumLengths[plane])"))
+                .driverMisbehaved("buffer \(index) has \(length) of \(format.minimumLengths[plane]) bytes"))
         }
         switch device.calls.map(device.descriptor, length: length, offset: offset) {
         case .success(let memory): return memory

@@ -70,19 +70,19 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         switch kind {
         case .noCamera: "no camera found"
         case .notFound, .unknownSource: "no such device"
-        case .notACaptureDevice(let reason): "it is not a capture device: \(reason)"
-        case .busy(let holder): "it is in use by \(holder ?? "another program")"
+        case .notACaptureDevice(let reason): "not a capture device: \(reason)"
+        case .busy(let holder): "in use by \(holder ?? "another program")"
         case .permissionDenied: "permission denied"
         case .unsupported(let detail), .badFile(let detail): detail
         case .noFile: "no such file"
         case .unreadable(let formats):
-            "it offers only formats that camrec cannot read: "
+            "it only offers formats that camrec cannot read: "
                 + formats.map(\.description).joined(separator: ", ")
         case .noBandwidth: "not enough USB bandwidth"
         case .lost: "the camera was disconnected"
         case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
-        case .sourceChanged: "the picture's size or rate changed at the source"
-        case .driverMisbehaved(let detail): "the driver misbehaves (\(detail))"
+        case .sourceChanged: "the source changed its picture size or rate"
+        case .driverMisbehaved(let detail): "driver error (\(detail))"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE): "too many open files"
         case .systemCallFailed(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
@@ -97,14 +97,14 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unknownSource(let advice):
             "\(device): \(reason); \(advice)"
         case .notACaptureDevice(let reason):
-            "\(device) is not a capture device: \(reason); 'camrec devices' lists the cameras"
+            "\(device): not a capture device: \(reason); 'camrec devices' lists the cameras"
         case .busy(let holder):
-            "\(device) is in use by \(holder ?? "another program"); close it and try again"
+            "\(device): busy: in use by \(holder ?? "another program"); close it or add --wait 30s"
         case .permissionDenied(let group):
             if let group {
                 "\(device): \(reason); add your user to group '\(group)' and log in again"
             } else {
-                "\(device): \(reason); check who may read and write it"
+                "\(device): \(reason); check its permissions"
             }
         case .unsupported:
             "\(device): \(reason)"
@@ -119,11 +119,11 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .sourceChanged:
             "\(device): \(reason); record again"
         case .driverMisbehaved:
-            "\(device): \(reason); try another --format, and report it to the driver's authors"
+            "\(device): \(reason); try another --format, and report it to the driver's maintainers"
         case .noFile:
             "\(device): \(reason); check its name and folder"
         case .badFile:
-            "\(device): \(reason); check the file, or make it again"
+            "\(device): \(reason); check the file, or create it again"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE):
             "\(device): \(reason); raise 'ulimit -n'"
         case .systemCallFailed:

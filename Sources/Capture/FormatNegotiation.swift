@@ -159,7 +159,7 @@ struct FormatNegotiation {
         let picture = GrantedPicture(format, isMultiPlanar: isMultiPlanar)
         let pixelFormat = picture.pixelFormat
         if let wanted = request.pixelFormat, wanted != pixelFormat {
-            throw device.error(.unsupported("the camera gives \(pixelFormat) in place of \(wanted)"))
+            throw device.error(.unsupported("the camera delivers \(pixelFormat) instead of \(wanted)"))
         }
         guard let size = Self.size(of: format, isMultiPlanar) else {
             throw device.error(.driverMisbehaved("it granted a size outside 1 to \(PictureSize.maximumSide)"))
@@ -173,7 +173,7 @@ struct FormatNegotiation {
         guard let fields = picture.fields else {
             throw device.error(
                 .unsupported(
-                    "it delivers the fields of a picture one by one; choose another --input or --size"))
+                    "it delivers the fields of a picture separately; choose another --input or --size"))
         }
         let color = picture.color(height: size.height)
         guard
@@ -191,7 +191,7 @@ struct FormatNegotiation {
         }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
             throw device.error(
-                .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes for \(length)"))
+                .driverMisbehaved("it granted buffers of \(length) bytes, not \(picture.lengths[plane])"))
         }
         return granted
     }

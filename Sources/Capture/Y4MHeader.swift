@@ -9,7 +9,7 @@ struct Y4MHeader {
         func bad(_ detail: String) -> CaptureError { CaptureError(.badFile(detail), device: path) }
         let fields = line.split(separator: " ")
         guard fields.first == "YUV4MPEG2" else {
-            throw bad("not a YUV4MPEG2 file, such as 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m' makes")
+            throw bad("not a YUV4MPEG2 file, as made by 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m'")
         }
         var (width, height) = (0, 0)
         var rate = FrameRate(25)
@@ -33,13 +33,13 @@ struct Y4MHeader {
         guard let size = PictureSize(width, height) else {
             throw bad("its size of \(width)x\(height) is outside 1 to \(PictureSize.maximumSide)")
         }
-        guard let rate else { throw bad("its frame rate is no positive fraction") }
+        guard let rate else { throw bad("its frame rate is not a positive fraction") }
         if let wanted = request.size, wanted != size {
             throw CaptureError(
                 .unsupported("the file's pictures are \(size); leave out --size"), device: path)
         }
         guard let pixelFormat = Self.pixelFormat(chroma) else {
-            throw bad("its format 'C\(chroma)' is not read; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")
+            throw bad("its format 'C\(chroma)' is not supported; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")
         }
         if let wanted = request.pixelFormat, wanted != pixelFormat {
             throw CaptureError(

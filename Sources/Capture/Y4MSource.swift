@@ -59,7 +59,7 @@ public final class Y4MSource: CaptureStream {
             guard try readFrameHeader() else {
                 if pool.isInterrupted { return .interrupted }
                 guard nextFrame > 0 else {
-                    throw CaptureError(.badFile("there is no frame in it"), device: path)
+                    throw CaptureError(.badFile("it has no frames"), device: path)
                 }
                 return .end
             }

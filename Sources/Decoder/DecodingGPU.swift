@@ -18,7 +18,7 @@ enum DecodingGPU {
     static func find(_ acceleration: DecoderConfiguration.Acceleration, for codec: Codec) -> Finding {
         let nodes: [String]
         switch acceleration {
-        case .none: return Finding(reasons: ["as asked for"])
+        case .none: return Finding(reasons: ["as requested"])
         case .renderNode(let node): nodes = [node]
         case .automatic: nodes = RenderNode.all()
         }

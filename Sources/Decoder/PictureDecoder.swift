@@ -121,7 +121,7 @@ public final class PictureDecoder {
             counters.frozen += 1
         } else if session?.takes(unit) == false {
             counters.lost += 1
-            lose(from: unit.number, "a sequence parameter set that came between keyframes")
+            lose(from: unit.number, "a sequence parameter set arrived between keyframes")
         } else {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
@@ -502,18 +502,18 @@ extension PictureDecoder {
         counters.lost += missing
         // Counted as a loss already, by libavcodec's complaint.
         if hasComplaint { return }
-        noteLoss("libavcodec left out \(missing == 1 ? "a picture" : "\(missing) pictures")")
+        noteLoss("libavcodec dropped \(missing == 1 ? "a picture" : "\(missing) pictures")")
         guard !session.isDraining, let reordering = session.reordering, reordering.maximumDepth > 0 else {
             return
         }
         guard reordering.declaredDepth != nil else {
             // libavcodec itself holds back more from here on.
             lastLoss =
-                "a picture came after one that is shown later, and the stream does not declare its order"
+                "a picture arrived after a later one, and the stream does not declare its order"
             return
         }
         guard session.raiseDelay() else { return }
         hasBrokenOrder = true
-        lastLoss = "a picture came after one that is shown later, in another order than the stream declares"
+        lastLoss = "a picture arrived after a later one, in an order that the stream does not declare"
     }
 }

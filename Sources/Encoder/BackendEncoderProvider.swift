@@ -98,7 +98,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         let others = backends.filter { !$0.waitsForDriver }
         guard !others.isEmpty, let current, current.waitsForDriver else { return false }
         backends = others
-        givingUpReason = "\(current.label) failed or hung again and again"
+        givingUpReason = "\(current.label) failed or hung repeatedly"
         return true
     }
 

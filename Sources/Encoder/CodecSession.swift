@@ -39,7 +39,7 @@ struct CodecSession: ~Copyable {
         try configure(context)
         for (key, value) in options {
             guard av_opt_set(context, key, value, AV_OPT_SEARCH_CHILDREN) >= 0 else {
-                throw EncoderError(.openFailed(encoder: name, detail: "it does not know \(key)=\(value)"))
+                throw EncoderError(.openFailed(encoder: name, detail: "unknown option \(key)=\(value)"))
             }
         }
         isTaken = true

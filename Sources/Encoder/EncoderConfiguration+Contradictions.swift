@@ -45,7 +45,8 @@ extension EncoderConfiguration {
         if let delay = maximumFrameDelay, delay < bFrames {
             throw EncoderError(
                 .contradiction(
-                    "\(bFrames) B frames delay by \(bFrames) frames; raise --max-frame-delay from \(delay)"))
+                    "\(bFrames) B frames delay the stream by \(bFrames) frames; raise --max-frame-delay from \(delay)"
+                ))
         }
     }
 

@@ -136,7 +136,7 @@ struct ParameterSetAmender: Sendable {
         context.pointee.par_in.pointee.extradata_size = Int32(sets.count)
         for (key, value) in options {
             guard av_opt_set(context.pointee.priv_data, key, value, 0) >= 0 else {
-                throw failed("it does not know \(key)=\(value)")
+                throw failed("unknown option \(key)=\(value)")
             }
         }
         result = av_bsf_init(context)

@@ -65,7 +65,7 @@ struct SessionProperties: Sendable {
         if slices > 1, limits.roundsSlices {
             notes.append(
                 EncoderNote(
-                    "\(limits.encoder) may make another number of slices than \(slices)",
+                    "\(limits.encoder) may not make exactly \(slices) slices",
                     contradictsRequest: false))
         }
         self.notes = notes
@@ -132,13 +132,14 @@ struct SessionProperties: Sendable {
         if even != size {
             notes.append(
                 EncoderNote(
-                    "\(size) is odd; the stream is \(even), its edge repeated", contradictsRequest: false))
+                    "\(size) is odd; the stream is \(even), with its edge repeated", contradictsRequest: false
+                ))
         }
         if let maximum = limits.maximumSize, even.width > maximum.width || even.height > maximum.height {
             throw EncoderError(.unsupported("\(limits.encoder) encodes up to \(maximum), not \(even)"))
         }
         if let minimum = limits.minimumSize, even.width < minimum.width || even.height < minimum.height {
-            throw EncoderError(.unsupported("\(limits.encoder) encodes \(minimum) and more, not \(even)"))
+            throw EncoderError(.unsupported("\(limits.encoder) encodes \(minimum) and larger, not \(even)"))
         }
         return even
     }
@@ -216,7 +217,7 @@ struct SessionProperties: Sendable {
         if slices < wanted {
             notes.append(
                 EncoderNote(
-                    "\(limits.encoder) makes at most \(slices) slices of such a picture",
+                    "\(limits.encoder) makes at most \(slices) slices for pictures of this size",
                     contradictsRequest: true))
         }
         let (delay, alone) = (limits.leastFrameDelay(bFrames, slices), limits.leastFrameDelay(bFrames, 1))

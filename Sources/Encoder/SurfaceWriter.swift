@@ -58,7 +58,7 @@ final class SurfaceWriter {
         }
         if uploadImage == nil {
             guard wanted != .map else {
-                throw failed("mapping a surface", "the driver does not; leave out --upload map")
+                throw failed("mapping a surface", "not supported by the driver; leave out --upload map")
             }
             uploadImage = try makeImage()
         }
@@ -110,7 +110,7 @@ final class SurfaceWriter {
         guard status == VA_STATUS_SUCCESS else { throw failed("image", status) }
         guard holdsPicture(image) else {
             vaDestroyImage(connection.display, image.image_id)
-            throw failed("image", "its layout does not hold the picture")
+            throw failed("image", "its layout does not fit the picture")
         }
         return image
     }

@@ -23,15 +23,15 @@ struct UploadCheck {
         let way = writer.method
         guard way == .map, isChangeable else {
             return EncoderNote(
-                "\(node): a picture that was read back is another than the one that was written; look at the "
+                "\(node): a picture read back differs from the one written; look at the "
                     + "recording, and use --encoder software if it is damaged", contradictsRequest: true)
         }
         try writer.stopMapping()
         let isBetter = try check.isRight(surface, seed: 2) == true
         return EncoderNote(
-            "\(node): a surface that is mapped gives another picture than was written; pictures are put into it"
+            "\(node): a mapped surface returns another picture than was written; uploading pictures instead"
                 + (isBetter
-                    ? "" : ", and that is no better: use --encoder software if the recording is damaged"),
+                    ? "" : ", which is no better: use --encoder software if the recording is damaged"),
             contradictsRequest: true)
     }
 

@@ -123,7 +123,8 @@ public final class VideoEncoder: PictureEncoder {
         guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
             throw EncoderError(
                 .encodeFailed(
-                    encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
+                    encoder: name,
+                    detail: "it returned picture \(packet.pointee.pts), which it never received"))
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         let unit = try finisher.finish(bytes, frame)

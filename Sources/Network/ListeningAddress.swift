@@ -41,8 +41,8 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
         let parts = path.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, !name.isEmpty else { return "the path is missing; write \(scheme)PATH" }
         return parts.last?.hasPrefix("mode=") == true && parts.count == 2
-            ? "the mode is octal, and lets its owner write; write \(scheme)\(name),mode=660"
-            : "a path has no comma, and only a mode may follow it; write \(scheme)\(name),mode=660"
+            ? "the mode is octal and must let the owner write; write \(scheme)\(name),mode=660"
+            : "a path has no comma; only a mode may follow it; write \(scheme)\(name),mode=660"
     }
 
     /// Whether only this machine's programs can connect, as far as the address itself tells.

@@ -50,7 +50,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .malformed(let problem), .contradiction(let problem): "\(input): \(problem)"
         case .noContainerLibrary(let name, let reason):
             "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"
-        case .interrupted: "\(input): stopped while it was read"
+        case .interrupted: "\(input): stopped while reading"
         }
     }
 }

@@ -90,21 +90,21 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .exists:
-            "\(output) exists; give another name, or --overwrite to replace it"
+            "\(output): already exists; use another name, or --overwrite to replace it"
         case .inUse:
-            "\(output) is being written already, perhaps by another camrec; give another name"
+            "\(output): already being written, perhaps by another camrec; use another name"
         case .tooLarge:
-            "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
+            "\(output): the file has reached its size limit; raise 'ulimit -f', or record shorter files"
         case .usedTwice(let other):
-            "\(output): given twice: it is also \(other); give another name"
+            "\(output): given twice: it is also \(other); use another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(ENAMETOOLONG):
-            "cannot create \(output): the name is too long; take a shorter one"
+            "cannot create \(output): the name is too long; use a shorter one"
         case .notCreated(ENOENT):
-            "cannot create \(output): no such folder; make it first"
+            "cannot create \(output): no such folder; create it first"
         case .notCreated(EBADF):
-            "\(output) is closed, or not for writing; redirect it, or give a file"
+            "\(output): closed, or not writable; redirect it, or use a file"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .untrustedLink(let link):
@@ -115,15 +115,15 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .diskFull:
             "\(output): the disk is full; free some space and try again"
         case .closedPipe:
-            "\(output): the reader closed the pipe; what came then is lost"
+            "\(output): the reader closed the pipe; the rest is lost"
         case .stalled(0):
-            "\(output): its reader does not read; the rest is lost"
+            "\(output): its reader does not read it; the rest is lost"
         case .stalled(let seconds):
             "\(output): its reader stalled for \(seconds) s; the rest is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
         case .blocked:
-            "\(output) stalled, and pending data was lost; check the disk, or its "
+            "\(output): stalled; pending data was lost; check the disk, or its "
                 + "reader"
         case .noContainerLibrary(let name, let reason):
             "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
@@ -133,31 +133,31 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notContinued(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the disk"
         case .removed:
-            "\(output) was removed while it was written, and what was in it is lost; leave it until it is whole"
+            "\(output): removed while being written, so its content is lost; leave it until it is complete"
         case .volumeGone:
             "\(output): the disk that was mounted here is gone; mount it again"
         case .journalInUse:
-            "another camrec keeps the segments of \(output); use another name"
+            "\(output): another camrec manages these segments; use another name"
         case .neverFree(let bytes):
-            "\(output): the disk holds \(bytes / 1_000_000) MB in all; give --min-free less"
+            "\(output): the disk has only \(bytes / 1_000_000) MB in all; lower --min-free"
         case .noJournal:
-            "\(output) is not a list of segments, though it is named like one; remove it"
+            "\(output): named like a segment journal, but not one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
             "\(output): no such folder; check the name"
         case .notRead(let code):
-            "cannot read \(output): \(String(cString: strerror(code))); run as the user whose recordings they are"
+            "cannot read \(output): \(String(cString: strerror(code))); run as the owner of the recordings"
         case .untrustedJournal:
-            "\(output) lists segments, and is somebody else's in a folder that others can write to; remove it"
+            "\(output): a segment journal of another user, in a folder that others can write to; remove it"
         case .noKeyframe:
-            "\(output): no keyframe came, and a file can begin with nothing else; use another --format"
+            "\(output): no keyframe came, which a file must begin with; use another --format"
         case .formatChanged:
-            "\(output): the camera's picture format changed, and one container holds one; record to a file or a raw "
+            "\(output): the camera's picture format changed, and a container holds only one; record to a file or a raw "
                 + "stream"
         case .network(let error): error.description
         case .notTaken(let cause?):
-            "\(output): nobody took the stream (\(cause))"
+            "\(output): nobody received the stream (\(cause))"
         case .notTaken(nil):
-            "\(output): nobody took the stream; start the receiver and check the address"
+            "\(output): nobody received the stream; start the receiver and check the address"
         }
     }
 }

@@ -54,7 +54,7 @@ public struct SettingsKeys: Sendable {
                 "unknown key '\(entry.key)'; \(nearest ?? "'camrec --help' lists the options, which are the keys")"
         }
         if let earlier, !option.isRepeating {
-            return "'\(entry.key)' is in line \(earlier) already; leave one out"
+            return "'\(entry.key)' is already in line \(earlier); leave one out"
         }
         if option.isFlag, entry.value != "yes", entry.value != "no" {
             return "'\(entry.key)' is '\(entry.value)'; write yes or no"

@@ -31,7 +31,7 @@ final class MessageQueue: @unchecked Sendable {
                 leftOut += 1
                 return false
             }
-            let omission = leftOut > 0 ? "(\(leftOut) messages were left out: nobody took them)\n" : ""
+            let omission = leftOut > 0 ? "(\(leftOut) messages left out: standard error was blocked)\n" : ""
             waiting.append(omission + text)
             (leftOut, byteCount) = (0, byteCount + omission.utf8.count + text.utf8.count)
             monitor.signal()

@@ -100,7 +100,7 @@ public final class SignalWatch: Sendable {
                 guard MonotonicTime.now() - firstTime >= Self.sameWish else { continue }
                 // Standard error may be what the first signal waits for.
                 let queue = MessageQueue()
-                queue.add("\(program): stopped at once; what was not written yet is lost\n")
+                queue.add("\(program): stopped immediately; unwritten data is lost\n")
                 queue.finish(patience: Self.lastPatience)
                 _exit(128 + number)
             } else {

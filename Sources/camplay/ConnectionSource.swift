@@ -96,11 +96,11 @@ final class ConnectionSource: ByteSource {
                 return .bytes(count)
             case .nothing: socket = consume connected
             case .ended:
-                console.inform("\(name): the sender has ended")
+                console.inform("\(name): the sender disconnected")
                 leaveSender()
                 return .interrupted(isWhole: true)
             case .broken(let code):
-                tell("\(name): the connection broke: \(String(cString: strerror(code)))")
+                tell("\(name): connection lost: \(String(cString: strerror(code)))")
                 leaveSender()
                 return .interrupted(isWhole: false)
             }
@@ -110,7 +110,7 @@ final class ConnectionSource: ByteSource {
 
     func giveUp(_ reason: String) -> Bool {
         guard !isOnce else { return false }
-        tell("\(name): \(reason); waiting for a sender of one")
+        tell("\(name): \(reason); waiting for another sender")
         if socket.take() != nil { leaveSender() }
         return true
     }
@@ -142,7 +142,7 @@ extension ConnectionSource {
             return false
         }
         socket = consume taken
-        console.warn("\(name): the sender said nothing for \(Self.silence) s and makes way for another")
+        console.warn("\(name): the sender was silent for \(Self.silence) s; accepting another one")
         return true
     }
 
@@ -153,7 +153,7 @@ extension ConnectionSource {
         } catch {
             if case .unknownHost = error.kind, !hasReceived { throw .network(error) }
             if case .interrupted = error.kind { return }
-            tell("\(error); trying again")
+            tell("\(error); retrying")
             pause()
         }
     }
@@ -179,7 +179,7 @@ extension ConnectionSource {
         guard interruption.wait(for: listener.descriptor) == .ready else { return nil }
         switch listener.accept() {
         case .connection(let socket, let peer):
-            console.inform("\(name): \(peer) sends")
+            console.inform("\(name): receiving from \(peer)")
             return socket
         case .nobody: return nil
         case .exhausted(let code): throw NetworkError(.noResources(errno: code), address: name)

@@ -60,7 +60,7 @@ final class PlayOutputs {
         if let pictures, !layout.isRGB, let form = picture.finerForm, !hasToldForm {
             hasToldForm = true
             warn(
-                "\(pictures.file.name): the pictures are \(form) and are written as \(layout.rawValue); ffmpeg keeps them "
+                "\(pictures.file.name): the pictures are \(form) and are written as \(layout.rawValue); use ffmpeg to keep them "
                     + "as they are")
         }
         let converted = try convert(picture)

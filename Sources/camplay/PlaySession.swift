@@ -97,7 +97,7 @@ struct PlaySession {
         }
         if !container.leftOut.isEmpty {
             console.warn(
-                "\(container.name): pictures alone are played, as they are coded; left out: "
+                "\(container.name): only the video is played, as it is coded; left out: "
                     + container.leftOut.joined(separator: ", "))
         }
     }
@@ -139,7 +139,7 @@ struct PlaySession {
             screen.presentation.close()
             player.note(screen.presentation.statistics)
             do throws(PlayError) { try finish() } catch { console.fail(error.description) }
-            endProcess(.noDisplay(reason: "it went away"))
+            endProcess(.noDisplay(reason: "it was closed"))
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }

@@ -94,7 +94,7 @@ final class Player {
         // Joining a live stream between keyframes is normal, and so is beginning in an open group.
         if report.pictures.beforeFirstKeyframe > 0, !isLive, options.start == nil {
             console.warn(
-                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures ahead of the first keyframe are left out"
+                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures before the first keyframe are left out"
             )
         }
         if report.losses > 0, !console.isQuiet {
@@ -241,7 +241,7 @@ extension Player {
         case .container(let container):
             "this is \(container), which is played from a file, not a pipe; save it first"
         case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
-        case .stream, .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
+        case .stream, .unknown, .empty: "not a raw H.264 or H.265 stream; if it is one, add --codec"
         }
     }
 
@@ -253,7 +253,7 @@ extension Player {
         self.beginning = (.max, 0)
         guard beginning.pictures == report.pictures.decoded else { return }
         console.warn(
-            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
+            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets arrived"
         )
     }
 
@@ -263,7 +263,7 @@ extension Player {
         configuration.delay = isLive ? .low : .safe
         configuration.acceleration = options.decoder.acceleration
         report.codec = codec.rawValue
-        problem = "it has no keyframe with its parameter sets"
+        problem = "no keyframe with its parameter sets"
         return Pipeline(
             gatherer: AccessUnitGatherer(codec: codec), decoder: PictureDecoder(configuration))
     }
@@ -438,13 +438,13 @@ extension Player {
         if !hasToldLoss {
             let consequence =
                 pipeline?.decoder.isFrozenByLoss == true ? "; frozen until the next keyframe" : ""
-            console.warn("\(input.name): a loss: \(loss)\(consequence)")
+            console.warn("\(input.name): loss: \(loss)\(consequence)")
         }
         hasToldLoss = true
         if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
             hasToldOrder = true
             console.warn(
-                "\(input.name): its pictures are in another order than it declares; more are held back from here on"
+                "\(input.name): its pictures are in another order than declared; more are held back from now on"
             )
         }
     }

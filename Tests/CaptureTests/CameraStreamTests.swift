@@ -296,7 +296,7 @@ import Testing
         arguments: [6, 31, 32, 99, UInt32.max] as [UInt32])
     func foreignIndex(index: UInt32) {
         let failure = ScriptedDevice([.frame(Frame(index: index))]).failure()
-        #expect(failure == .driverMisbehaved("it gave buffer \(index) of 6"))
+        #expect(failure == .driverMisbehaved("it returned buffer \(index) of 6"))
     }
 
     @Test(

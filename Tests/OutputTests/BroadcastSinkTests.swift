@@ -113,7 +113,7 @@ import Threading
             #expect(!error.isCreation)
             #expect(
                 error.description.hasPrefix(
-                    "tcp://\(free): nobody took the stream (\(free): connection refused"))
+                    "tcp://\(free): nobody received the stream (\(free): connection refused"))
         }
     }
 }

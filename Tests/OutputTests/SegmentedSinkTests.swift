@@ -179,7 +179,7 @@ import Threading
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
             let error = #expect(throws: OutputError.self) { try bench.sink(pattern, .frames(10)) }
             #expect(error?.kind == .notCreated(errno: ENOENT))
-            #expect(error?.description.hasSuffix(": no such folder; make it first") == true)
+            #expect(error?.description.hasSuffix(": no such folder; create it first") == true)
         }
         #expect(bench.folder.names().isEmpty)
     }

@@ -91,8 +91,8 @@ public struct CameraControl: Sendable, Hashable {
         case .menu(let entries): entries.map { "\($0.index): \($0.title)" }.joined(separator: ", ")
         case .bitMask(let bits): "bits of 0x\(String(bits, radix: 16))"
         case .button: "1 to press it"
-        case .text(let lengths): "a text of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
-        case .compound: "an array, which only v4l2-ctl sets"
+        case .text(let lengths): "text of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
+        case .compound: "an array; set it with v4l2-ctl"
         }
     }
 

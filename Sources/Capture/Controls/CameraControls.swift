@@ -60,14 +60,14 @@ struct CameraControls {
             let names = controls.map(\.name)
             let hint =
                 names.isEmpty
-                ? "it has no controls at all; leave out --control"
+                ? "it has no controls; leave out --control"
                 : "it has no control '\(setting.name)'; "
                     + (names.nearest(to: setting.name).map { "did you mean '\($0)'? " } ?? "")
                     + "'camrec devices --controls' lists them"
             throw device.error(.unsupported(hint))
         }
         guard control.obstacle != .readOnly else {
-            throw device.error(.unsupported("\(control.name) can only be read; leave it out of --control"))
+            throw device.error(.unsupported("\(control.name) is read-only; leave it out of --control"))
         }
         guard let value = control.value(meaning: setting.value) else {
             throw device.error(
@@ -82,11 +82,13 @@ struct CameraControls {
         return switch errno {
         case EACCES where control.obstacle == .inactive, EINVAL where control.obstacle == .inactive:
             device.error(
-                .unsupported("\(wish): another control makes it inactive; turn off its automatic mode, too"))
+                .unsupported(
+                    "\(wish): another control makes it inactive; turn off its automatic mode as well"))
         case EBUSY:
-            device.error(.unsupported("\(wish): it cannot change while somebody streams; close that program"))
+            device.error(
+                .unsupported("\(wish): it cannot change while another program streams; close that program"))
         case ERANGE, EINVAL, EACCES:
-            device.error(.unsupported("\(wish): the driver refuses; it takes \(control.choices)"))
+            device.error(.unsupported("\(wish): the driver rejects it; it takes \(control.choices)"))
         default: device.failure("VIDIOC_S_EXT_CTRLS (\(control.name))", -errno)
         }
     }

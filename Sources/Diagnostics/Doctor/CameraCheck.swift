@@ -30,7 +30,7 @@ struct CameraCheck {
         let name = "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
         if let reservation = entry.reservation {
             return Finding(
-                .cameras, .note, path, "\(name): taken with --device \(path) only: \(reservation)")
+                .cameras, .note, path, "\(name): used only with --device \(path): \(reservation)")
         }
         guard isBusy(path) else { return Finding(.cameras, .fine, path, name) }
         return Self.busy(path, name, holder: DeviceHolder.find(of: path))
@@ -47,7 +47,7 @@ struct CameraCheck {
         }
         return Finding(
             .cameras, .broken, path, "\(DeviceAccess.occupation) \(holder ?? "another program"): \(name)",
-            remedy: "end that program, or record once it has ended")
+            remedy: "close that program, or record with --wait")
     }
 
     /// Why there may be no camera.
@@ -56,8 +56,8 @@ struct CameraCheck {
         let hidden = files.names(in: "/sys/class/video4linux").filter { $0.hasPrefix("video") }
         if let first = hidden.first(where: { !files.exists("/dev/\($0)") }) {
             return Finding(
-                .cameras, .broken, "/dev/\(first)", "the kernel has it, but it is not in this /dev",
-                remedy: "give it to the container when it starts: --device /dev/\(first)")
+                .cameras, .broken, "/dev/\(first)", "the kernel has it, but this /dev does not",
+                remedy: "pass it to the container: --device /dev/\(first)")
         }
         if let interface = interfaceWithoutDriver {
             return Finding(

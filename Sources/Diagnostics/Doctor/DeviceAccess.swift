@@ -41,10 +41,10 @@ struct DeviceAccess {
         case EPERM where environment.service != nil:
             (
                 "\(Self.refusal) by the unit's DevicePolicy",
-                "systemctl edit \(environment.service ?? ""): DeviceAllow=\(deviceClass) rw, and have \(module) loaded before it starts"
+                "systemctl edit \(environment.service ?? ""): DeviceAllow=\(deviceClass) rw, and load \(module) before it starts"
             )
         case EPERM:
-            ("\(Self.refusal) by the container", "give it the device when it starts: --device \(node)")
+            ("\(Self.refusal) by the container", "pass the device to the container: --device \(node)")
         case EACCES: refusalByFile(node, owningGroup)
         default: nil
         }
@@ -53,24 +53,24 @@ struct DeviceAccess {
     private func refusalByFile(_ node: String, _ group: String?) -> (message: String, remedy: String) {
         guard let group else {
             return (
-                "\(Self.refusal): its group may not use it",
+                "\(Self.refusal): its group has no access",
                 "sudo cp udev/70-camrec.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
             )
         }
         if let service = environment.service {
             return (
-                "\(Self.refusal): it is for the group '\(group)'",
+                "\(Self.refusal): only group '\(group)' has access",
                 "systemctl edit \(service): SupplementaryGroups=\(group)"
             )
         }
         if user.enrolledGroups.contains(group), !user.groups.contains(group) {
             return (
-                "\(Self.refusal): '\(user.name)' is in the group '\(group)' from the next login on",
+                "\(Self.refusal): '\(user.name)' joins group '\(group)' at the next login",
                 "log out and in again"
             )
         }
         return (
-            "\(Self.refusal): it is for the group '\(group)'",
+            "\(Self.refusal): only group '\(group)' has access",
             "sudo usermod -aG \(group) \(user.name), then log out and in again"
         )
     }

@@ -40,7 +40,7 @@ struct EncoderCheck {
             .encoders, .broken, node, entry.hangs ? "its driver does not answer" : problem,
             // One that hangs is there.
             remedy: entry.hangs
-                ? "restart the machine, or leave it out: --encoder software"
+                ? "restart the machine, or use --encoder software"
                 : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
     }
 
@@ -49,8 +49,8 @@ struct EncoderCheck {
         let cards = files.names(in: "/sys/class/drm").filter { $0.hasPrefix("renderD") }
         if let card = cards.first {
             return Finding(
-                .encoders, .note, "/dev/dri/\(card)", "the kernel has it, but it is not in this /dev",
-                remedy: "give it to the container when it starts: --device /dev/dri")
+                .encoders, .note, "/dev/dri/\(card)", "the kernel has it, but this /dev does not",
+                remedy: "pass it to the container: --device /dev/dri")
         }
         return Finding(
             .encoders, .note, "GPU", "no render node in /dev/dri: no GPU, or its kernel driver is not loaded")

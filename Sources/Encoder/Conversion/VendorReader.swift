@@ -80,7 +80,7 @@ final class VendorReader: PictureReader {
     private func copy(_ payload: UnsafeRawBufferPointer) throws(ConversionError) -> Int {
         let target = UnsafeMutableRawBufferPointer(input)
         guard let rows = paddedRows else {
-            guard payload.count <= target.count else { throw .corrupt("\(payload.count) bytes is too much") }
+            guard payload.count <= target.count else { throw .corrupt("\(payload.count) bytes are too many") }
             target.copyMemory(from: payload)
             return payload.count
         }

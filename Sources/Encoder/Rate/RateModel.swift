@@ -97,8 +97,8 @@ struct RateModel: Sendable, Hashable {
             + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
             + ", because a keyframe takes up to \(Int(noise.keyframe / 1000)) kbit"
             + (isCrowded ? " and a window has \(noise.keyframes(in: window)); " : "; ")
-            + (enough.map { "from \(option) \($0.argument) on it holds, or with" } ?? "use")
-            + " a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
+            + "use " + (enough.map { "\(option) \($0.argument) or more, or " } ?? "")
+            + "a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
     }
 
     private static func decimal(_ value: Double) -> String {

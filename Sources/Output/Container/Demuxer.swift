@@ -189,7 +189,7 @@ final class Demuxer {
         }
         guard videos.count == 1 else {
             throw malformed(
-                "it has \(videos.count) videos; take one out of it: ffmpeg -i FILE -map 0:v:0 -c copy one.mkv"
+                "it has \(videos.count) videos; extract one: ffmpeg -i FILE -map 0:v:0 -c copy one.mkv"
             )
         }
         guard [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.codec_id) else {
@@ -203,7 +203,7 @@ final class Demuxer {
         }
         let rotation = cformat_rotation(video.stream)
         if rotation != 0 {
-            leftOut.append("a turn by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
+            leftOut.append("a rotation by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
         }
         (streamIndex, timeBase) = (video.index, video.stream.pointee.time_base)
         guard timeBase.num > 0, timeBase.den > 0 else { throw malformed("its clock has no rate") }
@@ -213,7 +213,7 @@ final class Demuxer {
         switch stream.codecpar?.pointee.codec_type {
         case AVMEDIA_TYPE_AUDIO: "sound"
         case AVMEDIA_TYPE_SUBTITLE: "subtitles"
-        case AVMEDIA_TYPE_VIDEO: "a cover"
+        case AVMEDIA_TYPE_VIDEO: "a cover image"
         case AVMEDIA_TYPE_ATTACHMENT: "an attachment"
         default: "data"
         }
@@ -226,7 +226,7 @@ final class Demuxer {
         case .read(let code): throw InputError(.readFailed(errno: code), input: name)
         case .shrunk: throw InputError(.shrunk, input: name)
         case .noPicture:
-            throw malformed("there is no picture in \(ContainerInput.longestSearch >> 20) MB of it")
+            throw malformed("no picture in its first \(ContainerInput.longestSearch >> 20) MB")
         case nil: break
         }
         guard result < 0 else { return }

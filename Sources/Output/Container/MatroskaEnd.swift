@@ -13,7 +13,7 @@ enum MatroskaEnd {
             let end = content.end,
             end < length, let next = element(descriptor, at: end), next.identifier == header
         else { return nil }
-        return "another file follows at byte \(end), which may be left out: play and convert each by itself"
+        return "another file follows at byte \(end)and may be left out; play and convert each one separately"
     }
 
     /// An element's identifier, and where it ends; the latter is nil where it does not tell its size.

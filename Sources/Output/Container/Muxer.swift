@@ -214,7 +214,7 @@ final class Muxer {
         guard av_dict_count(options) == 0, let base = context.pointee.streams[0]?.pointee.time_base,
             base.num > 0, base.den >= base.num
         else {
-            throw OutputError(.containerFailed(detail: "it does not know an option"), output: file.name)
+            throw OutputError(.containerFailed(detail: "unknown option"), output: file.name)
         }
         return Int64(base.den / base.num)
     }

@@ -28,11 +28,11 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         case .refused(let peer, let limit):
             "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
         case .refusedAddress(let peer, let limit):
-            "\(peer) was refused: there are \(limit) receivers of its address already; see --max-clients-per-address"
+            "\(peer) was refused: there are \(limit) receivers from its address already; see --max-clients-per-address"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
         case .unreachable(let error): "nobody receives the stream (\(error)); retrying"
-        case .suppressed(let count): "\(count) more events of receivers"
+        case .suppressed(let count): "\(count) more receiver events"
         }
     }
 

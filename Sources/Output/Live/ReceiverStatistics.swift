@@ -47,12 +47,12 @@ public struct ReceiverStatistics: Sendable, Equatable {
         public var description: String {
             switch self {
             case .closed: "it closed the connection"
-            case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
+            case .broken(let code): "connection lost: \(String(cString: strerror(code)))"
             case .silent(let seconds): "it stalled for \(seconds) s"
             case .tooSlow(let seconds):
-                "it had not caught up for \(seconds) s, and another receiver took its place"
+                "it lagged for \(seconds) s, and another receiver took its place"
             case .ended: "the stream ended"
-            case .cutOff: "the stream ended, and it did not take the rest in time"
+            case .cutOff: "the stream ended before it had read the rest"
             }
         }
     }

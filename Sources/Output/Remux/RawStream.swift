@@ -39,7 +39,7 @@ final class RawStream: PictureStream {
         default:
             throw InputError(
                 .malformed(
-                    "no H.264 or H.265 can be found in it; check with camrec inspect --codec h264, or hevc"),
+                    "no H.264 or H.265 found; check with camrec inspect --codec h264, or hevc"),
                 input: path)
         }
     }

@@ -30,7 +30,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .tooFewTimestamps(let file, let timestamps, let pictures):
             "\(file) has \(timestamps) times for \(pictures) pictures; is it this recording's?"
         case .interrupted(let pictures, let total):
-            "stopped after \(pictures) of \(total) pictures; up to there the output plays"
+            "stopped after \(pictures) of \(total) pictures; the output plays up to there"
         }
     }
 }

@@ -36,7 +36,7 @@ done
 check "service: each run has its file" is_sound service.h264 --frames 10
 check "service: the second's gets a counter" is_sound service-1.h264 --frames 10
 check "service: the report is the second's" report service.json 'output == "service-1.h264" or outputs[0].segments.last == "service-1.h264"'
-refuses "a file of the same name: refused without a service" 73 'service.h264 exists' --device test --frames 1 --encoder software service.h264
+refuses "a file of the same name: refused without a service" 73 'service.h264: already exists' --device test --frames 1 --encoder software service.h264
 
 # A duration is recorded once, whatever was lost, and after a crash only what is left of it. The folder stands for the
 # service's RuntimeDirectory.
@@ -125,11 +125,11 @@ mistaken() { # PATTERN LINE...: of a file with these lines, check names the last
     printf '%s\n' "$@" >impossible.conf
     refuses "check: ${!#}" 1 "^camrec: impossible.conf:$#: $pattern" check impossible.conf
 }
-mistaken 'same.h264: given twice: it is also an output; give another name' 'output = same.h264' 'output = same.h264'
+mistaken 'same.h264: given twice: it is also an output; use another name' 'output = same.h264' 'output = same.h264'
 mistaken '\./same.h264: given twice' 'output = same.h264' 'output = ./same.h264'
 mistaken 'a.h264: given twice: it is also an output' 'output = a.h264' 'report = a.h264'
-mistaken '.*: too long for a socket, whose path has 107 bytes at most; take a shorter one' 'output = a.h264' "listen = unix:x$(printf '%0107d' 0)"
-mistaken '.*: too long for a socket' 'output = a.h264' "control-socket = x$(printf '%0107d' 0)"
+mistaken '.*: too long: a socket path has at most 107 bytes; use a shorter one' 'output = a.h264' "listen = unix:x$(printf '%0107d' 0)"
+mistaken '.*: too long: a socket path' 'output = a.h264' "control-socket = x$(printf '%0107d' 0)"
 mistaken '.*only a mode may follow it; write unix:sk,mode=660' 'output = a.h264' 'listen = unix:sk,mdoe=660'
 mistaken 'test: the test source has no H264; try nv12' 'output = a.h264' 'device = test' 'format = h264'
 mistaken 'a.y4m: a .y4m file has no MJPG; leave out --format' 'output = a.h264' 'device = a.y4m' 'format = mjpeg'

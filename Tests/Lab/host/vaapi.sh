@@ -100,16 +100,16 @@ is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
 right=(pictures equal out.h264 in.y4m --format y4m --tolerance 1)
 askew none && check "$driver: surfaces are read back as they were written" is_silent
 askew map && check "$driver: mapped surfaces are askew: the pictures are right" "${right[@]}"
-if grep -q 'surface that is mapped' stderr; then maps=yes; else maps=''; fi
+if grep -q 'mapped surface' stderr; then maps=yes; else maps=''; fi
 [ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
 askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
     check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
 askew lock && check "$driver: surfaces that cannot be mapped: the pictures are right" "${right[@]}" &&
     check "$driver: surfaces that cannot be mapped: nothing to tell" is_silent
-askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back is another than the one'
+askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back differs from the one'
 if [ -n "$maps" ]; then
     askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
-    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back is another than the one'
+    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back differs from the one'
 else
     refuses "$driver: --upload map is refused with the reason" 69 'leave out --upload map' --device test --frames 10 "${vaapi[@]}" --upload map out.h264
 fi
