@@ -7,25 +7,25 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         case noCamera
         case notFound
-        /// A name that is neither a device's path nor a built-in source's; what to type in its place.
+        /// A name that is neither a device's path nor a built-in source's, with what to type instead.
         case unknownSource(advice: String)
         case notACaptureDevice(String)
-        /// `holder` is the program that has it, where it could be found out.
+        /// `holder` is the program that has it, if it could be found out.
         case busy(holder: String?)
         case permissionDenied(group: String?)
-        /// The format or size asked for is not offered; the text says what is.
+        /// The requested format or size is not offered; the text says what is.
         case unsupported(String)
-        /// It offers these formats alone, of which camrec reads none.
+        /// It offers only these formats, none of which camrec reads.
         case unreadable([PixelFormat])
-        /// USB has no room for the stream (ENOSPC at STREAMON).
+        /// USB has no bandwidth for the stream (ENOSPC at STREAMON).
         case noBandwidth
         /// The device is gone (ENODEV).
         case lost
         /// No frame within the deadline, in seconds.
         case silent(seconds: Double)
-        /// What is recorded from changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
+        /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
-        /// The driver said something that cannot be true.
+        /// The driver returned something that cannot be true.
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
         case badFile(String)
@@ -45,7 +45,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         self.device = device
     }
 
-    /// What can be done about it.
+    /// What can be done about a failure.
     public enum Recovery: Sendable, Equatable {
         /// Stop streaming and start again; the device stays open.
         case restartStream

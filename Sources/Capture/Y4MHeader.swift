@@ -4,7 +4,8 @@ import Pictures
 struct Y4MHeader {
     let format: PictureFormat
 
-    /// A file is what it is: asking for another size or format is an error. Another rate replaces the file's.
+    /// A file cannot be changed: requesting another size or format is an error. Another rate replaces the
+    /// file's.
     init(_ line: String, request: CaptureRequest, path: String) throws(CaptureError) {
         func bad(_ detail: String) -> CaptureError { CaptureError(.badFile(detail), device: path) }
         let fields = line.split(separator: " ")
@@ -55,20 +56,20 @@ struct Y4MHeader {
         self.format = format
     }
 
-    /// `30:1`; 0:0 stands for unknown, which is taken as 25.
+    /// `30:1`; 0:0 means unknown, for which 25 is used.
     private static func rate(_ text: Substring) -> FrameRate? {
         let parts = text.split(separator: ":").compactMap { Int($0) }
         guard parts.count == 2 else { return nil }
         return parts == [0, 0] ? FrameRate(25) : FrameRate(parts[0], parts[1])
     }
 
-    /// `10:11`; 0:0 stands for unknown.
+    /// `10:11`; 0:0 means unknown.
     private static func aspect(_ text: Substring) -> PixelAspect? {
         let parts = text.split(separator: ":").compactMap { Int($0) }
         return parts.count == 2 ? PixelAspect(parts[0], parts[1]) : nil
     }
 
-    /// Nil for what the pixel format has.
+    /// Nil means the pixel format's default.
     private static func chromaSiting(_ chroma: Substring) -> ChromaSiting? {
         switch chroma {
         case "420", "420jpeg": .center
@@ -77,7 +78,7 @@ struct Y4MHeader {
         }
     }
 
-    /// Those of the files that are read.
+    /// The supported pixel formats.
     static let pixelFormats: [PixelFormat] = [.yuv420, .yuv422Planar, .yuv444Planar, .grey]
 
     private static func pixelFormat(_ chroma: Substring) -> PixelFormat? {

@@ -10,7 +10,7 @@ struct CameraControls {
     private static let mostEntries: Int64 = 256
     private static let longestText: Int64 = 4096
 
-    /// Every control that is one, in the driver's order.
+    /// Every usable control, in the driver's order.
     func all() -> [CameraControl] {
         var controls: [CameraControl] = []
         var query = v4l2_query_ext_ctrl()
@@ -24,7 +24,7 @@ struct CameraControls {
         return controls
     }
 
-    /// Sets controls, those that others depend on (menus and switches) first. All of them or none.
+    /// Sets controls, first those that others depend on (menus and switches). Sets all of them or none.
     func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
         guard !settings.isEmpty else { return [] }
         let controls = all()
@@ -46,7 +46,8 @@ struct CameraControls {
         return changes
     }
 
-    /// Puts back what was there before, the last change first. What the device no longer takes is left.
+    /// Restores the previous values, the last change first. Values that the device no longer accepts are
+    /// skipped.
     func restore(_ changes: [ControlChange]) {
         for change in changes.reversed() {
             if let value = change.control.value { _ = set(change.control, to: value) }
@@ -145,7 +146,7 @@ struct CameraControls {
         }
     }
 
-    /// Nil for what is no control: a heading, or one that is switched off for good.
+    /// Nil for entries that are not controls: a heading, or a permanently disabled one.
     private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
         guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue,
             query.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) == 0
@@ -170,7 +171,7 @@ struct CameraControls {
     }
 
     private func kind(of query: v4l2_query_ext_ctrl) -> CameraControl.Kind {
-        // Only a text has a payload that is one value.
+        // Only text has a payload that is a single value.
         let hasPayload = query.flags & UInt32(V4L2_CTRL_FLAG_HAS_PAYLOAD) != 0
         let isText = query.type == V4L2_CTRL_TYPE_STRING.rawValue && query.nr_of_dims == 0
         guard !hasPayload || isText, query.minimum <= query.maximum else { return .compound }
@@ -217,7 +218,7 @@ extension CameraControl.Kind {
         }
     }
 
-    /// Whether its value is one number with a default.
+    /// Whether its value is a single number with a default.
     fileprivate var hasDefault: Bool {
         switch self {
         case .integer, .boolean, .menu, .bitMask: true
