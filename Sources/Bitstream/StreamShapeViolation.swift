@@ -29,11 +29,11 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case idrMissing
         /// An IDR picture was not due.
         case idrUnexpected
-        /// An IDR picture without parameter sets ahead of it.
+        /// An IDR picture without parameter sets before it.
         case parameterSetMissing
         /// A parameter set is there twice.
         case parameterSetRepeated
-        /// A parameter set ahead of a picture that is not an IDR picture.
+        /// A parameter set before a picture that is not an IDR picture.
         case parameterSetWithoutIDR
         /// A reference to a parameter set that did not come with the last IDR picture.
         case unknownParameterSet(id: Int)

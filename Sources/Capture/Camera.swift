@@ -67,7 +67,7 @@ public struct Camera: ~Copyable {
         return formats.isEmpty || formats.contains(where: \.isReadable) ? nil : formats
     }
 
-    /// Whether it delivers what somebody else fills in, like an image processor's output (bcm2835-isp): its
+    /// Whether it delivers what someone else fills in, like an image processor's output (bcm2835-isp): its
     /// buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
     ///
     /// Only a buffer tells, so a node that is in use is not asked.

@@ -30,7 +30,7 @@ struct AccessUnitCollector: ~Copyable {
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
-        /// What stands ahead of the picture.
+        /// What stands before the picture.
         var recoveryPoint: RecoveryPoint?
         var isBehindGap = false
         var isIncomplete = false
@@ -233,7 +233,7 @@ extension AccessUnitDetector {
 
 extension PacketBuffer {
     /// Adds a NAL unit as it stood in the stream.
-    /// - Returns: false where it does not fit into the limit or there is no memory.
+    /// - Returns: false if it does not fit into the limit or there is no memory.
     fileprivate mutating func append(
         startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int
     ) -> Bool {

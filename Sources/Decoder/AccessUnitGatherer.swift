@@ -5,7 +5,7 @@ import CFFmpeg
 ///
 /// Where chunks end makes no difference to what is gathered. Parameter sets, SEI and slices of one picture leave
 /// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
-/// one picture, unless somebody anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
+/// one picture, unless someone anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
 /// belong to a picture is left out, and the picture is marked.
 ///
 /// Belongs to one thread at a time.

@@ -113,7 +113,7 @@ final class DecoderSession {
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.
     /// - Parameter isHidden: whether its picture is not to come out.
-    /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
+    /// - Returns: nil if libavcodec had nothing to complain of, else its complaint.
     /// - Throws: where a GPU's driver hangs; the session must not be used any more then.
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
@@ -193,7 +193,7 @@ final class DecoderSession {
 
     /// Holds back one more picture, where the stream changes its order further than it declares: libavcodec takes
     /// the declaration's word, and drops whatever comes too late.
-    /// - Returns: false where that can't help.
+    /// - Returns: false if that can't help.
     func raiseDelay() -> Bool {
         guard let reordering, reordering.maximumDepth > 0, delay < PictureReordering.limit else {
             return false
@@ -204,7 +204,7 @@ final class DecoderSession {
 
     /// What came of asking for a picture.
     struct Received {
-        /// The next picture, which the caller owns; nil where there is none yet.
+        /// The next picture, which the caller owns; nil if there is none yet.
         var frame: UnsafeMutablePointer<AVFrame>?
         /// What libavcodec complains of.
         var complaint: String?

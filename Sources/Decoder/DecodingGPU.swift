@@ -8,7 +8,7 @@ enum DecodingGPU {
     struct Finding {
         /// The first that decodes every common profile of the standard.
         var connection: VADisplayConnection?
-        /// Why those ahead of it do not.
+        /// Why those before it do not.
         var reasons: [String] = []
         /// Whether a thread hangs in a driver.
         var leavesThread = false

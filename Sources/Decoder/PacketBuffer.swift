@@ -22,7 +22,7 @@ struct PacketBuffer: ~Copyable {
     private var capacity: Int { reference.map { Int($0.pointee.size) - Self.paddingLength } ?? 0 }
 
     /// Adds bytes.
-    /// - Returns: false where there is no memory; the buffer is unchanged then.
+    /// - Returns: false if there is no memory; the buffer is unchanged then.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let room = makeRoom(for: bytes.count) else { return false }
         room.copyMemory(from: bytes)

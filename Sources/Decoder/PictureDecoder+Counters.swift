@@ -9,7 +9,7 @@ extension PictureDecoder {
         public internal(set) var decoded = 0
         /// Access units that are the second field of a picture handed on.
         public internal(set) var secondFields = 0
-        /// Access units ahead of the first entry point.
+        /// Access units before the first entry point.
         public internal(set) var beforeEntry = 0
         /// Access units not handed on because of a loss before them, or in them.
         public internal(set) var frozen = 0
@@ -18,7 +18,7 @@ extension PictureDecoder {
         /// Access units that were decoded, and whose pictures never came out.
         public internal(set) var lost = 0
         /// Access units that the stream itself keeps from being shown: H.265's leading pictures that refer to
-        /// what was ahead of the entry point, and those that are not for output.
+        /// what was before the entry point, and those that are not for output.
         public internal(set) var withheld = 0
         /// Access units whose pictures were still to come out when nobody wanted them any more.
         public internal(set) var unplayed = 0

@@ -25,11 +25,11 @@ public final class PictureDecoder {
     public let configuration: DecoderConfiguration
     /// What became of the access units so far.
     public private(set) var counters = Counters()
-    /// Why the last loss was one, in words; nil where there was none.
+    /// Why the last loss was one, in words; nil if there was none.
     public private(set) var lastLoss: String?
     /// Whether the stream put its pictures in another order than it declares, so that more are held back since.
     public private(set) var hasBrokenOrder = false
-    /// Why software decodes, a reason each; empty where a GPU does, and before the first entry point.
+    /// Why software decodes, a reason each; empty if a GPU does, and before the first entry point.
     public private(set) var softwareReasons: [String] = []
     /// Whether a thread hangs in a GPU's driver: ordinary clean-up at the process's end may hang as well then.
     public private(set) var leavesThread = false
@@ -39,7 +39,7 @@ public final class PictureDecoder {
     private var former: DecoderSession?
     private var state = State.waiting
     private var hasLookedForGPU = false
-    /// Nil where there is none, or it failed.
+    /// Nil if there is none, or it failed.
     private var gpu: VADisplayConnection?
     /// The access unit that was decoded last, or, if that is a second field, the one before.
     private var latestNumber = 0
@@ -47,7 +47,7 @@ public final class PictureDecoder {
     private var hasComplaint = false
     /// The last entry point.
     private var entryNumber = 0
-    /// Which pictures are not right yet; nil where decoding began at an entry point.
+    /// Which pictures are not right yet; nil if decoding began at an entry point.
     private var recovery: Recovery?
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
@@ -56,7 +56,7 @@ public final class PictureDecoder {
     /// What was decoded since the last entry point, where pictures may be anticipated.
     private var history = CodedHistory()
     private var anticipated: Anticipation?
-    /// The access unit that is decoded anew, though its picture was handed on.
+    /// The access unit that is decoded again, though its picture was handed on.
     private var numberHandedOn: Int?
     /// How often a picture was not whole, and for how many entry points none is anticipated because of that.
     private var mistakeCount = 0
@@ -127,7 +127,7 @@ public final class PictureDecoder {
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
             let complaint = try send(unit, countedAs: omission)
             // That a picture refers to what never came is no loss where the stream says so; the first that is right may
-            // name what only those ahead of it need.
+            // name what only those before it need.
             let isExpected =
                 session?.lacksReferences == true
                 && (isUnrecovered || recovery != nil && unit.number == entryNumber)
@@ -140,7 +140,7 @@ public final class PictureDecoder {
     }
 
     /// Takes note of an access unit that came, and of which nothing can be decoded. Pictures that were held back come
-    /// out then: they have to be taken before the next access unit.
+    /// out then: they must be taken before the next access unit.
     /// - Parameter reason: what is wrong with it, in words.
     public func reject(because reason: String) {
         counters.received += 1
@@ -176,7 +176,7 @@ public final class PictureDecoder {
     /// slices in a hundred that are cut off somewhere for whole; such a picture shows old blocks until the
     /// next. So that these stay rare where the network does part pictures, after each mistake none are
     /// anticipated for twice as many entry points as after the one before.
-    /// - Returns: nil where that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
+    /// - Returns: nil if that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
     ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered, or may be.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
@@ -198,7 +198,7 @@ public final class PictureDecoder {
         return picture
     }
 
-    /// The next picture; nil where another access unit, or the end, has to come first.
+    /// The next picture; nil if another access unit, or the end, has to come first.
     public func nextPicture() throws(DecoderError) -> DecodedPicture? {
         while let session = former ?? session {
             let received: DecoderSession.Received
@@ -404,7 +404,7 @@ extension PictureDecoder {
         }
     }
 
-    /// Keeps the access unit for a decoder that has to begin anew, where that may be.
+    /// Keeps the access unit for a decoder that has to start over, where that may be.
     private func remember(_ unit: borrowing ReceivedAccessUnit) {
         guard configuration.delay == .low, configuration.codec == .h264 else { return }
         if unit.isEntryPoint, entriesToSkip > 0 {
@@ -484,7 +484,7 @@ extension PictureDecoder {
     }
 
     /// Takes a complaint that came with a picture, or with none.
-    /// - Parameter number: of the picture that libavcodec marked as damaged; nil where it said no more than that
+    /// - Parameter number: of the picture that libavcodec marked as damaged; nil if it said no more than that
     ///   there is something.
     private func note(_ complaint: String, of number: Int?) {
         hasComplaint = true

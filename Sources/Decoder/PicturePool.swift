@@ -40,7 +40,7 @@ final class PicturePool {
         return picture
     }
 
-    /// The picture of a GPU in memory; nil where the driver does not give it.
+    /// The picture of a GPU in memory; nil if the driver does not give it.
     func download(
         _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
     ) throws(DecoderError) -> DecodedPicture? {

@@ -4,15 +4,15 @@ import Bitstream
 public struct PictureRole: Sendable, Equatable {
     /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA).
     public var isEntryPoint = false
-    /// Where the stream says that pictures become right, if decoding begins here; nil where it says nothing of it.
+    /// Where the stream says that pictures become right, if decoding begins here; nil if it says nothing of it.
     public var recoveryPoint: RecoveryPoint?
-    /// Its place in output order among the pictures around it; nil where that can't be read.
+    /// Its place in output order among the pictures around it; nil if that can't be read.
     public var order: Int?
     /// Whether no other picture refers to this one.
     public var isDisposable = false
     /// Whether it is the second field of the frame whose first field is the access unit before (H.264).
     public var isSecondField = false
-    /// Whether it may refer to pictures ahead of the last random access point (RASL, H.265): it can't be decoded
+    /// Whether it may refer to pictures before the last random access point (RASL, H.265): it can't be decoded
     /// where decoding begins there.
     public var isSkippedLeading = false
     /// Whether earlier pictures are of no use to those after it, even where the stream goes on (BLA, H.265).

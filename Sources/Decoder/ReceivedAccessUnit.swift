@@ -1,7 +1,7 @@
 import Bitstream
 import CFFmpeg
 
-/// The bytes of one coded picture as they were received, and what a decoder has to know ahead of them. Lent by
+/// The bytes of one coded picture as they were received, and what a decoder has to know before them. Lent by
 /// an `AccessUnitGatherer` for one call.
 public struct ReceivedAccessUnit: ~Copyable {
     /// Position in the stream, from 0; a field is an access unit of its own.

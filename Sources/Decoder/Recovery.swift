@@ -12,7 +12,7 @@ enum Omission {
 
 /// Tells which pictures are right, where decoding began at a recovery point.
 ///
-/// Pictures ahead of that point in output order may refer to what was never decoded (H.264, D.2.8: leading pictures of
+/// Pictures before that point in output order may refer to what was never decoded (H.264, D.2.8: leading pictures of
 /// an open group, and those that are still being refreshed; H.265, D.3.8).
 struct Recovery {
     /// What pictures that are not right yet are counted as.
@@ -20,7 +20,7 @@ struct Recovery {
     private let codec: Codec
     /// How many frames are still to be refreshed (H.264).
     private var framesLeft: Int
-    /// Pictures are right from here on in output order; nil where that is not known yet.
+    /// Pictures are right from here on in output order; nil if that is not known yet.
     private var order: Int?
     /// Where the first of them in decoding order has its place.
     private var orderOfFirstRight: Int?
@@ -62,12 +62,12 @@ struct Recovery {
         followsReference = !role.isDisposable
         guard let count = role.order else { return framesLeft == 0 }
         if framesLeft > 0 {
-            // So that no picture is shown ahead of one that is not.
+            // So that no picture is shown before one that is not.
             order = max(order ?? .min, count &+ 1)
             return false
         }
         guard count >= order ?? .min else { return false }
-        // Pictures that are shown ahead of the first that is right come directly behind it, if at all.
+        // Pictures that are shown before the first that is right come directly behind it, if at all.
         if let orderOfFirstRight {
             isOver = count > orderOfFirstRight
         } else {

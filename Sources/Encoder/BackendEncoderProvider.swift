@@ -24,7 +24,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var provenLabels: Set<String> = []
     /// Of all its encoders, one after the other.
     private let regulator = RateRegulator()
-    /// The encoder in use; nil where the camera codes.
+    /// The encoder in use; nil if the camera codes.
     private weak var openEncoder: VideoEncoder?
 
     /// One provider for each configuration, of codecs that differ. Encoders that take the same form of a picture
@@ -52,7 +52,7 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public var codec: Codec { configuration.codec }
 
-    /// Bits a second that the level allows; nil where none was asked for.
+    /// Bits a second that the level allows; nil if none was asked for.
     public var highestBitRate: Int? {
         guard let level = configuration.level, let profile = choice?.details?.profile else { return nil }
         return level.maximumBitRate(for: profile, codec: codec)

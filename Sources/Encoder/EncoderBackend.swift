@@ -8,7 +8,7 @@ protocol EncoderBackend {
 
     /// Opens the first of its encoders that takes the configuration and has not failed before.
     ///
-    /// Nil where there is none: the reasons are added to the attempt. What no encoder can do is thrown.
+    /// Nil if there is none: the reasons are added to the attempt. What no encoder can do is thrown.
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder?
 }
 

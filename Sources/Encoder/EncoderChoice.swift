@@ -1,6 +1,6 @@
 /// An encoder that was opened.
 public struct EncoderChoice: Sendable {
-    /// Nil where the camera's own coding is taken.
+    /// Nil if the camera's own coding is taken.
     public let details: EncoderDetails?
     /// For people.
     public let name: String

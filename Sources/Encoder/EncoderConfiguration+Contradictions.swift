@@ -20,7 +20,7 @@ extension EncoderConfiguration {
     /// Refuses pictures that the level does not allow, or no level, as far as they are known.
     /// - Parameters:
     ///   - size: of the pictures.
-    ///   - rate: nil where the source decides: the slowest then counts.
+    ///   - rate: nil if the source decides: the slowest then counts.
     public func refuseBeyondLevel(_ size: PictureSize, at rate: FrameRate?) throws(EncoderError) {
         guard let slowest = rate ?? FrameRate(1, 86400) else { return }
         let pictures = rate.map { "\(size) at \($0) frames a second" } ?? "\(size)"

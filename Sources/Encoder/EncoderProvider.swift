@@ -2,7 +2,7 @@ import Bitstream
 import Pictures
 import Threading
 
-/// Opens a recording's encoders for one codec: the first, and another in place of one that failed.
+/// Opens a recording's encoders for one codec: the first, and another instead of one that failed.
 ///
 /// Used by one thread at a time: the one that starts the recording, then the encode thread.
 public protocol EncoderProvider: AnyObject {
@@ -25,7 +25,7 @@ public protocol EncoderProvider: AnyObject {
     /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened
     /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
     /// encoder takes the rate, the old one stays.
-    /// - Returns: whether the open encoder goes on; otherwise another has to be opened.
+    /// - Returns: whether the open encoder goes on; otherwise another must be opened.
     func change(_ change: RateChange) -> Bool
 
     /// Opens encoders for pictures of another format from now on.
@@ -35,6 +35,6 @@ public protocol EncoderProvider: AnyObject {
     func discardSharedState()
 
     /// Opens no encoder any more that waits for a driver: they fail again and again.
-    /// - Returns: false where there is no other, or none was in use.
+    /// - Returns: false if there is no other, or none was in use.
     func giveUpDrivers() -> Bool
 }

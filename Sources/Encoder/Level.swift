@@ -53,7 +53,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether pictures of that size at that rate keep to the level; false where the codec has no such level.
+    /// Whether pictures of that size at that rate keep to the level; false if the codec has no such level.
     func holds(_ size: PictureSize, at rate: FrameRate, codec: Codec) -> Bool {
         switch codec {
         case .h264:

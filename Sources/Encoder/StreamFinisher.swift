@@ -38,7 +38,7 @@ struct StreamFinisher {
         }
     }
 
-    /// Decoding has to begin anew, with an IDR. Parameter sets stay known.
+    /// Decoding has to start over, with an IDR. Parameter sets stay known.
     mutating func expectIDR() {
         shaper.expectIDR()
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)

@@ -76,7 +76,7 @@ final class SurfaceWriter {
         if uploadImage == nil { uploadImage = try makeImage() }
     }
 
-    /// Reads a surface by a way of its own (vaGetImage); false where the driver does not allow that.
+    /// Reads a surface by a way of its own (vaGetImage); false if the driver does not allow that.
     func read(
         from surface: VASurfaceID, _ look: (Planes) throws(EncoderError) -> Void
     ) throws(EncoderError) -> Bool {
@@ -90,7 +90,7 @@ final class SurfaceWriter {
         return try access(image, look) == VA_STATUS_SUCCESS
     }
 
-    /// The surface itself as an image; nil where the driver cannot give it as NV12.
+    /// The surface itself as an image; nil if the driver cannot give it as NV12.
     private func derivedImage(of surface: VASurfaceID) -> VAImage? {
         var image = VAImage()
         guard vaDeriveImage(connection.display, surface, &image) == VA_STATUS_SUCCESS else { return nil }

@@ -35,7 +35,7 @@ struct UploadCheck {
             contradictsRequest: true)
     }
 
-    /// Nil where it cannot be read back.
+    /// Nil if it cannot be read back.
     private func isRight(_ surface: VASurfaceID, seed: UInt64) throws(EncoderError) -> Bool? {
         var isSame = true
         try writer.write(to: surface) { planes in

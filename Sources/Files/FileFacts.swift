@@ -13,7 +13,7 @@ public struct FileFacts: Sendable, Hashable {
     /// When it was written last, in nanoseconds since 1970.
     public let modification: Int64
 
-    /// Nil where there is nothing under this name, or it cannot be told; errno says which.
+    /// Nil if there is nothing under this name, or it cannot be told; errno says which.
     /// - Parameter folder: an open folder that a relative path begins at; the working folder unless given.
     public init?(path: String, in folder: Int32 = AT_FDCWD) {
         var facts = files_facts()

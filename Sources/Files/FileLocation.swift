@@ -5,7 +5,7 @@ import Glibc
 /// afterwards changes nothing.
 ///
 /// Links are followed one by one. In a folder that others can write to, only those of its owner, of root and of this
-/// process's user are: anybody could have put one there (as the kernel's fs.protected_symlinks has it, for sticky
+/// process's user are: anyone could have put one there (as the kernel's fs.protected_symlinks has it, for sticky
 /// folders alone).
 public final class FileLocation {
     /// Opened with O_PATH.
@@ -52,7 +52,7 @@ public final class FileLocation {
     /// - Returns: its descriptor, or -1 with errno.
     public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
 
-    /// What is there; nil where nothing is. Links are not followed.
+    /// What is there; nil if nothing is. Links are not followed.
     public var status: stat? {
         var status = stat()
         return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil

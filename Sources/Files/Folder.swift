@@ -2,7 +2,7 @@ import Glibc
 
 /// Folders by their paths.
 public enum Folder {
-    /// The names in it, in no particular order; empty where the folder cannot be read.
+    /// The names in it, in no particular order; empty if the folder cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }

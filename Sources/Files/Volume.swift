@@ -25,7 +25,7 @@ public struct Volume: Sendable {
         return Self.device(of: path) == underlying
     }
 
-    /// Bytes: what it holds in all, and what a user may still write; nil where it cannot be told.
+    /// Bytes: what it holds in all, and what a user may still write; nil if it cannot be told.
     public var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }

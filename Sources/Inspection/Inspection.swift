@@ -12,14 +12,14 @@ public struct Inspection: Sendable {
     public let summary: StreamSummary
     /// Its access units, up to the inspector's limit.
     public let pictures: [PictureRecord]
-    /// Why the stream could not be read to its end, as one line; nil where it could.
+    /// Why the stream could not be read to its end, as one line; nil if it could.
     public let failure: String?
 
     /// What a container says of the stream in it.
     public struct Container: Sendable {
         /// What it is.
         public let kind: StreamContainer
-        /// The first and the last picture's time, in nanoseconds; nil where none has one.
+        /// The first and the last picture's time, in nanoseconds; nil if none has one.
         public private(set) var times: ClosedRange<Int64>?
 
         /// What it has beside the coded pictures, in words, such as `sound`.

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// One thread at a time uses it.
 public struct Listener: ~Copyable, Sendable {
-    /// Readable when somebody connects; the owner closes it.
+    /// Readable when someone connects; the owner closes it.
     public var descriptor: Int32 { socket.descriptor }
     /// Where it listens: with the port that the system chose where none was asked for.
     public let address: ResolvedAddress
@@ -53,7 +53,7 @@ public struct Listener: ~Copyable, Sendable {
         case connection(Socket, peer: ResolvedAddress)
         /// Nobody waits.
         case nobody
-        /// Somebody waits, and the system has no descriptor or memory for them now.
+        /// Someone waits, and the system has no descriptor or memory for them now.
         case exhausted(errno: Int32)
     }
 

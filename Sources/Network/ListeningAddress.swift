@@ -9,7 +9,7 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     /// The owner's programs alone.
     private static let usualMode: mode_t = 0o600
 
-    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil where it is none of these.
+    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil if it is none of these.
     public init?(_ text: String) {
         let rest = text.dropFirst(Self.scheme.count)
         guard text.hasPrefix(Self.scheme), !rest.allSatisfy(\.isNumber) || rest.isEmpty else {

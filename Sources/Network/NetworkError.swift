@@ -12,15 +12,15 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notConnected(errno: Int32)
         /// Nobody answered in time.
         case timedOut(seconds: Int)
-        /// Somebody raised the interruption.
+        /// Someone raised the interruption.
         case interrupted
         /// A UNIX socket could not be made.
         case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
-        /// Something that is no socket, or a socket that somebody listens on, stands where one is to be made.
+        /// Something that is no socket, or a socket that someone listens on, stands where one is to be made.
         case pathTaken(isListening: Bool)
-        /// Somebody else's link, of this name, in a folder that others can write to.
+        /// Someone else's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)

@@ -37,7 +37,7 @@ public struct PathListener: ~Copyable, Sendable {
     }
 
     deinit {
-        // Not what somebody else has put there meanwhile.
+        // Not what someone else has put there meanwhile.
         guard let location = try? Self.location(of: path), let found = location.status.map(Self.identity),
             found == identity
         else { return }

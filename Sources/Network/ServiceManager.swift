@@ -11,7 +11,7 @@ public struct ServiceManager: Sendable {
     /// Nanoseconds that a service manager with a full queue is waited for.
     var patience: Int64 = 1_000_000_000
 
-    /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil where it is
+    /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil if it is
     ///   none of these.
     public init?(address: String) {
         let resolved =
@@ -27,7 +27,7 @@ public struct ServiceManager: Sendable {
         let descriptor = network_datagram_socket(AF_UNIX)
         guard descriptor >= 0 else { return }
         let socket = Socket(descriptor: descriptor)
-        // The manager may have made its socket anew since the last message.
+        // The manager may have made its socket again since the last message.
         guard address.withSocketAddress({ network_connect(socket.descriptor, $0, $1) }) == 0 else { return }
         var message = assignments.joined(separator: "\n")
         message.withUTF8 { bytes in

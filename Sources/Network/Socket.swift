@@ -73,14 +73,14 @@ public struct Socket: ~Copyable, Sendable {
     /// Tells the peer that no more comes. What was sent still arrives.
     public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
 
-    /// Why the connection broke, as errno; nil where it did not.
+    /// Why the connection broke, as errno; nil if it did not.
     public func takeError() -> Int32? {
         let code = network_pending_error(descriptor)
         return code == 0 ? nil : code
     }
 
     /// Bytes sent of which the peer's system has not said yet that it has them, also once the connection is
-    /// broken; 0 where that is not known.
+    /// broken; 0 if that is not known.
     public var unconfirmedByteCount: Int { max(0, Int(network_unconfirmed(descriptor))) }
 
     /// Prepares a TCP connection for a live stream; without effect on others.

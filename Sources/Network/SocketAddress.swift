@@ -16,7 +16,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address stands in brackets. Digits alone are a port. Nil where it
+    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address stands in brackets. Digits alone are a port. Nil if it
     /// is none of these.
     public init?(_ text: String) {
         if Self.isNumber(text[...]) {
@@ -32,7 +32,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil where it is something else.
+    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil if it is something else.
     public init?(url: String, scheme: String) {
         let prefix = "\(scheme)://"
         guard url.hasPrefix(prefix) else { return nil }

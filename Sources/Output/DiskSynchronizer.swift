@@ -12,7 +12,7 @@ public final class DiskSynchronizer: Sendable {
     /// Nanoseconds between two times; what is held back in memory is held no longer.
     let interval: Int64
 
-    /// Nil where the system allows no more threads.
+    /// Nil if the system allows no more threads.
     /// - Parameter bound: what a power cut can take at most, in nanoseconds, as long as the disk needs no more
     ///   than half of it to write what came in the other half.
     public init?(bound: Int64) {
@@ -57,7 +57,7 @@ final class SynchronizedFile: Sendable {
     /// Nothing more is written to it.
     func end() { isEnded.store(true, ordering: .releasing) }
 
-    /// Why the disk did not take it; nil where it did. Told once, to its writer or, when that is done with it, to the
+    /// Why the disk did not take it; nil if it did. Told once, to its writer or, when that is done with it, to the
     /// synchronizer's owner.
     func takeFailure() -> OutputError? {
         let code = code.exchange(0, ordering: .relaxed)

@@ -6,10 +6,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Error, Sendable, Equatable {
         case exists
-        /// Somebody writes this file now.
+        /// Someone writes this file now.
         case inUse
         case notCreated(errno: Int32)
-        /// Somebody else's link, of this name, in a folder that others can write to.
+        /// Someone else's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
         /// A named pipe that nobody reads.
         case noReader

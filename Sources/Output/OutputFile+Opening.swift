@@ -19,7 +19,7 @@ extension OutputFile {
         return (try openExisting(location, path: path, overwrite: overwrite), false)
     }
 
-    /// - Returns: nil where something is there already.
+    /// - Returns: nil if something is there already.
     private static func create(_ location: FileLocation, path: String) throws(OutputError) -> Int32? {
         let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
         if created < 0, errno == EEXIST { return nil }
@@ -29,7 +29,7 @@ extension OutputFile {
     }
 
     /// Makes a file without a name, which will have this one.
-    /// - Returns: nil where there is something that is no plain file, which cannot be replaced.
+    /// - Returns: nil if there is something that is no plain file, which cannot be replaced.
     static func stage(_ path: String, overwrite: Bool) throws(OutputError) -> StagedFile? {
         let location: FileLocation
         do throws(FileLocation.Failure) {

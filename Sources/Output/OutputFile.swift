@@ -28,7 +28,7 @@ public final class OutputFile {
     private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
-    /// Who has it written to the disk itself from time to time; nil where nobody does.
+    /// Who has it written to the disk itself from time to time; nil if nobody does.
     private var synchronized: SynchronizedFile?
     /// What has no name before it is whole; nil where the file has its name from the beginning.
     private var staged: StagedFile?
@@ -76,7 +76,7 @@ public final class OutputFile {
     /// Which file it is.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-    /// Whether what was written may be written anew: not in a pipe, nor where everything goes to the end.
+    /// Whether what was written may be written again: not in a pipe, nor where everything goes to the end.
     var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
 
     /// Whether the file appears when it is closed.
@@ -181,7 +181,7 @@ public final class OutputFile {
         hasBegun = true
     }
 
-    /// Removes a new file of which nothing was kept; not what somebody has put into its place.
+    /// Removes a new file of which nothing was kept; not what someone has put into its place.
     private func removeIfEmpty() {
         guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity
         else { return }
@@ -190,7 +190,7 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        // A reader that takes something goes ahead of the interruption.
+        // A reader that takes something goes before the interruption.
         let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
         guard wake == .ready else {
             throw OutputError(.stalled(seconds: interruption.patience), output: name)

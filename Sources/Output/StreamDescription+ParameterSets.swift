@@ -23,7 +23,7 @@ extension StreamDescription {
 }
 
 extension ColorEncoding {
-    /// Nil where nothing is said.
+    /// Nil if nothing is said.
     fileprivate init?(_ vui: H264.VUIParameters) {
         guard vui.video_signal_type_present_flag else { return nil }
         self.init(
@@ -33,7 +33,7 @@ extension ColorEncoding {
             transfer: UInt8(clamping: vui.transfer_characteristics))
     }
 
-    /// Nil where nothing is said.
+    /// Nil if nothing is said.
     fileprivate init?(_ vui: H265.VUIParameters) {
         guard vui.video_signal_type_present_flag else { return nil }
         self.init(

@@ -9,15 +9,15 @@ public struct StreamDescription: Sendable {
     public var width: Int
     /// Height in luma samples, after cropping.
     public var height: Int
-    /// Nominal frames a second; nil where nothing is known.
+    /// Nominal frames a second; nil if nothing is known.
     public var frameRate: FrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
     /// upper bound will do, such as the number of B pictures in a row. Each puts the first decoding time one
     /// frame earlier.
     public var reordering: Int
-    /// The colour; nil where only the stream's VUI says it.
+    /// The colour; nil if only the stream's VUI says it.
     public var color: ColorEncoding?
-    /// The shape of pixels; nil where they are square, or only the stream's VUI says it.
+    /// The shape of pixels; nil if they are square, or only the stream's VUI says it.
     public var pixelAspect: PixelAspect?
     /// The encoder's name, for the file's metadata.
     public var encoder: String?

@@ -26,7 +26,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Any rate that a stream's parameter sets can announce, whose clock has 32 bits (H.264 E.2.1, H.265 E.3.1).
     ///
-    /// Nil where either part is not positive, or is beyond 2³³ in lowest terms.
+    /// Nil if either part is not positive, or is beyond 2³³ in lowest terms.
     public init?(announced frames: Int, in seconds: Int) {
         guard frames > 0, seconds > 0 else { return nil }
         let divisor = Self.greatestCommonDivisor(frames, seconds)

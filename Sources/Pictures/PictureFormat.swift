@@ -39,12 +39,12 @@ public final class PictureFormat: Sendable, Equatable {
     public let pixelAspect: PixelAspect?
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool
-    /// The field that comes first where a whole one lies before the other in each plane; nil where rows are in the
+    /// The field that comes first where a whole one lies before the other in each plane; nil if rows are in the
     /// picture's order.
     public let firstField: Field?
     /// Empty for compressed and vendor formats.
     public let planes: [Plane]
-    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil where it did
+    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil if it did
     /// not. What libv4lconvert must know of formats that have no `planes`.
     public let bytesPerLine: Int?
     /// What the driver gave for each memory plane.
@@ -58,7 +58,7 @@ public final class PictureFormat: Sendable, Equatable {
 
     /// - Parameter strides: what the driver gave as `bytesperline` for each memory plane. Nil means rows
     ///   without padding; a driver's 0 (compressed formats) is taken as that too.
-    /// - Returns: nil where a stride is shorter than a row, or a plane cannot be halved into fields.
+    /// - Returns: nil if a stride is shorter than a row, or a plane cannot be halved into fields.
     public init?(
         _ pixelFormat: PixelFormat, size: PictureSize, frameRate: FrameRate, color: ColorEncoding,
         chromaSiting: ChromaSiting? = nil, pixelAspect: PixelAspect? = nil, isInterlaced: Bool = false,

@@ -60,7 +60,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
-    /// The right to give the buffer back in place of its owner.
+    /// The right to give the buffer back instead of its owner.
     public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index) }
 
     deinit { pool.giveBack(index) }

@@ -72,7 +72,7 @@ final class MessageQueue: @unchecked Sendable {
     }
 
     /// Writes what has waited longest, without the lock.
-    /// - Returns: false where there was nothing.
+    /// - Returns: false if there was nothing.
     private func write() -> Bool {
         let text: String? = monitor.withLock {
             guard !waiting.isEmpty else { return nil }

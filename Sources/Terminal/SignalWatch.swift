@@ -37,7 +37,7 @@ public final class SignalWatch: Sendable {
         pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
-    /// To be made before any other thread; nil where the system has no thread or descriptor left.
+    /// To be made before any other thread; nil if the system has no thread or descriptor left.
     /// - Parameters:
     ///   - program: what its message begins with.
     ///   - userSignals: by number (SIGUSR1, SIGUSR2) what a thread of its own calls; others are left alone.

@@ -5,10 +5,10 @@ public final class Interruption: Sendable {
     /// Readable from the moment it is raised.
     public let descriptor: Int32
     private let writeEnd: Int32
-    /// Seconds that go by before somebody gives up and raises it; for messages.
+    /// Seconds that go by before someone gives up and raises it; for messages.
     public let patience: Int
 
-    /// Nil where the system has no descriptors left.
+    /// Nil if the system has no descriptors left.
     public init?(patience: Int = 0) {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {

@@ -26,7 +26,7 @@ public final class WatchedThread: Sendable {
     ///     machine does no work.
     ///   - tick: nanoseconds.
     ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
-    /// - Returns: nil where the call did not return in time, or an earlier one never did.
+    /// - Returns: nil if the call did not return in time, or an earlier one never did.
     @discardableResult public func run<Value>(
         patience: Int, tick: Int64 = 1_000_000_000, _ call: @escaping () -> Value
     ) -> Value? {
@@ -72,7 +72,7 @@ extension WatchedThread.Calls {
         }
     }
 
-    /// Makes a call and lets go of it; false where no more come.
+    /// Makes a call and lets go of it; false if no more come.
     private func makeNext() -> Bool {
         guard let call = take() else { return false }
         call()

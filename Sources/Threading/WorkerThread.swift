@@ -4,7 +4,7 @@ import Glibc
 public struct WorkerThread: ~Copyable {
     private let thread: pthread_t
 
-    /// Starts the thread; nil where the system allows no more.
+    /// Starts the thread; nil if the system allows no more.
     public init?(body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

@@ -133,8 +133,8 @@ extension ConnectionSource {
         }
     }
 
-    /// Takes another sender in place of a silent one.
-    /// - Returns: false where the other one is gone already.
+    /// Takes another sender instead of a silent one.
+    /// - Returns: false if the other one is gone already.
     private func replace(_ silent: consuming Socket) throws(PlayError) -> Bool {
         do throws(NetworkError) { socket = try makeConnection() } catch { throw .network(error) }
         guard let taken = socket.take() else {
@@ -158,7 +158,7 @@ extension ConnectionSource {
         }
     }
 
-    /// Nil where the interruption came first, or whoever knocked is gone.
+    /// Nil if the interruption came first, or whoever knocked is gone.
     private func makeConnection() throws(NetworkError) -> Socket? {
         let made: Socket?
         switch origin {
@@ -198,7 +198,7 @@ extension ConnectionSource {
 
     private func pause() { _ = interruption.wait(until: MonotonicTime.now() + backOff.next()) }
 
-    /// Of an outage somebody should hear once, however many attempts it takes.
+    /// Of an outage someone should hear once, however many attempts it takes.
     private func tell(_ problem: String) {
         if isOutageTold { console.inform(problem) } else { console.warn(problem) }
         isOutageTold = true

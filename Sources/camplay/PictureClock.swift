@@ -18,7 +18,7 @@ final class PictureClock {
 
     /// A place in the file.
     struct Place: Equatable {
-        /// Pictures ahead of it.
+        /// Pictures before it.
         fileprivate(set) var count = 0
         /// The time of the picture before, at the file's own speed, in nanoseconds.
         fileprivate(set) var elapsed = 0.0

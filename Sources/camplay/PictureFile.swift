@@ -55,7 +55,7 @@ final class PictureFile {
     let continues: Bool
 
     /// Begins another file where a picture has no place in this one.
-    /// - Returns: the name of the file that has ended; nil where none has.
+    /// - Returns: the name of the file that has ended; nil if none has.
     func makePlace(for picture: borrowing DecodedPicture) throws(OutputError) -> String? {
         let aspect = picture.sampleAspectRatio ?? (0, 0)
         let next = Shape(

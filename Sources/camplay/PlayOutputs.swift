@@ -19,7 +19,7 @@ final class PlayOutputs {
     private var last: DecodedPicture?
 
     /// Opens the files.
-    /// - Parameter warn: told what somebody should hear of.
+    /// - Parameter warn: told what someone should hear of.
     init(
         _ options: WritingOptions, interruption: Interruption, warn: @escaping (String) -> Void
     ) throws(OutputError) {

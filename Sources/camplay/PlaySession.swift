@@ -108,7 +108,7 @@ struct PlaySession {
         let window: PlayWindow
     }
 
-    /// - Returns: nil where no window is wanted.
+    /// - Returns: nil if no window is wanted.
     private func openWindow(_ input: PlayInput) throws(PlayError) -> Screen? {
         if command.showing.noWindow { return nil }
         let presentation = try Presentation(

@@ -15,7 +15,7 @@ struct PlaybackClock {
         return begun + due - now
     }
 
-    /// How long ago a picture was due; nil where none was asked for.
+    /// How long ago a picture was due; nil if none was asked for.
     func lateness(of due: Int64, now: Int64) -> Int64? { start.map { now - $0 - due } }
 
     /// What is shown next comes from elsewhere in the file: its time begins with the next picture, and so does the

@@ -34,12 +34,12 @@ final class Player {
     private(set) var position: Int64 = 0
     /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
     var unitsToPass = 0
-    /// What looks for a keyframe, and takes the access units in place of the decoder.
+    /// What looks for a keyframe, and takes the access units instead of the decoder.
     var search: KeyframeSearch?
     private var hasToldLoss = false
     private var hasToldOrder = false
     private var hasDescribed = false
-    /// Why there is no picture; nil where nothing came.
+    /// Why there is no picture; nil if nothing came.
     private var problem: String?
     private var shedder = LoadShedder()
     /// When everything that had come had been taken, and the next bytes were waited for.
@@ -59,7 +59,7 @@ final class Player {
     static let chunkLength = 64 << 10
     /// What a decoder tells as no time at all.
     private static let noTime = Int64.min
-    /// Seconds of a live stream without a picture after which somebody should hear of it.
+    /// Seconds of a live stream without a picture after which someone should hear of it.
     private static let patience: Int64 = 5
 
     /// - Parameters:
@@ -77,7 +77,7 @@ final class Player {
         report = PlayReport(source: input.name)
     }
 
-    /// Plays until the stream ends, enough pictures were played, or somebody interrupts.
+    /// Plays until the stream ends, enough pictures were played, or someone interrupts.
     func run() throws(PlayError) {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
@@ -145,7 +145,7 @@ extension Player {
         }
     }
 
-    /// - Returns: nil at the end, and where somebody interrupts.
+    /// - Returns: nil at the end, and where someone interrupts.
     private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch {
             guard error.kind != .interrupted else { return nil }
@@ -284,7 +284,7 @@ extension Player {
         if let problem { try reject(problem) }
     }
 
-    /// What comes next has pictures missing ahead of it.
+    /// What comes next has pictures missing before it.
     private func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
@@ -302,7 +302,7 @@ extension Player {
 
     /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
     private func anticipate() throws(PlayError) {
-        // The last picture wanted ends the program: what is saved of it has to be whole.
+        // The last picture wanted ends the program: what is saved of it must be whole.
         let isLast = report.pictures.decoded + 1 == options.frames
         guard !isUnknown, !isLast, let pipeline else { return }
         try pipeline.gatherer.anticipate { (unit) throws(PlayError) in

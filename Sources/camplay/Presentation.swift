@@ -79,7 +79,7 @@ extension Presentation {
     /// Leaves the last picture where it is until a time, in nanoseconds since the first.
     func hold(until due: Int64) { _ = wait(until: due) }
 
-    /// How far the viewer wants to go on or back, in nanoseconds, once; nil where nobody asked.
+    /// How far the viewer wants to go on or back, in nanoseconds, once; nil if nobody asked.
     func takeJump() -> Int64? { monitor.withLock { jump.take() } }
 
     /// What is shown next comes from elsewhere in the file: its time begins now.
@@ -102,7 +102,7 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false where the viewer, or a signal, ends the wait, be it to go elsewhere.
+    /// - Returns: false if the viewer, or a signal, ends the wait, be it to go elsewhere.
     private func wait(until due: Int64) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
@@ -116,7 +116,7 @@ extension Presentation {
         return false
     }
 
-    /// Until somebody pauses, goes on or ends; nil for as long as it takes.
+    /// Until someone pauses, goes on or ends; nil for as long as it takes.
     private func sleep(nanoseconds: Int64?) {
         let deadline = nanoseconds.map { MonotonicTime.now() + $0 }
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
@@ -129,7 +129,7 @@ extension Presentation {
     /// Sets what is called, by any thread, when there is something to take or nothing more will come.
     func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
 
-    /// The picture to show, once; nil where there is no new one.
+    /// The picture to show, once; nil if there is no new one.
     func take() -> DecodedPicture? {
         var taken: DecodedPicture?
         monitor.withLock {

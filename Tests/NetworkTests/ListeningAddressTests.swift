@@ -56,7 +56,7 @@ import Testing
         #expect(try #require(ListeningAddress(text)).isLoopback == isLoopback)
     }
 
-    @Test("a path that no socket can have is refused ahead of making one")
+    @Test("a path that no socket can have is refused before making one")
     func longPath() {
         let path = String(repeating: "x", count: 107)
         #expect(throws: Never.self) { try PathListener.refuseUnusable(path) }

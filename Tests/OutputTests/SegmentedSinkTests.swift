@@ -135,7 +135,7 @@ import Threading
         #expect(bench.bytes("a-2.h264") == bytes(units[40...]))
     }
 
-    @Test("a file that has its bytes ends ahead of the next IDR")
+    @Test("a file that has its bytes ends before the next IDR")
     func size() throws {
         let bench = Bench()
         let sink = try bench.sink("a.h264", .bytes(1000))
@@ -173,7 +173,7 @@ import Threading
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
     }
 
-    @Test("a folder ahead of the first date is not made: it may be mistyped, or not mounted")
+    @Test("a folder before the first date is not made: it may be mistyped, or not mounted")
     func mistypedFolder() throws {
         let bench = Bench()
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {

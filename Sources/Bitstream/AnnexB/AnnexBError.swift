@@ -4,7 +4,7 @@
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
-        /// Bytes ahead of the first start code, or a stream without any start code: not Annex B.
+        /// Bytes before the first start code, or a stream without any start code: not Annex B.
         case bytesOutsideUnits
         /// Nothing, or nothing but zeros, between a start code and the next or the end of the stream.
         case emptyUnit

@@ -40,7 +40,7 @@ struct CameraCheck {
         do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
     }
 
-    /// A camera that somebody streams from. Where that is camrec, all is as it should be.
+    /// A camera that someone streams from. Where that is camrec, all is as it should be.
     static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
         if let holder, holder.hasPrefix("camrec ") {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")

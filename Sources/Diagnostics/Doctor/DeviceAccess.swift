@@ -12,10 +12,10 @@ struct DeviceAccess {
 
     /// What every message of a refusal begins with.
     static let refusal = "permission denied"
-    /// What every message of a camera that somebody else has begins with.
+    /// What every message of a camera that someone else has begins with.
     static let occupation = "in use by"
 
-    /// Nil where the node can be opened, or fails for another reason than its rights.
+    /// Nil if the node can be opened, or fails for another reason than its rights.
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {

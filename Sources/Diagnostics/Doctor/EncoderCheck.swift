@@ -60,7 +60,7 @@ struct EncoderCheck {
         node.split(separator: "/").last.flatMap { files.linkedName("/sys/class/drm/\($0)/device/driver") }
     }
 
-    /// Debian's and Ubuntu's package with the VA-API driver for a kernel driver; nil where none encodes.
+    /// Debian's and Ubuntu's package with the VA-API driver for a kernel driver; nil if none encodes.
     static func package(for kernelDriver: String) -> String? {
         switch kernelDriver {
         case "amdgpu", "radeon", "virtio-pci", "virtio_gpu": "mesa-va-drivers"

@@ -64,7 +64,7 @@ public enum ChildProcess {
     }
 
     /// Reads to the end.
-    /// - Returns: false where nothing came for too long.
+    /// - Returns: false if nothing came for too long.
     private static func read(_ descriptor: Int32, patience: Int64?, into output: inout [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -28,13 +28,13 @@ public struct EncoderTrial: Sendable, Codable {
         /// From a picture to its access unit, in milliseconds.
         public let medianLatency: Double
         public let percentile99Latency: Double
-        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil where they are the same.
+        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are the same.
         public let psnr: Double?
-        /// Bits a second that were asked for; nil where the encoder has no such mode.
+        /// Bits a second that were asked for; nil if the encoder has no such mode.
         public let wantedBitRate: Int?
         /// Bits a second that came out.
         public let bitRate: Int
-        /// Bits a second that the fullest window was to have at most; nil where the encoder has no such mode.
+        /// Bits a second that the fullest window was to have at most; nil if the encoder has no such mode.
         public let maximumBitRate: Int?
         /// Bits a second in the fullest window.
         public let peakBitRate: Int

@@ -21,7 +21,7 @@ final class TrialRun {
         var squaredError = 0.0
         var sampleCount = 0
 
-        /// Nil where every sample is the same.
+        /// Nil if every sample is the same.
         var psnr: Double? {
             squaredError == 0 ? nil : 10 * log10(255 * 255 * Double(sampleCount) / squaredError)
         }

@@ -19,7 +19,7 @@ public struct PassthroughLayout: Sendable, Hashable {
     public let planes: [Int]
 
     /// - Parameter color: what the encoder is to get.
-    /// - Returns: nil where the source must be converted: another arrangement or colour encoding, fields to be woven,
+    /// - Returns: nil if the source must be converted: another arrangement or colour encoding, fields to be woven,
     ///   or an odd size, for which the encoder needs a margin that the camera's buffer has not.
     public init?(_ format: PictureFormat, color: ColorEncoding) {
         guard format.firstField == nil, format.size.width % 2 == 0, format.size.height % 2 == 0,

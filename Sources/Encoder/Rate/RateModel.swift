@@ -3,12 +3,12 @@
 /// A bucket of rate r and size b lets a window W carry r · W + b, so r · W + b is to be the maximum R · W. Where b
 /// has no room for a keyframe of noise at the coarsest quantiser, the window is r · W and that keyframe.
 struct RateModel: Sendable, Hashable {
-    /// Nil where every picture gets the bits that it needs.
+    /// Nil if every picture gets the bits that it needs.
     let bucket: LeakyBucket?
     /// The bucket passed to the encoder: smaller, where the encoder overruns its buffer.
     let encoderBucket: LeakyBucket?
     let promise: RatePromise
-    /// Why the maximum does not hold for noise, and what would; nil where it does.
+    /// Why the maximum does not hold for noise, and what would; nil if it does.
     let shortfall: String?
 
     /// What CBR may spend above its rate.
@@ -57,7 +57,7 @@ struct RateModel: Sendable, Hashable {
             ? Self.explain(control, window, noise, enough: Self.lowestRate(where: isEnough)) : nil
     }
 
-    /// The lowest rate that is enough, to a thousandth; nil where none is that can be asked for.
+    /// The lowest rate that is enough, to a thousandth; nil if none is that can be asked for.
     private static func lowestRate(where isEnough: (Int) -> Bool) -> BitRate? {
         var (low, high) = (0, 2_000_000_000)
         guard isEnough(high) else { return nil }
@@ -68,7 +68,7 @@ struct RateModel: Sendable, Hashable {
         return BitRate(high)
     }
 
-    /// The bucket's rate, the most in a window, and the window; nil where quality alone decides.
+    /// The bucket's rate, the most in a window, and the window; nil if quality alone decides.
     private static func rates(
         _ control: RateControl, _ traits: RateTraits
     ) -> (rate: Double, maximum: Double, window: Double)? {

@@ -1,6 +1,6 @@
 /// What a stream's bit rate keeps to, whatever the content.
 public struct RatePromise: Sendable, Hashable {
-    /// Bits a second on average, nil where quality decides.
+    /// Bits a second on average, nil if quality decides.
     public let average: Int?
     /// Bits a second over the window that were asked for, or chosen; nil without a limit.
     public let maximum: Int?

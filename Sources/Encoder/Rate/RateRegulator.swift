@@ -5,7 +5,7 @@
 /// capture, and passed on: to libx264 with each frame, because it accepts new rates while open; to others when they
 /// are opened. Belongs to the encode thread.
 final class RateRegulator {
-    /// Nil where nothing is to be held.
+    /// Nil if nothing is to be held.
     private var bucket: LeakyBucket?
     /// Bits that the bucket has room for, below zero where it has run over.
     private var room: Double = 0
@@ -13,7 +13,7 @@ final class RateRegulator {
     private var clock = FrameClock()
     /// Frames a second that came when the open session was set up.
     private var sessionRate: Double = 0
-    /// What the open session believes; nil where it takes no changes.
+    /// What the open session believes; nil if it takes no changes.
     private var session: SessionBucket?
 
     /// A stream begins with so much of its bucket free, as libavcodec's encoders do by themselves, and with no more
@@ -61,7 +61,7 @@ final class RateRegulator {
     }
 
     /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
-    /// ahead of the true one: where frames come in bursts less than their mean, so that there is room for that.
+    /// before the true one: where frames come in bursts less than their mean, so that there is room for that.
     private func pace(_ nominalRate: Double, leadLimit: Double) -> (scale: Double, lead: Double) {
         guard let measured = clock.rate, abs(measured / nominalRate - 1) > Self.tolerance else {
             return (1, 0)
@@ -160,7 +160,7 @@ private struct SessionBucket {
     }
 
     /// - Parameters:
-    ///   - level: room in the bucket less its size: 0 where it is empty.
+    ///   - level: room in the bucket less its size: 0 if it is empty.
     ///   - passed: seconds since the last frame.
     /// - Returns: bits a second for the session, where they are to change.
     mutating func rate(toReach level: Double, after passed: Double) -> Int? {
@@ -205,7 +205,7 @@ private struct FrameClock {
         nextOffsets.reserveCapacity(Self.mostOffsets)
     }
 
-    /// By how many seconds a time that each frame moves on by so much was ahead of the true one at most.
+    /// By how many seconds a time that each frame moves on by so much was before the true one at most.
     func lead(ifEachLasts duration: Double) -> Double {
         var (lead, latest, largest) = (0.0, 0.0, 0.0)
         for offset in offsets {

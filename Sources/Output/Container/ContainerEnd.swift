@@ -10,7 +10,7 @@ enum ContainerEnd {
     /// More boxes than a week of fragments of a second has.
     private static let boxLimit = 1 << 21
 
-    /// What is wrong with the end of a file, in words; nil where nothing is.
+    /// What is wrong with the end of a file, in words; nil if nothing is.
     static func problem(of descriptor: Int32, _ container: StreamContainer) -> String? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

@@ -23,9 +23,9 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// libavformat's options for a file that is written as a whole; nil where a format gains nothing by that.
+    /// libavformat's options for a file that is written as a whole; nil if a format gains nothing by that.
     var finishedOptions: [(name: String, value: String)]? {
-        // The index goes ahead of the pictures: a player on the network begins at once.
+        // The index goes before the pictures: a player on the network begins at once.
         self == .mp4 ? [("movflags", "faststart")] : nil
     }
 
@@ -58,7 +58,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         case .matroska: PresentationClock.largestStepAhead
         // 31 bits for a picture's duration.
         case .mp4: 6 * hour
-        // 33 bits for times, which begin anew then: half of that can be told from a step back.
+        // 33 bits for times, which start over then: half of that can be told from a step back.
         case .transportStream: 12 * hour
         }
     }

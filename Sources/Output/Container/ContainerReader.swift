@@ -4,7 +4,7 @@ import Threading
 
 /// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B.
 ///
-/// The parameter sets that a container keeps apart stand ahead of each keyframe that has none of its own.
+/// The parameter sets that a container keeps apart stand before each keyframe that has none of its own.
 ///
 ///     let reader = try ContainerReader(path: "in.mkv")
 ///     while let packet = try reader.next() { … reader.bytes … packet.time … }
@@ -15,7 +15,7 @@ public final class ContainerReader {
     /// What is known of a picture beside its bytes; or of a place that cannot be read, which has none.
     public struct Packet: Sendable {
         /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say. Of a place
-        /// that cannot be read the time of the picture ahead of it.
+        /// that cannot be read the time of the picture before it.
         public var time: Int64?
         /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
@@ -25,7 +25,7 @@ public final class ContainerReader {
         public var isPicture = true
         /// Whether an edit list hides it.
         public var isHidden = false
-        /// What is wrong with it, in words; nil where nothing is.
+        /// What is wrong with it, in words; nil if nothing is.
         public var problem: String?
     }
 
@@ -157,7 +157,7 @@ public final class ContainerReader {
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
-    /// Nanoseconds ahead of the wanted time where a keyframe is looked for, one after the other.
+    /// Nanoseconds before the wanted time where a keyframe is looked for, one after the other.
     private static let leads: [Int64] = [0, 2, 10, 60].map { $0 * 1_000_000_000 }
 
     private func nextKeyframe() throws(InputError) -> Packet? {

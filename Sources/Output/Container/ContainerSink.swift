@@ -14,7 +14,7 @@ import Threading
 /// file without any is removed.
 ///
 /// Matroska's and MP4's header takes its parameter sets from the first IDR picture, and the same ones are left
-/// out ahead of IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
+/// out before IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
 /// ones stay where they are: a change that decoders follow, although neither avcC nor hvcC can tell of it.
 public final class ContainerSink: AccessUnitSink {
     private let file: OutputFile

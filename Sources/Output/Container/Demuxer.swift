@@ -22,7 +22,7 @@ final class Demuxer {
         let isDamaged: Bool
         /// Whether the file has it, for others to refer to, and does not show it.
         let isHidden: Bool
-        /// The decoder configuration from here on; nil where it stays.
+        /// The decoder configuration from here on; nil if it stays.
         let configuration: [UInt8]?
     }
 
@@ -92,7 +92,7 @@ final class Demuxer {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
     }
 
-    /// The next packet of the video, or the damage ahead of it.
+    /// The next packet of the video, or the damage before it.
     func next() throws(InputError) -> Reading {
         guard let packet, let context else { return .end }
         switch pending.take() {
@@ -140,7 +140,7 @@ final class Demuxer {
 
     /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
     /// - Parameter time: in nanoseconds, as the file has it.
-    /// - Returns: false where the container knows no such place; then any picture may come next.
+    /// - Returns: false if the container knows no such place; then any picture may come next.
     func seek(to time: Int64) -> Bool {
         guard let context else { return false }
         input.allowSearch()

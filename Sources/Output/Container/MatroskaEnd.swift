@@ -6,7 +6,7 @@ enum MatroskaEnd {
     private static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
 
-    /// What is wrong, in words; nil where nothing is, and where the segment does not tell its size.
+    /// What is wrong, in words; nil if nothing is, and where the segment does not tell its size.
     static func problem(of descriptor: Int32, _ length: Int64) -> String? {
         guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
             let content = element(descriptor, at: begin), content.identifier == segment,
@@ -16,7 +16,7 @@ enum MatroskaEnd {
         return "another file follows at byte \(end)and may be left out; play and convert each one separately"
     }
 
-    /// An element's identifier, and where it ends; the latter is nil where it does not tell its size.
+    /// An element's identifier, and where it ends; the latter is nil if it does not tell its size.
     private static func element(
         _ descriptor: Int32, at offset: Int64
     ) -> (identifier: UInt64, end: Int64?)? {

@@ -21,7 +21,7 @@ final class Muxer {
     /// What went wrong in a call-back, which can tell libavformat only that something did.
     private var failure: OutputError?
 
-    /// What the header says of parameter sets, as Annex B: not repeated ahead of IDR pictures. Empty for a
+    /// What the header says of parameter sets, as Annex B: not repeated before IDR pictures. Empty for a
     /// transport stream, which has no header.
     private let headerParameterSets: [UInt8]
 

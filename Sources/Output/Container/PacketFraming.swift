@@ -20,7 +20,7 @@ struct PacketFraming {
         var isKeyframe = false
         /// Whether decoding can begin here, be it with an I picture whose leading pictures can't be decoded then.
         var allowsEntry = false
-        /// In words; nil where nothing is wrong.
+        /// In words; nil if nothing is wrong.
         var problem: String?
     }
 
@@ -92,7 +92,7 @@ struct PacketFraming {
         }
     }
 
-    /// libavformat cuts where a start code of 3 bytes begins: the zero ahead of it comes with the packet before.
+    /// libavformat cuts where a start code of 3 bytes begins: the zero before it comes with the packet before.
     private func appendAnnexB(_ packet: RawSpan, to stream: inout [UInt8]) {
         packet.withUnsafeBytes { bytes in
             if bytes.starts(with: [0, 0, 1]) { stream.append(0) }

@@ -177,7 +177,7 @@ extension BroadcastLoop {
         }
     }
 
-    /// Whether another receiver of an address may come, where need be in place of one of its own.
+    /// Whether another receiver of an address may come, where need be instead of one of its own.
     private func hasRoom(for origin: UInt64?, at now: Int64) -> Bool {
         guard let origin else { return true }
         func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }

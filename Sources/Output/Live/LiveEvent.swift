@@ -11,7 +11,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case refused(peer: String, limit: Int)
     /// There are as many receivers of its address as may be.
     case refusedAddress(peer: String, limit: Int)
-    /// Somebody wants to connect, and the system has no descriptor or memory for it.
+    /// Someone wants to connect, and the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
     /// Nobody waits where the output connects to; it tries on.
     case unreachable(NetworkError)

@@ -10,7 +10,7 @@ final class Receiver {
     /// What the ledger calls it.
     let id: Int
     let socket: Socket
-    /// The same for connections of one address; nil where these are not limited.
+    /// The same for connections of one address; nil if these are not limited.
     let origin: UInt64?
     private(set) var statistics: ReceiverStatistics
     /// It got an IDR: what it does not get from now on is lost to it.
@@ -92,7 +92,7 @@ final class Receiver {
         return isLate
     }
 
-    /// Since when it is behind; nil where it is not. Monotonic nanoseconds.
+    /// Since when it is behind; nil if it is not. Monotonic nanoseconds.
     func lateSince(at now: Int64) -> Int64? {
         lookAtConfirmation(at: now)
         return [overflowedSince, unconfirmed?.since].compactMap { $0 }.min()

@@ -34,10 +34,10 @@ final class ReceiverLedger: @unchecked Sendable {
     /// What was taken until now.
     var taken: Taken { monitor.withLock { sum } }
 
-    /// Why nobody could be had the last time; nil where that never was so.
+    /// Why nobody could be had the last time; nil if that never was so.
     var latestFailure: NetworkError? { monitor.withLock { failure } }
 
-    /// Counts somebody for whom there was no place.
+    /// Counts someone for whom there was no place.
     func refuse() { monitor.withLock { refused += 1 } }
 
     /// Nobody could be had.

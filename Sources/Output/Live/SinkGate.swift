@@ -1,6 +1,6 @@
 import Bitstream
 
-/// Which access units reach somebody who takes a stream's units as they come: none until an IDR, and from there
+/// Which access units reach someone who takes a stream's units as they come: none until an IDR, and from there
 /// on every one.
 ///
 /// Coded pictures depend on those before them, so that none is ever left out alone: a gate that has to give up

@@ -151,7 +151,7 @@ struct PictureAssembler {
         try body(StreamPicture(unit: unit, order: order, time: complete.time))
     }
 
-    /// A picture that cannot be taken over, because of damage in it or before it, or ahead of the first IDR picture.
+    /// A picture that cannot be taken over, because of damage in it or before it, or before the first IDR picture.
     private mutating func leaveOut(
         _ picture: Gathered, _ rule: StreamShapeError.Rule, _ body: Body
     ) throws(RemuxError) {

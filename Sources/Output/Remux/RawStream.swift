@@ -8,7 +8,7 @@ final class RawStream: PictureStream {
     private let file: InputFile
     private let framing: NALUnitSource.Framing
     private(set) var damage: [StreamDamage] = []
-    /// What stands behind the last NAL unit, in words; nil where nothing does.
+    /// What stands behind the last NAL unit, in words; nil if nothing does.
     private var tail: String?
     /// Parameter sets that the file lacks, as it would have them.
     private let missingSets: [UInt8]

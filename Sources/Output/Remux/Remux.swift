@@ -28,17 +28,17 @@ public final class Remux {
 
     /// The pictures that will be written.
     public let pictureCount: Int
-    /// The pictures ahead of the first IDR picture, which are left out: nobody can decode them.
+    /// The pictures before the first IDR picture, which are left out: nobody can decode them.
     public let undecodableCount: Int
     /// Times that are left over because the stream has fewer pictures.
     public let unusedTimestampCount: Int
     /// What the container will say of the stream.
     public let description: StreamDescription
-    /// What is at the recording's end and cannot be read, in words, and is left out; nil where nothing is.
+    /// What is at the recording's end and cannot be read, in words, and is left out; nil if nothing is.
     public let brokenEnd: String?
     /// What else is not taken over as it is, in words.
     public let remarks: [String]
-    /// Where the recording is cut; nil where all of it is wanted.
+    /// Where the recording is cut; nil if all of it is wanted.
     public let cut: RemuxCut?
 
     private let stream: any PictureStream

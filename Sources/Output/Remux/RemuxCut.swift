@@ -2,7 +2,7 @@
 public struct RemuxRange: Sendable, Equatable {
     /// The part begins at the last keyframe that is no later.
     public var start: Int64?
-    /// The part ends ahead of the first keyframe that is no earlier.
+    /// The part ends before the first keyframe that is no earlier.
     public var end: Int64?
 
     /// A part; all of it, unless limits are given.

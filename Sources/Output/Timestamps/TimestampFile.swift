@@ -85,7 +85,7 @@ public final class TimestampFile {
         return whole * 1_000_000 + (0..<missing).reduce(fraction) { value, _ in value * 10 }
     }
 
-    /// The value of at most 18 digits; nil where there is anything else.
+    /// The value of at most 18 digits; nil if there is anything else.
     private static func digits(_ text: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for byte in text {

@@ -105,7 +105,7 @@ extension PictureLayout {
 }
 
 extension ColorEncoding {
-    /// What SDL calls it; nil where it has no such conversion.
+    /// What SDL calls it; nil if it has no such conversion.
     fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
         switch (matrix, range) {
         case (.bt601, .full): SDL_YUV_CONVERSION_JPEG

@@ -53,7 +53,7 @@ final class PlayWindow {
             var event = SDL_Event()
             guard sdl.call.WaitEvent(&event) == 1 else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
             try handle(event)
-            // Asked ahead of taking: what came before the end is shown.
+            // Asked before taking: what came before the end is shown.
             let isLast = presentation.hasEnded
             if let picture = presentation.take() {
                 try show(picture)

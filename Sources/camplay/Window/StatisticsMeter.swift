@@ -17,7 +17,7 @@ struct StatisticsMeter {
 
     /// Counts a picture that was shown just now.
     /// - Parameters:
-    ///   - arrival: when its first byte came; nil where that is not known.
+    ///   - arrival: when its first byte came; nil if that is not known.
     ///   - now: likewise in monotonic nanoseconds.
     mutating func add(
         arrival: Int64?, _ statistics: Presentation.Statistics, at now: Int64 = MonotonicTime.now()

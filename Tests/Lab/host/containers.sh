@@ -284,7 +284,7 @@ done
 spoil unit whole.avcc spoilt.avcc 50
 plays_spoilt "spoilt: a wrong length" spoilt.avcc large.h264 'pictures.received == 49' 'pictures.decoded == 48'
 records "spoilt: a wrong length: remux" remux --fps 30 --overwrite spoilt.avcc spoilt.mkv && says "spoilt: a wrong length: remux says what is left out" 'its end cannot be read'
-# frame_num has four bits here, and begins anew behind 15.
+# frame_num has four bits here, and starts over behind 15.
 for lost in 5 15 16; do
     spoil lose whole.h264 spoilt.h264 $lost
     plays_spoilt "spoilt: picture $lost is missing" spoilt.h264 whole.h264 'pictures.received == 89' "pictures.decoded == 60 + $lost"
@@ -299,7 +299,7 @@ for format in mkv mp4 ts; do
     records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
         check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
-# The pictures ahead of the damage are whole, also those that are held back for their order when a keyframe follows it.
+# The pictures before the damage are whole, also those that are held back for their order when a keyframe follows it.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 60 -c:v libx264 -bf 3 -g 20 -keyint_min 20 -sc_threshold 0 ordered.mkv
 spoil block ordered.mkv spoilt.mkv 38
 plays_spoilt "spoilt: ahead of a keyframe" spoilt.mkv ordered.mkv "pictures.received == $(packets spoilt.mkv) + 1" 'pictures.decoded == pictures.received - 1' 'pictures.decoded > 56'
@@ -378,7 +378,7 @@ done
 refuses "foreign: a pipe" 65 'not a file' remux pipe.mkv out.mp4
 check "foreign: nothing is left" test ! -e out.mkv -a ! -e out.mp4
 
-# A transport stream that begins two minutes earlier than the one ahead of it: libavformat takes that for its clock's wrap.
+# A transport stream that begins two minutes earlier than the one before it: libavformat takes that for its clock's wrap.
 joined_duration() { # FIRST SECOND: the joined stream's length in seconds, in another container
     cat "$1" "$2" >joined.ts
     "$CAMREC" remux --quiet --overwrite joined.ts joined.mkv 2>/dev/null && ffprobe -v error -show_entries format=duration -of csv=p=0 joined.mkv

@@ -108,7 +108,7 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
-# What comes to a receiver that runs for days: somebody who says nothing, something that is no stream, and streams.
+# What comes to a receiver that runs for days: someone who says nothing, something that is no stream, and streams.
 printf 'GET / HTTP/1.1\r\n\r\n' >request
 endures() {
     local at player

@@ -29,7 +29,7 @@ records "settings: --quiet takes the place of verbose" --settings keeps.conf --q
 check "settings: the file's keeps hold together" test "$(echo quiet*.h264)" = "quiet-8.h264"
 check "settings: quiet it is" test ! -s stderr
 
-# A service that is begun anew has nobody to name another file.
+# A service that is begun again has nobody to name another file.
 for run in first second; do
     NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software --report service.json service.h264
 done
@@ -109,7 +109,7 @@ refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
 
-# What record would refuse ahead of any device.
+# What record would refuse before any device.
 printf 'entropy = cabac\nprofile = constrained-baseline\n' >impossible.conf
 refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profile main or high' check impossible.conf
 printf 'output = a.h265\nprofile = high\n' >impossible.conf
