@@ -17,7 +17,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
     private let inputs: SharedInputs
-    /// Why no driver is used any more; nil while they are.
+    /// Why drivers are no longer used; nil while they are.
     private var givingUpReason: String?
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
     private var failedLabels: [String] = []

@@ -25,7 +25,7 @@ struct CodecSession: ~Copyable {
         }
         var allocated = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
-        // A driver that hangs has it for good.
+        // A driver that hangs keeps it forever.
         var isTaken = false
         defer {
             if !isTaken {

@@ -129,7 +129,7 @@ extension EncoderCapabilities {
         var maximumHeight = 0
     }
 
-    /// What surfaces a session may have; zeros where the driver does not say.
+    /// The surfaces that a session may have; zeros if the driver does not say.
     private static func surfaceLimits(
         _ display: VADisplay, _ profile: VAProfile, _ entryPoint: EntryPoint
     ) -> SurfaceLimits {

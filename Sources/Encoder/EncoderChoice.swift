@@ -6,7 +6,7 @@ public struct EncoderChoice: Sendable {
     public let name: String
     /// Why each encoder that would have come before it was passed over.
     public let passedOver: [String]
-    /// How it was set up, where that is not obvious.
+    /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
 
     /// An encoder by its name.

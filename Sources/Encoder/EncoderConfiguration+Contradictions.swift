@@ -2,7 +2,7 @@ import Bitstream
 import Pictures
 
 extension EncoderConfiguration {
-    /// Refuses properties that no encoder can have together, whatever the source. Nothing is opened for it.
+    /// Refuses properties that no encoder can combine, whatever the source. Opens nothing.
     public func refuseContradictions() throws(EncoderError) {
         if let profile, !profile.isDefined(in: codec) {
             throw EncoderError(
@@ -17,7 +17,7 @@ extension EncoderConfiguration {
         try refuseRates()
     }
 
-    /// Refuses pictures that the level does not allow, or no level, as far as they are known.
+    /// Refuses pictures that the level, or any level, does not allow, as far as they are known.
     /// - Parameters:
     ///   - size: of the pictures.
     ///   - rate: nil if the source decides: the slowest then counts.

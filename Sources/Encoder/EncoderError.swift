@@ -28,7 +28,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case damagedPicture(String)
         /// A camera's own coded picture that nothing before it can be decoded from.
         case beforeIDR
-        /// No encoder of those that were tried works; a reason each.
+        /// None of the encoders tried works; one reason each.
         case noneUsable([String])
         /// Every encoder that opens has failed on its first picture: trying again is of no use.
         case exhausted([String])
@@ -130,7 +130,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension VADisplayConnection {
-    /// Opens the node, with an encoder's error where that fails.
+    /// Opens the node, or throws an encoder's error.
     convenience init(forEncodingOn node: String) throws(EncoderError) {
         do throws(RenderNodeError) {
             try self.init(node: node)

@@ -37,7 +37,7 @@ public protocol PictureEncoder: AnyObject {
     /// The next coded picture in its final form; nil if there is none ready.
     func nextAccessUnit() throws(EncoderError) -> AccessUnit?
 
-    /// Says that no more pictures come; what is held back then comes from `nextAccessUnit`.
+    /// Signals that no more pictures follow; `nextAccessUnit` then returns what is held back.
     func drain() throws(EncoderError)
 }
 

@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// A configuration settled for one encoder and one source: nothing is open any more.
+/// A configuration resolved for one encoder and one source: nothing is left open.
 struct SessionProperties: Sendable {
     let codec: Codec
     let size: PictureSize
@@ -23,7 +23,7 @@ struct SessionProperties: Sendable {
     let notes: [EncoderNote]
     private let limits: Limits
 
-    /// What an encoder can do, whatever its kind.
+    /// What an encoder can do, of any kind.
     struct Limits {
         var encoder: String
         var profiles: [EncoderConfiguration.Profile]
@@ -32,9 +32,9 @@ struct SessionProperties: Sendable {
         var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
-        /// The driver makes slices in rows as it likes, and so perhaps another number than it is asked for.
+        /// The driver divides rows into slices as it likes, so their number may differ from the request.
         var roundsSlices = false
-        /// The fewest frames that it holds back with so many B frames and slices.
+        /// The fewest frames that it holds back for a number of B frames and slices.
         var leastFrameDelay: @Sendable (_ bFrames: Int, _ slices: Int) -> Int = { bFrames, _ in bFrames }
         /// How well it holds a rate.
         var rateTraits: RateTraits
@@ -78,7 +78,7 @@ struct SessionProperties: Sendable {
         return keyframeInterval.duration == nil ? frames : frames + frames / 4 + 2
     }
 
-    /// The same with the rates that are asked for now.
+    /// The same with the currently requested rates.
     func changingRates(to request: RateControlRequest) throws(EncoderError) -> (RateControl, RateModel) {
         var notes: [EncoderNote] = []
         return try Self.rates(
@@ -239,7 +239,7 @@ struct SessionProperties: Sendable {
 }
 
 extension Codec {
-    /// The bit rate where none is asked for: H.265 needs a good third less for the same picture.
+    /// The bit rate if none is requested: H.265 needs a good third less for the same picture.
     fileprivate var bitsPerPixel: Double {
         switch self {
         case .h264: 0.1

@@ -28,7 +28,7 @@ struct StreamFinisher {
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
-    /// Parameter sets that an encoder gives outside its packets; many give none.
+    /// Parameter sets that an encoder returns outside its packets; many return none.
     mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
         guard !extradata.isEmpty else { return }
         do {

@@ -4,9 +4,9 @@ import Pictures
 
 /// How a picture gets into a surface of the GPU's.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
-    /// Mapped where the driver does that right, else put.
+    /// Mapped if the driver does that correctly, otherwise put.
     case auto
-    /// The surface is mapped, and written where it lies (vaDeriveImage).
+    /// The surface is mapped and written in place (vaDeriveImage).
     case map
     /// An image of the driver's is written, and put into the surface (vaPutImage).
     case put
@@ -76,7 +76,7 @@ final class SurfaceWriter {
         if uploadImage == nil { uploadImage = try makeImage() }
     }
 
-    /// Reads a surface by a way of its own (vaGetImage); false if the driver does not allow that.
+    /// Reads a surface independently of mapping (vaGetImage); false if the driver does not allow that.
     func read(
         from surface: VASurfaceID, _ look: (Planes) throws(EncoderError) -> Void
     ) throws(EncoderError) -> Bool {

@@ -14,7 +14,7 @@ struct UploadCheck {
     ///
     /// Enters the driver, and so belongs in a connection's `call`.
     /// - Parameter isChangeable: whether the way of uploading may be changed.
-    /// - Returns: what to tell, if there is something.
+    /// - Returns: a note, if there is something to report.
     static func settle(
         _ writer: SurfaceWriter, on surface: VASurfaceID, size: PictureSize, isChangeable: Bool, node: String
     ) throws(EncoderError) -> EncoderNote? {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file it is, under whatever name.
+/// Identifies a file, under any name.
 public struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t

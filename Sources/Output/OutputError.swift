@@ -20,12 +20,12 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case usedTwice(String)
         /// The other end of a pipe was closed.
         case closedPipe
-        /// The other end of a pipe took nothing for so many seconds after the recording had ended.
+        /// The reader of a pipe read nothing for this many seconds after the recording ended.
         case stalled(seconds: Int)
         case writeFailed(errno: Int32)
         /// A write has not returned for long.
         case blocked
-        /// Without libavformat there are no containers.
+        /// libavformat, which containers need, is missing.
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
         case containerFailed(detail: String)
@@ -39,7 +39,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case journalInUse
         /// More is to stay free than there is in all.
         case neverFree(bytes: Int)
-        /// What is in the place of a pattern's journal is none.
+        /// The file in the place of a pattern's journal is not a journal.
         case noJournal
         /// A folder of recordings cannot be read.
         case notRead(errno: Int32)
@@ -47,11 +47,11 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case untrustedJournal
         /// A file can begin with an IDR only.
         case noKeyframe
-        /// The pictures became others, which this output cannot hold beside those before.
+        /// The picture format changed, and this output cannot hold both.
         case formatChanged
         /// A socket could not be made.
         case network(NetworkError)
-        /// Nobody took the stream where it was sent to; the last attempt's failure, where there was one.
+        /// No receiver took the stream; with the last attempt's failure, if there was one.
         case notTaken(because: NetworkError?)
     }
 
@@ -163,7 +163,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension OutputError.Kind {
-    /// Whether there is no room, be it for a file or for more of it.
+    /// Whether there is no room for the file or for more data in it.
     var isFullDisk: Bool {
         switch self {
         case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true

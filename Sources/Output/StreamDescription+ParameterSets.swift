@@ -3,7 +3,7 @@ import Pictures
 
 extension StreamDescription {
     /// What parameter sets say of their stream; nil without a sequence parameter set.
-    /// - Parameter reordering: how far the stream does reorder, where that is known better.
+    /// - Parameter reordering: how far the stream really reorders, if that is known.
     public init?(_ parameterSets: StreamParameterSets, reordering: Int? = nil) {
         switch parameterSets.codec {
         case .h264:

@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// What a container says about the stream in it, beside what the stream says itself.
+/// What a container declares about its stream, in addition to the stream itself.
 public struct StreamDescription: Sendable {
     /// The coding standard.
     public var codec: Codec
@@ -39,7 +39,7 @@ public struct StreamDescription: Sendable {
     }
 
     /// The nominal time from one picture to the next in nanoseconds, at least 1; that of 25 frames a second,
-    /// which players assume, where nothing is known.
+    /// which players assume if nothing is known.
     var frameDuration: Int64 {
         guard let frameRate else { return 40_000_000 }
         return Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15))

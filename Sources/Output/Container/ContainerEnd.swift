@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
 
-/// Whether a container's file ends where its structure says that it does.
+/// Whether a container's file ends where its structure says it does.
 ///
 /// libavformat reports a truncated Matroska file, but reads the other containers as far as they go.
 enum ContainerEnd {
@@ -38,7 +38,7 @@ enum ContainerEnd {
         return false
     }
 
-    /// Nil where the file ends within the box's header.
+    /// Nil if the file ends within the box's header.
     private static func boxSize(_ descriptor: Int32, at offset: Int64) -> Int64? {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { header in
             let count = pread(descriptor, header.baseAddress, 16, off_t(offset))

@@ -13,10 +13,10 @@ final class Demuxer {
         case end
     }
 
-    /// A packet as it stands in the file, lent until the next is read.
+    /// A packet as stored in the file, lent until the next is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
-        /// In nanoseconds; nil where the file does not say.
+        /// In nanoseconds; nil if the file does not say.
         let time: Int64?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
@@ -35,7 +35,7 @@ final class Demuxer {
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var streamIndex = 0
     private var timeBase = AVRational(num: 1, den: 1)
-    /// What the file has beside pictures, in words.
+    /// What the file has besides video, in words.
     private(set) var leftOut: [String] = []
     /// What was read when damage was told of, and is still to be handed on.
     private var pending: Pending?
@@ -48,7 +48,7 @@ final class Demuxer {
     private static let farthestTime: Int64 = 1 << 60
 
     /// Opens the container.
-    /// - Parameter name: what it is called in messages.
+    /// - Parameter name: its name in messages.
     init(_ input: ContainerInput, kind: StreamContainer, name: String) throws(InputError) {
         (self.input, self.kind, self.name) = (input, kind, name)
         do throws(ContainerLibrary.Failure) {
@@ -126,7 +126,7 @@ final class Demuxer {
         }
     }
 
-    /// The time of the first picture that is shown, in nanoseconds; nil where the file does not say.
+    /// The time of the first picture that is shown, in nanoseconds; nil if the file does not say.
     var startTime: Int64? {
         guard let stream = context?.pointee.streams[streamIndex] else { return nil }
         return nanoseconds(stream.pointee.start_time)
@@ -138,7 +138,7 @@ final class Demuxer {
         return (-Self.farthestTime...Self.farthestTime).contains(time) ? time : nil
     }
 
-    /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
+    /// Seeks to a picture at or before a time, as well as the container allows.
     /// - Parameter time: in nanoseconds, as the file has it.
     /// - Returns: false if the container knows no such place; then any picture may come next.
     func seek(to time: Int64) -> Bool {

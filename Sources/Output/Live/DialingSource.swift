@@ -5,7 +5,7 @@ import Threading
 /// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
 /// second to eight seconds until a connection has lasted for a second.
 ///
-/// Names are looked up and connections awaited on a thread of its own, so that neither holds up anyone.
+/// Names are looked up and connections awaited on a separate thread, so that neither blocks anyone.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.
     private let address: SocketAddress

@@ -13,7 +13,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case refusedAddress(peer: String, limit: Int)
     /// Someone wants to connect, and the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
-    /// Nobody waits where the output connects to; it tries on.
+    /// No receiver answers the output's connection attempts; it retries.
     case unreachable(NetworkError)
     /// So many events were not told, because they came too fast.
     case suppressed(Int)

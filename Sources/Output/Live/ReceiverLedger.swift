@@ -3,7 +3,7 @@ import Threading
 
 /// Everybody who took a live output's stream. Written by the output's thread, read by any.
 ///
-/// Of those that are gone it keeps the latest: however many come and go, memory is bounded.
+/// It keeps only the latest departed ones, so memory is bounded.
 final class ReceiverLedger: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.
     private let monitor = Monitor()
@@ -15,17 +15,17 @@ final class ReceiverLedger: @unchecked Sendable {
     private var failure: NetworkError?
     private let mostDeparted: Int
 
-    /// What receivers took in all, also those that are not known any more.
+    /// What receivers got in all, including those no longer listed.
     struct Taken {
         var bytes = 0
         var units = 0
         var keyframes = 0
     }
 
-    /// - Parameter mostDeparted: how many of those that are gone are kept.
+    /// - Parameter mostDeparted: how many departed receivers to keep.
     init(mostDeparted: Int = 256) { self.mostDeparted = mostDeparted }
 
-    /// How many there were in all, how many were refused besides, and those that are known still, in the order
+    /// How many there were in all, how many were refused, and those still listed, in the order
     /// in which they came.
     var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
         monitor.withLock { (count, refused, entries.map(\.statistics)) }
@@ -53,7 +53,7 @@ final class ReceiverLedger: @unchecked Sendable {
         }
     }
 
-    /// Replaces what is known of a receiver, until it is gone.
+    /// Updates a receiver that has not left.
     func update(_ id: Int, _ statistics: ReceiverStatistics) {
         monitor.withLock {
             guard let index = index(of: id) else { return }

@@ -22,7 +22,7 @@ enum Arrival: ~Copyable {
     case nobody
     /// The system has no descriptor or memory for someone who waits.
     case exhausted(errno: Int32)
-    /// Whoever is connected to does not answer; the attempts go on.
+    /// The receiver does not answer; the attempts continue.
     case unreachable(NetworkError)
 }
 

@@ -35,9 +35,9 @@ public struct ReceiverStatistics: Sendable, Equatable {
         /// It closed the connection.
         case closed
         case broken(errno: Int32)
-        /// It took nothing for so many seconds.
+        /// It read nothing for this many seconds.
         case silent(seconds: Int)
-        /// It was behind for so many seconds without catching up, and another wanted its place.
+        /// It lagged for this many seconds without catching up, and another needed its place.
         case tooSlow(seconds: Int)
         /// The stream ended, and it got everything.
         case ended

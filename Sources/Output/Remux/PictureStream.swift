@@ -1,8 +1,8 @@
 import Bitstream
 
-/// A picture with its two fields, where it has such.
+/// A picture, with both of its fields if it has two.
 struct StreamPicture {
-    /// Nil if it is left out, and its place in time stays: it is damaged, or follows one that is.
+    /// Nil if it is left out because it is damaged or follows a damaged one; its place in time stays.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
     /// When it is shown, in nanoseconds; nil if the recording does not say.
@@ -17,7 +17,7 @@ protocol PictureStream: AnyObject {
     var identity: FileIdentity? { get }
     /// The standard that it is coded by.
     var codec: Codec { get }
-    /// Whether its pictures have times of their own.
+    /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
     /// What is at its end and cannot be read, in words, once it was read through; nil if nothing is.
     var brokenEnd: String? { get }

@@ -10,7 +10,7 @@ struct StreamDamage {
     private var count = 0
     private var places = 0
 
-    /// Finds damage. What follows belongs to it, and is one place with it.
+    /// Records damage. Everything up to the next keyframe counts as the same place.
     mutating func begin(_ problem: @autoclosure () -> String) {
         if open != nil { return }
         open = problem()
@@ -29,7 +29,7 @@ struct StreamDamage {
 
     /// What is to be said of damage that keyframes followed; nil if there was none.
     var sentence: String? {
-        // Damage without a keyframe behind it is `atEnd`'s.
+        // Damage that no keyframe follows belongs to `atEnd`.
         let places = places - (open == nil ? 0 : 1)
         guard places > 0, let first else { return nil }
         let place = places == 1 ? "" : ", in \(places) places"
@@ -39,6 +39,6 @@ struct StreamDamage {
             : "pictures left out because of damage, up to the next keyframe: \(count)\(place); \(first)"
     }
 
-    /// What is to be said of damage that no keyframe followed; nil if there is none.
+    /// A description of damage that no keyframe followed; nil if there is none.
     var atEnd: String? { open.map { openCount == 0 ? $0 : "pictures: \(openCount); \($0)" } }
 }

@@ -6,7 +6,7 @@ struct StreamSurvey {
     private(set) var pictureCount = 0
     /// Pictures before it.
     private(set) var undecodableCount = 0
-    /// Pictures behind it that are left out because of damage.
+    /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
     /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
     let description: StreamDescription

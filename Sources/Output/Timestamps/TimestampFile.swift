@@ -29,7 +29,7 @@ public final class TimestampFile {
     public var identity: FileIdentity? { file.identity }
 
     /// The next picture's time in nanoseconds; nil at the end.
-    /// - Throws: where a line is no time, or an earlier one than the last.
+    /// - Throws: if a line is not a time, or earlier than the last.
     public func next() throws(InputError) -> Int64? {
         while try readLine() {
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
