@@ -1,8 +1,8 @@
 import Bitstream
 
-/// What a `PictureDecoder` is to be.
+/// The configuration of a `PictureDecoder`.
 public struct DecoderConfiguration: Sendable {
-    /// What becomes of pictures behind a loss.
+    /// What happens to pictures after a loss.
     public enum LossPolicy: String, Sendable, CaseIterable {
         /// Nothing is handed on until the next IDR.
         case freeze
@@ -31,7 +31,7 @@ public struct DecoderConfiguration: Sendable {
 
     /// The standard that the stream is coded by.
     public var codec: Codec
-    /// What becomes of pictures behind a loss.
+    /// What happens to pictures after a loss.
     public var lossPolicy = LossPolicy.freeze
     /// How many pictures are held back.
     public var delay = Delay.low

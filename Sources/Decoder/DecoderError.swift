@@ -1,7 +1,7 @@
 import Bitstream
 
 /// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
-/// step. What is wrong with a stream is no error: a decoder goes on at the next IDR.
+/// step. A damaged stream is not an error: a decoder continues at the next IDR.
 public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {

@@ -2,14 +2,14 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 
-/// Decodes access units into pictures, in order of output: on a GPU where one decodes, else in software.
+/// Decodes access units into pictures, in order of output: on a GPU if one can, otherwise in software.
 ///
 ///     try decoder.decode(accessUnit)
 ///     while let picture = try decoder.nextPicture() { … }
 ///
 /// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a damaged access unit,
 /// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
-/// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
+/// bytes are safe, as far as libavcodec is, and a damaged stream is never an error.
 ///
 /// Every access unit ends in one of the counters: no picture is left out in silence.
 ///
@@ -58,7 +58,7 @@ public final class PictureDecoder {
     private var anticipated: Anticipation?
     /// The access unit that is decoded again, though its picture was handed on.
     private var numberHandedOn: Int?
-    /// How often a picture was not whole, and for how many entry points none is anticipated because of that.
+    /// How often a picture was incomplete, and for how many entry points none is anticipated because of that.
     private var mistakeCount = 0
     private var entriesToSkip = 0
     private let memory = PicturePool()
@@ -126,7 +126,7 @@ public final class PictureDecoder {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
             let complaint = try send(unit, countedAs: omission)
-            // That a picture refers to what never came is no loss where the stream says so; the first that is right may
+            // A picture that refers to missing ones is not a loss if the stream says so; the first right one may
             // name what only those before it need.
             let isExpected =
                 session?.lacksReferences == true
@@ -153,10 +153,10 @@ public final class PictureDecoder {
         }
     }
 
-    /// Leaves an access unit out. One that others refer to is to be followed by an entry point, with everything up
+    /// Skips an access unit. If others refer to it, an entry point must follow, with everything up
     /// to that left out.
     public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
-        // What can't be decoded anyway is counted as that, and what was decoded already has its picture.
+        // Units that can't be decoded anyway count as such, and decoded ones already have their picture.
         let isAnticipated = anticipated.map { $0.number == unit.number } ?? false
         guard unit.hasPicture, state != .waiting, !isFrozenByLoss, !isAnticipated else {
             return try decode(unit)
@@ -230,7 +230,7 @@ public final class PictureDecoder {
         if state == .following { state = .frozen(from: .max) }
     }
 
-    /// Gives up the pictures that are yet to come out: nobody wants them any more.
+    /// Discards pending pictures that are no longer wanted.
     public func discard() {
         for session in [former, session] { counters.unplayed += session?.pending.removeAll() ?? 0 }
         drain()
@@ -240,7 +240,7 @@ public final class PictureDecoder {
 }
 
 extension PictureDecoder {
-    /// Whether an access unit was decoded already, all of it; else what was decoded of it is undone.
+    /// Whether an access unit was already decoded completely; otherwise a partial decoding is undone.
     private func isSettled(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> Bool {
         guard let anticipated = anticipated.take(), anticipated.number == unit.number else { return false }
         if anticipated.hasPicture, anticipated.byteCount == unit.byteCount {
@@ -255,7 +255,7 @@ extension PictureDecoder {
         return false
     }
 
-    /// Whether decoding begins with an access unit. What goes on is better than what a recovery point gives.
+    /// Whether decoding begins with an access unit. Continuing is better than starting at a recovery point.
     private func begins(at unit: borrowing ReceivedAccessUnit) -> Bool {
         guard unit.parameterSets.isComplete else { return false }
         if unit.isEntryPoint { return true }
@@ -373,7 +373,7 @@ extension PictureDecoder {
         return complaint
     }
 
-    /// A thread hangs in the driver, with a session: neither is touched again, and what they have stays theirs.
+    /// A thread hangs in the driver, with a session: neither is touched again, and they keep what they have.
     /// Software begins at the next entry point.
     /// - Parameter isReplaced: whether it begins at once.
     private func leaveHungGPU(_ error: DecoderError, isReplaced: Bool = false) throws(DecoderError) {
@@ -404,7 +404,7 @@ extension PictureDecoder {
         }
     }
 
-    /// Keeps the access unit for a decoder that has to start over, where that may be.
+    /// Keeps the access unit in case a decoder has to start over from it.
     private func remember(_ unit: borrowing ReceivedAccessUnit) {
         guard configuration.delay == .low, configuration.codec == .h264 else { return }
         if unit.isEntryPoint, entriesToSkip > 0 {
@@ -420,7 +420,7 @@ extension PictureDecoder {
         gpu = nil
     }
 
-    /// The picture in memory, if it is to be handed on.
+    /// The picture in memory, if it is delivered.
     private func admit(
         _ picture: consuming DecodedPicture, of session: DecoderSession
     ) throws(DecoderError) -> DecodedPicture? {
@@ -450,7 +450,7 @@ extension PictureDecoder {
         return nil
     }
 
-    /// Counts a picture that is handed on, made of so many access units.
+    /// Counts a delivered picture and its access units.
     private func count(_ unitCount: Int) {
         counters.decoded += 1
         counters.secondFields += max(0, unitCount - 1)

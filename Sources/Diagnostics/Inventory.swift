@@ -37,11 +37,11 @@ public struct CameraEntry: Sendable, Encodable {
     public let inputs: [Input]
     /// Television standards of the input in use, as `--standard` takes them.
     public let standards: [Standard]
-    /// In the driver's order; nil if they were not asked for.
+    /// In the driver's order; nil if not requested.
     public let controls: [Control]?
     /// Why it cannot be used; nil if it can.
     public let problem: String?
-    /// Why it is used only where it is named; nil if it may be "the camera", or cannot be used.
+    /// Why it is used only when it is named; nil if it may be the default camera, or cannot be used.
     public let reservation: String?
 
     /// One input.
@@ -86,7 +86,7 @@ public struct CameraEntry: Sendable, Encodable {
         public let rates: [Double]
     }
 
-    /// Nil for nodes that are no cameras.
+    /// Nil for nodes that are not cameras.
     init?(path: String, withControls: Bool) {
         self.path = path
         stablePath = StableLink.find(for: path)
@@ -153,7 +153,7 @@ extension CameraEntry.Size {
 public struct EncoderEntry: Sendable, Encodable {
     /// The render node; nil for software.
     public let node: String?
-    /// What the driver calls itself; empty if there is none.
+    /// The driver's own name; empty if there is none.
     public let driver: String
     /// One for each profile and entry point.
     public let profiles: [Profile]

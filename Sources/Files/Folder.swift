@@ -22,7 +22,7 @@ public enum Folder {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a folder and those that it is in, where they are missing. Strangers' links are not followed.
+    /// Creates a folder and its missing parents. Strangers' links are not followed.
     public static func make(_ path: String) throws(FileLocation.Failure) {
         _ = try FileLocation(path + "/", makesFolders: true)
     }

@@ -45,7 +45,7 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
             : "a path has no comma; only a mode may follow it; write \(scheme)\(name),mode=660"
     }
 
-    /// Whether only this machine's programs can connect, as far as the address itself tells.
+    /// Whether only this machine's programs can connect, judging by the address itself.
     public var isLoopback: Bool {
         switch self {
         case .tcp(let address): address.isLoopback

@@ -18,9 +18,9 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
-        /// Something that is no socket, or a socket that someone listens on, stands where one is to be made.
+        /// The path holds something that is not a socket, or a socket with a listener.
         case pathTaken(isListening: Bool)
-        /// Someone else's link, of this name, in a folder that others can write to.
+        /// Another user's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)

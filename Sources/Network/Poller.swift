@@ -4,7 +4,7 @@ import Threading
 
 /// Waits for many descriptors at once: epoll. One thread uses it.
 ///
-/// Everything is watched edge-triggered: a descriptor is told of once when it becomes readable or writable,
+/// Everything is watched edge-triggered: a descriptor is reported once when it becomes readable or writable,
 /// and again only after it was found empty or full. Waiting allocates nothing.
 public struct Poller: ~Copyable {
     private let descriptor: Int32

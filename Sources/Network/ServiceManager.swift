@@ -2,9 +2,9 @@ import CSystem
 import Glibc
 import Threading
 
-/// Whoever started this process as a service and wants to hear how it goes: systemd, by the protocol of sd_notify(3).
+/// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
 ///
-/// Safe in any thread. What cannot be delivered is lost without a word: there is nobody else to tell.
+/// Safe in any thread. Undeliverable messages are dropped silently: there is nobody else to tell.
 public struct ServiceManager: Sendable {
     private let address: ResolvedAddress
 

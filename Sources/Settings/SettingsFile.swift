@@ -17,7 +17,7 @@ public struct SettingsFile: Sendable {
     public let path: String
     /// In the order of the lines.
     public let entries: [Entry]
-    /// Lines that are no settings.
+    /// Lines that are not settings.
     public let problems: [SettingsProblem]
 
     /// Larger files are something else.
@@ -96,7 +96,7 @@ public struct SettingsFile: Sendable {
                     ? "no such file; check its name and folder"
                     : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
         }
-        // A pipe that nobody writes to is not waited for.
+        // Does not wait for a pipe without a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }

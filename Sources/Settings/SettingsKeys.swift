@@ -28,7 +28,7 @@ public struct SettingsKeys: Sendable {
     /// In alphabetical order.
     public var names: [String] { options.keys.filter { !isInversion($0) }.sorted() }
 
-    /// The arguments that each entry stands for, in the order of the lines, and what is wrong with the others.
+    /// The arguments that each entry means, in the order of the lines, and what is wrong with the others.
     public func arguments(
         of file: SettingsFile
     ) -> (arguments: [(line: Int, argument: String?)], problems: [SettingsProblem]) {

@@ -8,7 +8,7 @@ public struct Console: Sendable {
     public let isQuiet: Bool
     /// Everything, as lines, wherever standard error leads.
     public let isVerbose: Bool
-    /// Someone watches: a progress line is welcome.
+    /// Whether someone watches, so that a progress line is welcome.
     public let isTerminal: Bool
 
     /// Nil if messages are written at once.
@@ -18,7 +18,7 @@ public struct Console: Sendable {
 
     /// - Parameters:
     ///   - program: what messages begin with.
-    ///   - isDetached: whoever says something does not wait until it is taken; `finish` does.
+    ///   - isDetached: callers do not wait for output; `finish` does.
     public init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         queue = isDetached ? MessageQueue() : nil
         self.program = program
@@ -32,7 +32,7 @@ public struct Console: Sendable {
         if !isQuiet, isTerminal || isVerbose { write("\(clearing)\(line.printable)\n") }
     }
 
-    /// What someone should hear of even when the run succeeds.
+    /// Prints a warning, which matters even if the run succeeds.
     public func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
 
     /// Why the run fails.

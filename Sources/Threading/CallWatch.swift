@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Lets someone else see that a thread's call never returns, and go on in its place.
+/// Lets another thread see that a call never returns, and take over.
 ///
-/// A driver's call can't be cancelled. So the thread is abandoned where it is: whoever moves the call's number
+/// A driver's call can't be cancelled. So the thread is abandoned where it is: the thread that moves the call's number
 /// on first, the caller by returning or the watchdog by losing patience, owns everything that the caller had.
-/// An abandoned thread that returns after all finds that out before it touches anything, and stays where it is.
+/// An abandoned thread that returns after all notices it before it touches anything, and stops there.
 public final class CallWatch: Sendable {
     /// Odd while a call is under way.
     private let number = Atomic<Int>(0)
@@ -26,7 +26,7 @@ public final class CallWatch: Sendable {
         return Call(number: number.wrappingAdd(1, ordering: .releasing).newValue)
     }
 
-    /// Call it right after it. Does not return where the thread was abandoned meanwhile.
+    /// Call it right after the call. Does not return if the thread was abandoned meanwhile.
     public func end(_ call: Call) {
         while !number.compareExchange(
             expected: call.number, desired: call.number + 1, ordering: .acquiringAndReleasing

@@ -22,7 +22,7 @@ public struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
-    /// Lets the function run to its end with nobody waiting for it.
+    /// Lets the function run to its end without a joiner.
     public consuming func detach() { pthread_detach(thread) }
 
     /// Waits until the function has returned.

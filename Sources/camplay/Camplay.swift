@@ -71,7 +71,7 @@ struct Camplay: ParsableCommand {
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose, isDetached: true)
         defer { console.finish() }
-        // What camrec is asked for with these is nothing here.
+        // camrec uses these signals; camplay does not.
         guard let signals = SignalWatch(program: "camplay", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput

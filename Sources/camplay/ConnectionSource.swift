@@ -28,8 +28,8 @@ final class ConnectionSource: ByteSource {
 
     /// Nanoseconds that connecting may take.
     private static let connectTimeout: Int64 = 5_000_000_000
-    /// Nanoseconds without a byte that are taken for the end of a picture. A sender writes one in one go, and
-    /// where the network parts it nevertheless, the decoder finds out.
+    /// Nanoseconds without a byte that mark the end of a picture. A sender writes one in one go, and
+    /// if the network splits it all the same, the decoder finds out.
     private static let pauseDuration: Int64 = 2_000_000
     /// Seconds after which a sender whose machine is gone is given up.
     private static let patience = 10
@@ -158,7 +158,7 @@ extension ConnectionSource {
         }
     }
 
-    /// Nil if the interruption came first, or whoever knocked is gone.
+    /// Nil if the interruption came first, or the peer is gone.
     private func makeConnection() throws(NetworkError) -> Socket? {
         let made: Socket?
         switch origin {
@@ -198,7 +198,7 @@ extension ConnectionSource {
 
     private func pause() { _ = interruption.wait(until: MonotonicTime.now() + backOff.next()) }
 
-    /// Of an outage someone should hear once, however many attempts it takes.
+    /// An outage is reported once, however many attempts it takes.
     private func tell(_ problem: String) {
         if isOutageTold { console.inform(problem) } else { console.warn(problem) }
         isOutageTold = true

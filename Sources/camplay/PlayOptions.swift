@@ -69,7 +69,7 @@ struct ShowingOptions: ParsableArguments {
         return speed
     }
 
-    /// Whether they say when pictures are to be shown.
+    /// Whether they determine when pictures are shown.
     var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
 
     func validate() throws {
@@ -180,7 +180,7 @@ struct ScaledSize: ExplainedArgument {
     let width: Int
     let height: Int
 
-    /// What libswscale makes at most, and more than any display has; libavutil bounds the area besides
+    /// libswscale's maximum, and more than any display has; libavutil bounds the area besides
     /// (av_image_check_size).
     private static let limit = 16384
 

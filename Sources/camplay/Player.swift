@@ -5,7 +5,7 @@ import Pictures
 import Terminal
 import Threading
 
-/// Reads the stream, decodes it, and hands on what comes out. Runs on one thread.
+/// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {
     private let options: ReadingOptions
     private let isLive: Bool
@@ -16,7 +16,7 @@ final class Player {
     let interruption: Interruption
     let clock: PictureClock?
     var pipeline: Pipeline?
-    /// Whether it is yet to be found out what the stream is.
+    /// Whether the kind of stream is still unknown.
     var isUnknown = true
     /// The first bytes of a stream of which that is not known yet.
     var head: [UInt8] = []
@@ -32,7 +32,7 @@ final class Player {
     var start: Int64?
     /// Where playing has come to, in nanoseconds at the file's own speed.
     private(set) var position: Int64 = 0
-    /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
+    /// Access units that are not even decoded, because a keyframe precedes the place where playing continues.
     var unitsToPass = 0
     /// What looks for a keyframe, and takes the access units instead of the decoder.
     var search: KeyframeSearch?
@@ -57,9 +57,9 @@ final class Player {
     }
 
     static let chunkLength = 64 << 10
-    /// What a decoder tells as no time at all.
+    /// The value with which a decoder reports no time.
     private static let noTime = Int64.min
-    /// Seconds of a live stream without a picture after which someone should hear of it.
+    /// Seconds of a live stream without a picture after which a warning is due.
     private static let patience: Int64 = 5
 
     /// - Parameters:
@@ -200,7 +200,7 @@ extension Player {
         try identify(isWhole: false)
     }
 
-    /// Finds out what the stream is, and hands its first bytes on.
+    /// Detects the kind of stream, and passes its first bytes on.
     private func identify(isWhole: Bool) throws(PlayError) {
         let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
         guard let kind, kind != .empty else { return }
@@ -302,7 +302,7 @@ extension Player {
 
     /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
     private func anticipate() throws(PlayError) {
-        // The last picture wanted ends the program: what is saved of it must be whole.
+        // The last wanted picture ends the program, so its data must be saved completely.
         let isLast = report.pictures.decoded + 1 == options.frames
         guard !isUnknown, !isLast, let pipeline else { return }
         try pipeline.gatherer.anticipate { (unit) throws(PlayError) in
@@ -314,7 +314,7 @@ extension Player {
         }
     }
 
-    /// - Parameter isWhole: whether what was gathered last is all there.
+    /// - Parameter isWhole: whether the last gathered unit is complete.
     private func endStream(isWhole: Bool) throws(PlayError) {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
         (isUnknown, beginning) = (true, nil)
@@ -358,7 +358,7 @@ extension Player {
         count()
     }
 
-    /// How far pictures in the window are behind, in nanoseconds: a file's behind their time, a live stream's behind
+    /// How late pictures in the window are, in nanoseconds: in a file compared with their time, live with
     /// the moment when nothing more waited to be read. A read that does not fill its room proves nothing: the sender
     /// may be waiting for that room.
     private var lateness: Int64 {
@@ -397,7 +397,7 @@ extension Player {
                 skipped: report.pictures.skipped))
     }
 
-    /// Says what the stream is, when its first picture is there.
+    /// Reports the kind of stream once its first picture is there.
     private func describe(_ picture: borrowing DecodedPicture) {
         hasDescribed = true
         guard let pipeline else { return }

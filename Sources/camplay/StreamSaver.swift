@@ -3,7 +3,7 @@ import Decoder
 import Output
 import Threading
 
-/// The stream as it was received, byte for byte, from the first entry point of each connection on.
+/// The received stream, byte for byte, from the first entry point of each connection on.
 ///
 /// A file has one codec, that of its first connection.
 final class StreamSaver {

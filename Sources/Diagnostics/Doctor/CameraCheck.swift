@@ -12,7 +12,7 @@ struct CameraCheck {
         return cameras + [absence(hasNodes: isBroken)].compactMap { $0 }
     }
 
-    /// Nil for nodes that are no cameras.
+    /// Nil for nodes that are not cameras.
     private func finding(_ path: String) -> Finding? {
         if let refusal = deviceAccess.refusal(of: path, class: "char-video4linux", module: "videodev") {
             return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
@@ -40,7 +40,7 @@ struct CameraCheck {
         do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
     }
 
-    /// A camera that someone streams from. Where that is camrec, all is as it should be.
+    /// A camera that a program streams from. If that is camrec, all is well.
     static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
         if let holder, holder.hasPrefix("camrec ") {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")

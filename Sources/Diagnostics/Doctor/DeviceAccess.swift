@@ -2,7 +2,7 @@ import Files
 import Glibc
 import Threading
 
-/// Which device nodes this process may open, and what to do where it may not.
+/// Which device nodes this process may open, and what to do if it may not.
 struct DeviceAccess {
     let user: User
     let environment: RuntimeEnvironment
@@ -12,14 +12,14 @@ struct DeviceAccess {
 
     /// What every message of a refusal begins with.
     static let refusal = "permission denied"
-    /// What every message of a camera that someone else has begins with.
+    /// The beginning of every message about a camera that is in use.
     static let occupation = "in use by"
 
     /// Nil if the node can be opened, or fails for another reason than its rights.
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {
-        // A driver may hang already where its node is opened, as it wakes its GPU: who asks it more finds that, too.
+        // A driver may hang as soon as its node is opened, as it wakes its GPU; later questions find that, too.
         let code = WatchedThread().run(patience: Self.patience) {
             let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0 { return errno }

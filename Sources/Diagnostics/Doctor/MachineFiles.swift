@@ -25,7 +25,7 @@ struct MachineFiles {
         return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// The name at the end of what a link leads to.
+    /// The last component of a link's target.
     func linkedName(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(root + path, &bytes, bytes.count)

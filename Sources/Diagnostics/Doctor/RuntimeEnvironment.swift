@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where this process runs, as far as that keeps devices from it.
+/// The environment of this process, as far as it hides devices.
 struct RuntimeEnvironment {
     /// Its name, as `docker`; nil outside containers.
     let container: String?

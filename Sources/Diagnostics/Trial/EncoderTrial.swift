@@ -21,7 +21,7 @@ public struct EncoderTrial: Sendable, Codable {
     /// What was measured.
     public struct Result: Sendable, Codable {
         public let pictures: Int
-        /// Of them, those that a decoder made something of.
+        /// How many of them could be decoded.
         public let decoded: Int
         /// Pictures a second, one after the other as fast as it goes.
         public let framesPerSecond: Double
@@ -30,7 +30,7 @@ public struct EncoderTrial: Sendable, Codable {
         public let percentile99Latency: Double
         /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are the same.
         public let psnr: Double?
-        /// Bits a second that were asked for; nil if the encoder has no such mode.
+        /// The requested bits per second; nil if the encoder has no such mode.
         public let wantedBitRate: Int?
         /// Bits a second that came out.
         public let bitRate: Int
@@ -40,11 +40,11 @@ public struct EncoderTrial: Sendable, Codable {
         public let peakBitRate: Int
         /// The window's length.
         public let rateWindowSeconds: Double
-        /// Whether average and fullest window are what the encoder promises.
+        /// Whether average and fullest window are within the encoder's promise.
         public let holdsRates: Bool
     }
 
-    /// What every encoder is asked for, in bits a second.
+    /// The rate requested of every encoder, in bits per second.
     private static let bitRate = 4_000_000
 
     /// This machine's render nodes, and nil for software.

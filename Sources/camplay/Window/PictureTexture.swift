@@ -2,7 +2,7 @@ import CSDL2
 import Decoder
 import Pictures
 
-/// The picture being shown, where the renderer can draw it from.
+/// The shown picture, as a texture that the renderer can draw.
 ///
 /// Luma and chroma are handed over as they are where SDL knows their meaning; all else is converted first.
 /// Belongs to the main thread.
