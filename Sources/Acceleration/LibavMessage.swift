@@ -1,8 +1,8 @@
 import CFFmpeg
 
-/// What libav says of a failure.
+/// What libav reports about a failure.
 public enum LibavMessage {
-    /// libav's own message where it left one for this thread, else its error code's name.
+    /// Returns libav's last message on this thread, or else the error code's name.
     public static func reason(_ code: Int32) -> String {
         let message = String(cString: cffmpeg_last_error())
         if !message.isEmpty { return message }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Why a render node is of no use.
+/// Why a render node cannot be used.
 public struct RenderNodeError: Error, Sendable, Equatable {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case notFound
         case permissionDenied
-        /// The node is there, but no VA-API driver works on it; why, in words.
+        /// The node exists, but no VA-API driver works on it. The payload says why.
         case noDriver(String)
         /// A call into its driver did not return.
         case hangs
@@ -23,7 +23,7 @@ public struct RenderNodeError: Error, Sendable, Equatable {
         self.node = node
     }
 
-    /// By the errno of open(2).
+    /// Maps the errno of open(2).
     init(openingFailedWith code: Int32, node: String) {
         let kind: Kind =
             switch code {

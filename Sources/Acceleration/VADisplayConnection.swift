@@ -5,21 +5,22 @@ import Threading
 
 /// An open render node with a VA-API driver on it. Released once, by its last owner.
 ///
-/// We open the node ourselves: libavutil drops errno, and its search takes whichever GPU comes first.
+/// We open the node ourselves: libavutil drops errno, and its search picks whichever GPU comes first.
 public final class VADisplayConnection {
     /// The render node's path.
     public let node: String
-    /// libva's own handle, valid for as long as the connection.
+    /// libva's own handle, valid as long as the connection.
     public let display: VADisplay
-    /// What the driver calls itself, such as `Intel iHD driver … 23.1.1`.
+    /// The driver's own name, such as `Intel iHD driver … 23.1.1`.
     public let driver: String
     private let descriptor: Int32
     private let thread: WatchedThread
 
-    /// Seconds in which a driver may stand still. It may load and compile much, and a disk may have to spin up for it.
+    /// Seconds that a driver may make no progress. It may load and compile a lot, and a disk may have to spin
+    /// up for it.
     private static let patience = 10
 
-    /// Opens the node and starts its driver. A driver that hangs is given up after some seconds.
+    /// Opens the node and starts its driver. A driver that hangs is given up after a few seconds.
     public init(node: String) throws(RenderNodeError) {
         let thread = WatchedThread()
         guard let result = thread.run(patience: Self.patience, { Self.open(node) }) else {
@@ -33,19 +34,19 @@ public final class VADisplayConnection {
 
     deinit {
         let (display, descriptor) = (display, descriptor)
-        // One that hangs, now or already, keeps what it has.
+        // A driver that hangs, now or already, keeps what it has.
         try? call {
             vaTerminate(display)
             close(descriptor)
         }
     }
 
-    /// Makes a call into the driver, which may never return: that of a laptop's second GPU which does not resume, say.
-    /// Once one has not, none is made any more.
+    /// Makes a call into the driver, which may never return: a laptop's second GPU that does not resume, for
+    /// example. After one call has hung, no further calls are made.
     ///
-    /// Calls are made one after the other, on a thread of the connection's.
-    /// - Parameter call: what it holds belongs to it for good where it does not return. libav's message of a failure
-    ///   is that of the thread, and to be read by it.
+    /// Calls run one after another on a thread of the connection's own.
+    /// - Parameter call: what it captures is leaked if it never returns. libav keeps its messages per thread,
+    ///   so the call must read them itself.
     public func call<Value>(_ call: @escaping () -> Value) throws(RenderNodeError) -> Value {
         guard let value = thread.run(patience: Self.patience, call) else {
             throw RenderNodeError(.hangs, node: node)
@@ -62,7 +63,8 @@ public final class VADisplayConnection {
         }
         guard let display = vaGetDisplayDRM(descriptor) else {
             close(descriptor)
-            return .failure(RenderNodeError(.noDriver("libva does not take it for a DRM node"), node: node))
+            return .failure(
+                RenderNodeError(.noDriver("libva does not recognise it as a DRM node"), node: node))
         }
         cvaapi_silence(display)
         var (major, minor) = (Int32(0), Int32(0))
@@ -76,10 +78,11 @@ public final class VADisplayConnection {
         return .success((descriptor, display, driver))
     }
 
-    /// What the driver can do with a profile; empty where it does not have it. To be asked before anything else of an
-    /// entry point: some drivers answer vaGetConfigAttributes for those that they do not have (nvidia-vaapi-driver).
+    /// Returns what the driver can do with a profile; empty if it does not have it. Ask this before anything
+    /// else about an entry point: some drivers answer vaGetConfigAttributes for entry points they do not have
+    /// (nvidia-vaapi-driver).
     ///
-    /// Enters the driver, and so belongs in a `call`.
+    /// Enters the driver, so make it inside a `call`.
     public func entryPoints(of profile: VAProfile) -> [VAEntrypoint] {
         var entryPoints = Array(
             repeating: VAEntrypoint(rawValue: 0), count: Int(max(0, vaMaxNumEntrypoints(display))))
@@ -91,8 +94,8 @@ public final class VADisplayConnection {
         return Array(entryPoints.prefix(Int(count)))
     }
 
-    /// A libavutil device on this connection, which must outlive it; to be released with `av_buffer_unref`.
-    /// - Returns: nil with libav's code where it could not be made.
+    /// Creates a libavutil device on this connection, which must outlive it. Release it with `av_buffer_unref`.
+    /// - Returns: nil with libav's code if it could not be created.
     public func makeDevice() -> (device: UnsafeMutablePointer<AVBufferRef>?, code: Int32) {
         cffmpeg_clear_log()
         var device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI)

@@ -1,7 +1,7 @@
 /// The bytes of one coded picture, contiguous and normalised: each NAL unit behind `00 00 00 01`.
 ///
 /// An access unit is filled by one `AccessUnitBuilder` and is immutable from `finish()` on, until the pool it
-/// came from finds that it holds the only reference left and fills it anew. Whoever holds a reference may
+/// came from finds that it holds the only reference left and fills it again. Whoever holds a reference may
 /// therefore read it from any thread, for as long as the reference is held.
 ///
 /// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only

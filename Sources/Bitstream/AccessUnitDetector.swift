@@ -9,9 +9,9 @@
 public struct AccessUnitDetector: Sendable {
     /// Where a NAL unit stands.
     public enum Boundary: Hashable, Sendable {
-        /// The unit is the first of an access unit; units ahead of it that were undecided belong to it too.
+        /// The unit is the first of an access unit; units before it that were undecided belong to it too.
         case begins
-        /// The unit belongs to the access unit of the one before; so do units ahead of it that were undecided.
+        /// The unit belongs to the access unit of the one before; so do units before it that were undecided.
         case continues
         /// The unit belongs to the access unit of the unit behind it, whichever that is (H.264's prefix NAL
         /// units, which precede each slice).
@@ -86,7 +86,7 @@ extension AccessUnitDetector {
 
     private mutating func continueAccessUnit() -> Boundary { isAtStart ? beginAccessUnit() : .continues }
 
-    /// For units that stand ahead of a picture: behind a slice they begin an access unit.
+    /// For units that stand before a picture: behind a slice they begin an access unit.
     private mutating func leadPicture() -> Boundary {
         hasPicture ? beginAccessUnit() : continueAccessUnit()
     }
@@ -112,7 +112,7 @@ extension AccessUnitDetector {
         case .supplementalEnhancementInformation, .sequenceParameterSet, .pictureParameterSet,
             .accessUnitDelimiter:
             leadPicture()
-        // 14 to 18: of these, prefix NAL units stand ahead of slices, and may stand between two of a picture.
+        // 14 to 18: of these, prefix NAL units stand before slices, and may stand between two of a picture.
         case .prefix: hasPicture ? .undecided : continueAccessUnit()
         case let type where (15...18).contains(type.rawValue): leadPicture()
         case .endOfStream: endStream()

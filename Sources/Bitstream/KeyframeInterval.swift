@@ -1,8 +1,8 @@
 /// The distance from one regular keyframe to the next: frames, time of capture, or whichever is over first.
 public struct KeyframeInterval: Sendable, Hashable {
-    /// Frames 0, N, 2N … of the recording; nil where only time counts.
+    /// Frames 0, N, 2N … of the recording; nil if only time counts.
     public let frames: Int?
-    /// Nanoseconds of capture after the keyframe before; nil where only frames count.
+    /// Nanoseconds of capture after the keyframe before; nil if only frames count.
     public let duration: Int64?
 
     /// Frames, at least 1.

@@ -14,7 +14,7 @@ public struct NALUnitScanner: Sendable {
         /// The NAL unit from its header to its last byte that is not zero; empty when two start codes follow
         /// each other. `trailing_zero_8bits` belong to no unit: no NAL unit ends in a zero byte (7.4.1).
         public var bytes: Range<Int>
-        /// Length of the start code ahead of the unit in bytes: 3, or 4 with a `zero_byte`.
+        /// Length of the start code before the unit in bytes: 3, or 4 with a `zero_byte`.
         public var startCodeLength: Int
 
         /// Position of the first byte of the start code.

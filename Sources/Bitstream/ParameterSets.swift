@@ -77,7 +77,7 @@ public struct ParameterSets: Sendable {
         elements.reduce(0) { $0 + AccessUnit.startCodeLength + $1.nalUnit.count }
     }
 
-    /// Takes over a parameter set NAL unit, given without start code, in place of the one with its id.
+    /// Takes over a parameter set NAL unit, given without start code, instead of the one with its id.
     ///
     /// Allocates nothing when the set is there already.
     ///

@@ -3,7 +3,7 @@ public struct PictureReordering: Sendable, Equatable {
     /// How many pictures precede another in decoding order and follow it in output order, as the stream says: 0 to
     /// 16; `nil` where it leaves that open, as H.264 may.
     public let declaredDepth: Int?
-    /// How many may at most, whatever the stream says: 0 where its syntax allows a single order.
+    /// How many may at most, whatever the stream says: 0 if its syntax allows a single order.
     public let maximumDepth: Int
     /// Whether frames may be coded as two fields, each an access unit of its own.
     public let hasFields: Bool

@@ -25,7 +25,7 @@ struct RBSPReader {
         byteOffset = min(headerLength, bytes.count)
     }
 
-    /// The position of the last one, cabac_zero_words behind it passed over; 0 where there is none.
+    /// The position of the last one, cabac_zero_words behind it passed over; 0 if there is none.
     private static func stopBitOffset(of bytes: UnsafeRawBufferPointer) -> Int {
         var last = bytes.count - 1
         while last >= 0 {
@@ -90,7 +90,7 @@ struct RBSPReader {
     }
 
     /// u(1) as a flag. Up to three subscripts belong to an element's name; a list of them would be an allocation for
-    /// each element, whether anybody records it or not.
+    /// each element, whether anyone records it or not.
     mutating func flag(_ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil)
         throws(SyntaxError) -> Bool
     {

@@ -30,7 +30,7 @@ public struct SlidingBitRate: Sendable {
 
     /// - Parameters:
     ///   - window: nanoseconds, at least 1.
-    ///   - reordering: how many access units may come ahead of one that was captured before them: B pictures in a
+    ///   - reordering: how many access units may come before one that was captured before them: B pictures in a
     ///     row, 0 … 16.
     ///   - framesPerSecond: for how many access units there is room at once.
     public init(window: Int64, reordering: Int = 0, framesPerSecond: Double = 60) {

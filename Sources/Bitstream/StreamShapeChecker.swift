@@ -4,7 +4,7 @@
 /// codes): it trusts only the bytes. Allocates nothing. After a violation the checker is of no further use.
 ///
 /// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
-/// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets ahead of each
+/// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets before each
 /// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
 /// picture; no CRA or BLA picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
 /// many slices there are.
@@ -89,7 +89,7 @@ extension StreamShapeChecker {
 
         func contains(_ id: Int) -> Bool { words[id >> 6] >> UInt64(id & 63) & 1 == 1 }
 
-        /// False where the id was there.
+        /// False if the id was there.
         mutating func insert(_ id: Int) -> Bool {
             defer { words[id >> 6] |= 1 << UInt64(id & 63) }
             return !contains(id)
@@ -108,7 +108,7 @@ extension StreamShapeChecker {
 
         var isIDR: Bool { firstSlice?.isIDR == true }
 
-        /// False where the set was there.
+        /// False if the set was there.
         mutating func insert(_ set: ParameterSetIDs) -> Bool {
             switch set.kind {
             case .video: videoSets.insert(set.id)
@@ -261,7 +261,7 @@ extension StreamShapeChecker {
 }
 
 extension [AccessUnit.Unit] {
-    /// Whether the units cover the bytes with 4 bytes ahead of each, and their headers are the ones there.
+    /// Whether the units cover the bytes with 4 bytes before each, and their headers are the ones there.
     ///
     /// With as many units as there are start codes, each of 4 bytes, they are then exactly the NAL units.
     fileprivate func isLayout(of bytes: RawSpan) -> Bool {

@@ -2,7 +2,7 @@
 public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that the packet breaks.
     public enum Rule: Equatable, Sendable {
-        /// Bytes other than zeros ahead of the first start code, or no start code at all: not Annex B.
+        /// Bytes other than zeros before the first start code, or no start code at all: not Annex B.
         case notAnnexB
         /// A NAL unit that is shorter than its header.
         case emptyUnit
@@ -14,13 +14,13 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
         case unsupportedUnit
         /// Slices of IDR and other pictures in one packet.
         case mixedSlices
-        /// A unit after the slices that belongs ahead of them.
+        /// A unit after the slices that belongs before them.
         case unitAfterSlices
         /// The first picture, or the first after a restart, is not an IDR picture.
         case startsWithoutIDR
         /// An IDR picture for which no complete parameter sets are known.
         case missingParameterSets
-        /// A parameter set changed ahead of a picture that is not an IDR picture.
+        /// A parameter set changed before a picture that is not an IDR picture.
         case parameterSetsChangedWithoutIDR
         /// A parameter set that can't be read.
         case malformedParameterSet(SyntaxError)
@@ -36,7 +36,7 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
     public let frameNumber: Int
     /// The header of the offending NAL unit, where it is one.
     public let unit: NALUnitHeader?
-    /// Position of the offending unit's header in the packet, in bytes; 0 where no unit is to blame.
+    /// Position of the offending unit's header in the packet, in bytes; 0 if no unit is to blame.
     public let offset: Int
 
     /// One line: the frame, the rule, the unit and its offset.
@@ -56,7 +56,7 @@ extension StreamShapeError.Rule: CustomStringConvertible {
         case .tooManyUnits(let limit): "the packet has more than \(limit) NAL units"
         case .unsupportedUnit: "data partitioning is not supported"
         case .mixedSlices: "slices of an IDR picture and of another picture are in one packet"
-        case .unitAfterSlices: "a unit that belongs ahead of the slices comes after one"
+        case .unitAfterSlices: "a unit that belongs before the slices comes after one"
         case .startsWithoutIDR: "the stream does not start with an IDR picture"
         case .missingParameterSets: "an IDR picture came before any complete parameter sets"
         case .parameterSetsChangedWithoutIDR: "a parameter set changed without an IDR picture"

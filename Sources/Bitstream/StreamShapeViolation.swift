@@ -29,11 +29,11 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case idrMissing
         /// An IDR picture was not due.
         case idrUnexpected
-        /// An IDR picture without parameter sets ahead of it.
+        /// An IDR picture without parameter sets before it.
         case parameterSetMissing
         /// A parameter set is there twice.
         case parameterSetRepeated
-        /// A parameter set ahead of a picture that is not an IDR picture.
+        /// A parameter set before a picture that is not an IDR picture.
         case parameterSetWithoutIDR
         /// A reference to a parameter set that did not come with the last IDR picture.
         case unknownParameterSet(id: Int)
@@ -67,7 +67,7 @@ extension StreamShapeViolation.Rule: CustomStringConvertible {
     /// The rule in words.
     public var description: String {
         switch self {
-        case .startCode: "a NAL unit is not behind a start code of exactly 4 bytes"
+        case .startCode: "a NAL unit does not follow a start code of exactly 4 bytes"
         case .emptyUnit: "a NAL unit is shorter than its header"
         case .forbiddenZeroBit: "forbidden_zero_bit is set"
         case .referenceIndication: "nal_ref_idc has a value that is not allowed there"
@@ -76,17 +76,17 @@ extension StreamShapeViolation.Rule: CustomStringConvertible {
         case .unitOrder: "a unit in the wrong place; the order is VPS, SPS, PPS, SEI, slices, end of sequence"
         case .syntax(let error): "a unit is malformed: \(error)"
         case .noSlice: "there is no slice"
-        case .startsWithoutIDR: "decoding has to begin here, and it is not an IDR picture"
+        case .startsWithoutIDR: "decoding must begin here, but this is not an IDR picture"
         case .openRandomAccess: "a CRA or BLA picture where keyframes are IDR pictures"
         case .idrMissing: "an IDR picture was due here"
         case .idrUnexpected: "an IDR picture was not due here"
         case .parameterSetMissing: "an IDR picture without its parameter sets"
-        case .parameterSetRepeated: "a parameter set is there twice"
+        case .parameterSetRepeated: "a parameter set appears twice"
         case .parameterSetWithoutIDR: "a parameter set without an IDR picture"
         case .unknownParameterSet(let id): "parameter set \(id) did not come with the last IDR picture"
         case .mixedSlices: "slices of pictures of different kinds"
         case .pictureBoundary: "the slices are not those of exactly one picture"
-        case .sliceCount(let expected, let found): "\(found) slices where \(expected) were asked for"
+        case .sliceCount(let expected, let found): "\(found) slices instead of \(expected)"
         case .selfDescription: "the access unit's list of units or IDR flag disagrees with its bytes"
         }
     }

@@ -26,7 +26,7 @@ public struct StreamShaper {
     private var received: ParameterSets
     /// The sets as the encoder sent them for the last IDR picture: those in force.
     private var activated: ParameterSets?
-    /// What is written in place of `activated`.
+    /// What is written instead of `activated`.
     private var amended: ParameterSets
     /// The units of the packet at hand; kept for its storage.
     private var units: [NALUnitScanner.Location] = []
@@ -44,7 +44,7 @@ public struct StreamShaper {
         amended = ParameterSets(codec: pool.codec)
     }
 
-    /// The parameter sets that are written ahead of IDR pictures; empty before the first.
+    /// The parameter sets that are written before IDR pictures; empty before the first.
     public var parameterSets: ParameterSets { amended }
 
     /// Makes known parameter sets that the encoder gives outside its packets. Sets in packets replace them by
@@ -209,7 +209,7 @@ public struct StreamShaper {
 private enum Role: Equatable {
     case parameterSet
     case slice(isIDR: Bool)
-    /// Kept ahead of the slices: SEI.
+    /// Kept before the slices: SEI.
     case aheadOfSlices
     /// Kept behind the first slice: filler data, ends of sequences, H.265's suffix SEI.
     case behindSlices
@@ -253,7 +253,7 @@ extension H265.NALUnitType {
 }
 
 extension RawSpan {
-    /// Whether the bytes ahead of `end` are all zero.
+    /// Whether the bytes before `end` are all zero.
     fileprivate func isZero(upTo end: Int) -> Bool {
         withUnsafeBytes { $0[..<end].allSatisfy { $0 == 0 } }
     }

@@ -13,7 +13,7 @@ static _Thread_local const AVClass *last_error_class;
 struct cffmpeg_watch {
     atomic_uint error_count, reference_count;
     atomic_int is_amid;
-    // The luma of the picture that is being decoded, kept by a reference; none where that is NULL.
+    // The luma of the picture being decoded, kept alive by a reference; none if that is NULL.
     AVBufferRef *picture;
     uint8_t *luma;
     int stride, sample_length, width, height;
@@ -32,7 +32,7 @@ unsigned cffmpeg_watch_take_missing_references(cffmpeg_watch *watch) { return at
 
 void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid) { atomic_store(&watch->is_amid, is_amid); }
 
-// Nothing that a camera sees: eight samples in the middle of a block.
+// A pattern that no camera produces: eight samples in the middle of a block.
 static const uint8_t mark[8] = {0xf3, 0x04, 0xd9, 0x1b, 0xe6, 0x08, 0xcd, 0x12};
 enum { BLOCK = 16, MARK_X = 4, MARK_Y = 8 };
 
@@ -40,7 +40,7 @@ static uint8_t *mark_place(const cffmpeg_watch *watch, int x, int y) {
     return watch->luma + (ptrdiff_t)(y + MARK_Y) * watch->stride + (x + MARK_X) * watch->sample_length;
 }
 
-// Takes the marks out that are left, and counts them.
+// Removes and counts the remaining marks.
 static unsigned take_marks(cffmpeg_watch *watch) {
     unsigned count = 0;
     for (int y = 0; y + BLOCK <= watch->height; y += BLOCK)
@@ -58,8 +58,8 @@ static int get_marked_buffer(AVCodecContext *context, AVFrame *frame, int flags)
     cffmpeg_watch *watch = context->opaque;
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (result < 0 || !frame->buf[0] || !format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return result;
-    // H.264's decoder first makes the frames that are missing ahead of a picture, H.265's afterwards. What refers to one
-    // of those is not to find marks there.
+    // H.264's decoder first creates the frames missing before a picture, H.265's does so afterwards. Pictures
+    // that refer to one of those must not find marks there.
     if (watch->picture && context->codec_id != AV_CODEC_ID_H264) return result;
     if (watch->picture) take_marks(watch);
     av_buffer_unref(&watch->picture);
@@ -83,7 +83,7 @@ unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch) {
     return count;
 }
 
-// What libavcodec says of a reference that is not there (h264_refs.c, h264_direct.c, hevc_refs.c).
+// libavcodec's messages about a missing reference (h264_refs.c, h264_direct.c, hevc_refs.c).
 static const char *const missing_references[] = {
     "Missing reference picture", "reference picture missing during reorder", "co located POCs unavailable",
     "illegal short term buffer state", "Could not find ref with POC",
@@ -96,8 +96,8 @@ static void count_error(void *object, const char *format) {
     if (!object || *(const AVClass **)object != avcodec_get_class()) return;
     cffmpeg_watch *watch = ((AVCodecContext *)object)->opaque;
     if (!watch) return;
-    // What memory_management_control_operation 1 names is not there, or stood-in frames are one too many
-    // (libavcodec/h264_refs.c). What is needed and not there is another error.
+    // The target of memory_management_control_operation 1 is missing, or there is one stand-in frame too many
+    // (libavcodec/h264_refs.c). A reference that is needed and missing is a different error.
     if (atomic_load(&watch->is_amid)
         && (begins_with(format, "mmco: unref short failure") || begins_with(format, "number of reference frames"))) return;
     for (size_t i = 0; i < sizeof missing_references / sizeof missing_references[0]; i++)

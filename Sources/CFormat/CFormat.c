@@ -11,7 +11,7 @@
 const char *const cformat_library_name = "libavformat.so." EXPANDED_STRING(LIBAVFORMAT_VERSION_MAJOR);
 
 bool cformat_load(struct cformat_library *library, char *reason, size_t size) {
-    // Its libraries run threads and exit handlers: nothing is ever unloaded.
+    // Its libraries run threads and exit handlers, so nothing is ever unloaded.
     void *handle = dlopen(cformat_library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
         snprintf(reason, size, "%s", dlerror());

@@ -6,7 +6,7 @@
 static const char *const library_name = "libSDL2-2.0.so.0";
 
 bool csdl2_load(struct csdl2_library *library, char *reason, size_t size) {
-    // Its libraries run threads and exit handlers: nothing is ever unloaded.
+    // Its libraries run threads and exit handlers, so nothing is ever unloaded.
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
         snprintf(reason, size, "%s", dlerror());

@@ -78,7 +78,7 @@ int network_epoll_set(int epoll, int descriptor, uint32_t events, uint64_t token
 }
 
 int network_epoll_wait(int epoll, struct epoll_event *events, int capacity, int64_t nanoseconds) {
-    // Milliseconds, rounded up: what waits for a time waits for seconds.
+    // Milliseconds, rounded up: these waits last seconds.
     int64_t milliseconds = nanoseconds < 0 ? -1 : (nanoseconds + 999999) / 1000000;
     int result = epoll_wait(epoll, events, capacity, milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds);
     return result < 0 && errno == EINTR ? 0 : result_of(result);
@@ -86,7 +86,7 @@ int network_epoll_wait(int epoll, struct epoll_event *events, int capacity, int6
 
 int network_eventfd(void) { return result_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
-// A counter that is full is readable already, and one that is empty is not: both calls can only succeed or have
+// A full counter is already readable, and an empty one already is not: both calls either succeed or have
 // nothing to do.
 void network_wake(int descriptor) {
     uint64_t one = 1;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, whose configuration decides which codes there are.
+// After jpeglib.h, whose configuration decides which codes exist.
 #include <jerror.h>
 
 // Limits on what a picture may cost: a progressive one is kept whole as coefficients, and each of its
@@ -43,7 +43,7 @@ static void take_message(j_common_ptr jpeg, int level) {
             decoder->is_damaged = 1;
             break;
         default:
-            // A missing end marker, padding between segments and the like cost no pixel.
+            // A missing end marker, padding between segments and the like cost no pixels.
             break;
     }
 }
@@ -77,8 +77,8 @@ static void create(cyuv_jpeg_decoder *decoder) {
     decoder->jpeg.mem->max_memory_to_use = MAXIMUM_MEMORY;
 }
 
-// Gives the picture up, and with it the tables that it may have left in the decoder: a camera that sends
-// none of its own would have them used for every later picture.
+// Gives up the picture, and with it any tables it left in the decoder: a camera that sends none of its own
+// would have them used for every later picture.
 static cyuv_jpeg_status give_up(cyuv_jpeg_decoder *decoder, cyuv_jpeg_status status) {
     discard(decoder);
     return status;
@@ -93,7 +93,7 @@ void cyuv_jpeg_destroy(cyuv_jpeg_decoder *decoder) {
 
 const char *cyuv_jpeg_message(const cyuv_jpeg_decoder *decoder) { return decoder->message; }
 
-// How often `part` fits into `whole`, where that is 1, 2 or 4; else 0.
+// How often `part` fits into `whole`, if that is 1, 2 or 4; otherwise 0.
 static int subsampling(int whole, int part) {
     if (part <= 0 || whole % part != 0) return 0;
     int ratio = whole / part;
@@ -116,7 +116,8 @@ static int describe(const struct jpeg_decompress_struct *jpeg, cyuv_jpeg_layout 
         && planes[1].v_samp_factor == planes[2].v_samp_factor;
 }
 
-// Whether a side of the picture is what is wanted, or larger by less than an MCU: cameras round up to whole ones.
+// Whether a side of the picture has the wanted length, or exceeds it by less than an MCU: cameras round up to
+// whole ones.
 static int holds(
     JDIMENSION side, int wanted, const jpeg_component_info *planes, int plane_count, int is_height) {
     int unit = DCTSIZE;

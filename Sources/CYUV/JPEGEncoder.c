@@ -5,7 +5,7 @@
 
 #include <jpeglib.h>
 
-// libjpeg leaves by calling error_exit, which must not return: the jump stays within this file.
+// libjpeg reports errors through error_exit, which must not return: the jump stays within this file.
 struct failure {
     struct jpeg_error_mgr manager;
     jmp_buf place;
@@ -17,7 +17,7 @@ static void say_nothing(j_common_ptr codec) { (void)codec; }
 
 static void nothing(j_compress_ptr codec) { (void)codec; }
 
-// The buffer is all there is: being asked for more is a failure.
+// The buffer has a fixed size: a request for more is a failure.
 static boolean overflow(j_compress_ptr codec) {
     leave((j_common_ptr)codec);
     return FALSE;

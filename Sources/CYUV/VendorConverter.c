@@ -5,9 +5,9 @@
 #include <libv4lconvert.h>
 #include <stddef.h>
 
-// A device with neither formats nor controls. libv4lconvert asks for its capabilities or refuses to work;
-// one that is more than a camera gets no software controls (white balance, gamma, flipping), which would
-// live in shared memory under the device's name.
+// A device with neither formats nor controls. libv4lconvert refuses to work without its capabilities; a device
+// that is more than a camera gets no software controls (white balance, gamma, flipping), which would live in
+// shared memory under the device's name.
 static int answer(void *device, int descriptor, unsigned long request, void *argument) {
     (void)device, (void)descriptor;
     if (request == VIDIOC_QUERYCAP) {
@@ -27,8 +27,8 @@ cyuv_vendor_converter *cyuv_vendor_create(void) {
 
 void cyuv_vendor_destroy(cyuv_vendor_converter *converter) { v4lconvert_destroy(converter); }
 
-// libv4lconvert 1.22 writes HSV's RGB over the end of YU12's room, and JPEG-Lite's damaged frames wherever
-// they say. The other formats stay within bounds with whatever random bytes.
+// libv4lconvert 1.22 writes HSV's RGB past the end of a YU12 buffer, and JPEG-Lite's damaged frames write
+// wherever they say. The other formats stay within bounds for random bytes.
 static int writes_out_of_bounds(uint32_t format) {
     return format == V4L2_PIX_FMT_HSV24 || format == V4L2_PIX_FMT_HSV32 || format == V4L2_PIX_FMT_JPGL;
 }
@@ -60,7 +60,7 @@ cyuv_vendor_rows cyuv_vendor_find_rows(uint32_t format, int width, int height) {
         case V4L2_PIX_FMT_Y16:
         case V4L2_PIX_FMT_Y16_BE:
             return (cyuv_vendor_rows){.bytes = 2 * width, .count = height};
-        // A row of chroma after each two of luma.
+        // A row of chroma after every two of luma.
         case V4L2_PIX_FMT_M420:
             return (cyuv_vendor_rows){.bytes = width, .count = height * 3 / 2};
         default:

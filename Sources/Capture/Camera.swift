@@ -3,10 +3,10 @@ import Files
 import Glibc
 import Pictures
 
-/// An open V4L2 capture node that does not stream yet.
+/// An open V4L2 capture node that is not streaming yet.
 ///
-/// What may be called when is in the types: an open camera can be asked and set up, starting it consumes
-/// it, and the stream it turns into can only deliver.
+/// The types say which call is allowed when: an open camera can be queried and set up, starting it consumes it,
+/// and the resulting stream can only deliver.
 public struct Camera: ~Copyable {
     /// Which camera it is.
     public let identity: SourceIdentity
@@ -29,8 +29,8 @@ public struct Camera: ~Copyable {
             bus: Self.text(capability.bus_info))
     }
 
-    /// The first camera that delivers pictures to look at: not a metadata node, not an infrared sensor that
-    /// only has grey pictures, not a node whose pipeline others must set up.
+    /// Opens the first camera that delivers ordinary pictures: not a metadata node, not an infrared sensor with
+    /// only grey pictures, not a node whose pipeline others must set up.
     public static func first() throws(CaptureError) -> Camera {
         try first(of: VideoNode.all(), calls: KernelCalls())
     }
@@ -51,32 +51,32 @@ public struct Camera: ~Copyable {
         throw refusal ?? CaptureError(.noCamera, device: "")
     }
 
-    /// Why it is not taken as "the camera", but only by its name; nil where it may be.
+    /// Why it is used only when it is named, never as the default camera; nil if it may be the default.
     public var reservation: String? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
-        guard formats.contains(where: \.isReadable) else { return "it has no format that can be read" }
+        guard formats.contains(where: \.isReadable) else { return "it has no readable format" }
         guard formats.contains(where: { !Self.isGreyOnly($0) && $0.isReadable }) else {
-            return "it has grey pictures only, as infrared sensors have"
+            return "it only has grey pictures, like an infrared sensor"
         }
-        return isProcessor ? "it passes on what another program gives it" : nil
+        return isProcessor ? "it relays the video of another program" : nil
     }
 
-    /// What it offers, where camrec can read none of it; nil for others.
+    /// Its formats, if camrec can read none of them; otherwise nil.
     public var unreadableFormats: [PixelFormat]? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
         return formats.isEmpty || formats.contains(where: \.isReadable) ? nil : formats
     }
 
-    /// Whether it delivers what somebody else has to fill in, as an image processor's output does (bcm2835-isp):
-    /// its buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
+    /// Whether it delivers what someone else fills in, like an image processor's output (bcm2835-isp): its
+    /// buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
     ///
-    /// Only a buffer tells; a node that somebody else has is not asked.
+    /// Only a buffer tells, so a node that is in use is not asked.
     private var isProcessor: Bool {
         guard device.calls.lock(device.descriptor) >= 0 else { return false }
         defer { device.calls.unlock(device.descriptor) }
         let requests = V4L2BufferRequest(
             type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar)
-        // As many as for a stream: v4l2loopback keeps to the smallest number that it was ever asked for.
+        // As many as for a stream: v4l2loopback keeps to the smallest number ever requested.
         guard allocate(CameraStream.wantedBuffers) else { return false }
         defer { _ = allocate(0) }
         var buffer = requests.make()
@@ -92,10 +92,10 @@ public struct Camera: ~Copyable {
         return device.control(CV4L2_REQBUFS, &request) >= 0
     }
 
-    /// Whether another program streams from it. One that has it open and does nothing is in nobody's way.
+    /// Whether another program is streaming from it. A program that only has it open is in nobody's way.
     ///
-    /// Giving up buffers that one never had changes nothing, and is refused with EBUSY where somebody else has some
-    /// (V4L2 specification, VIDIOC_REQBUFS).
+    /// Releasing buffers that were never allocated changes nothing, and is refused with EBUSY if another
+    /// program has some (V4L2 specification, VIDIOC_REQBUFS).
     public var isBusy: Bool {
         var request = v4l2_requestbuffers()
         request.type = V4L2BufferType.capture(isMultiPlanar)
@@ -106,13 +106,13 @@ public struct Camera: ~Copyable {
     /// Every format, size and rate that the camera offers.
     public var formats: [CameraFormat] { CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar) }
 
-    /// What can be chosen as `CaptureRequest.input`, and the number of what is.
+    /// The possible values of `CaptureRequest.input`, and the number of the current one.
     public var inputs: (all: [VideoInput], current: Int?) {
         let inputs = VideoInputs(device: device)
         return (inputs.inputs, inputs.currentInput)
     }
 
-    /// What can be chosen as `CaptureRequest.standard` at the input in use, and what is.
+    /// The possible values of `CaptureRequest.standard` at the current input, and the current one.
     public var standards: (all: [VideoStandard], current: VideoStandard?) {
         let inputs = VideoInputs(device: device)
         return (inputs.standards, inputs.currentStandard)
@@ -121,9 +121,9 @@ public struct Camera: ~Copyable {
     /// Every control that the camera has, with its value.
     public var controls: [CameraControl] { CameraControls(device: device).all() }
 
-    /// Sets the format, size and rate, then the controls, and makes the stream, which then only has to be
-    /// started. Where the driver names no rate, that of the first second's pictures is taken.
-    /// - Parameter former: the format of the stream that this one continues. Where nothing of it has changed it
+    /// Sets the format, size and rate, then the controls, and returns the stream, ready to be started. If the
+    /// driver names no rate, the rate of the first second's pictures is used.
+    /// - Parameter former: the format of the stream that this one continues. If nothing in it has changed, it
     ///   stays the same object.
     public consuming func makeStream(
         _ request: CaptureRequest, continuing former: PictureFormat? = nil
@@ -132,7 +132,7 @@ public struct Camera: ~Copyable {
         try VideoInputs(device: device).select(request)
         let settled = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         var granted = settled.format
-        // What was measured at first need not be measured again.
+        // The rate measured the first time need not be measured again.
         if !settled.isRateKnown, let former { granted = granted.at(former.frameRate) ?? granted }
         let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
         let stream = try CameraStream(
@@ -156,7 +156,7 @@ public struct Camera: ~Copyable {
                 throw device.error(
                     .notACaptureDevice(
                         isFile
-                            ? "it is a file; the name of a video file ends in .y4m" : "it does not speak V4L2"
+                            ? "it is a file, and video files must be named .y4m" : "it does not support V4L2"
                     ))
             }
             throw device.failure("VIDIOC_QUERYCAP", result)
@@ -175,13 +175,13 @@ public struct Camera: ~Copyable {
         let caps = hasDeviceCaps ? capability.device_caps : capability.capabilities
         func has(_ flag: some BinaryInteger) -> Bool { caps & UInt32(truncatingIfNeeded: flag) != 0 }
         if has(V4L2_CAP_META_CAPTURE), !has(V4L2_CAP_VIDEO_CAPTURE) {
-            throw refuse("it delivers metadata only")
+            throw refuse("it only delivers metadata")
         }
         if has(V4L2_CAP_IO_MC) {
             throw refuse("its pipeline must be set up with media-ctl first")
         }
         guard has(V4L2_CAP_VIDEO_CAPTURE) || has(V4L2_CAP_VIDEO_CAPTURE_MPLANE) else {
-            throw refuse("it takes or processes video, or is no camera at all")
+            throw refuse("it outputs or processes video, or is not a camera")
         }
         guard has(V4L2_CAP_STREAMING) else { throw refuse("its driver cannot stream into memory") }
         return !has(V4L2_CAP_VIDEO_CAPTURE)

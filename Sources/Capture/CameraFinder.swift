@@ -2,15 +2,16 @@ import Glibc
 import Pictures
 import Synchronization
 
-/// Finds a camera again that went away, under whatever name the kernel gives it then, and opens it.
+/// Finds and opens a disconnected camera again, under whatever name the kernel now gives it.
 ///
-/// A camera is the same in the same place, under its old path or another: sysfs tells the channels of a grabber and
-/// the two cameras in a laptop's lid apart, which have one name and one bus position. In another place it is the
-/// same where a link leads to it (the one that it was opened by, or udev's in /dev/v4l/by-id) and its serial number
-/// is its own: cheap cameras have none, or all the same. Another one's pictures are never taken for its.
+/// A camera is the same in the same place, under its old path or another: sysfs distinguishes the channels of a
+/// grabber and the two cameras in a laptop's lid, which share a name and a bus position. In another place it is
+/// the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id) and its serial number
+/// is unique: cheap cameras have none, or all the same one. Another camera's pictures are never taken for its
+/// own.
 ///
-/// Another camera with the same serial number may be plugged in during the recording. If one is in another port as soon
-/// as this one is lost, it is not this one: nobody moves a camera that fast.
+/// Another camera with the same serial number may be plugged in during the recording. If one is in another port
+/// as soon as this one is lost, it is not this one: nobody moves a camera that fast.
 public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
@@ -18,27 +19,27 @@ public final class CameraFinder: Sendable {
     private let machine: Machine
     private let search: Mutex<Search>
 
-    /// What is known of the camera so far.
+    /// What is known about the camera so far.
     private struct Search {
         /// Where it was last: it may have been moved since the recording began.
         var bus: String?
         var place: NodePlace?
         /// Another camera has the same serial number.
         var hasTwin: Bool
-        /// Since the camera was lost, it has been looked for.
+        /// Since the camera was lost, the finder has been looking for it.
         var hasBegun = false
     }
 
-    /// What it asks the machine.
+    /// The questions it asks the machine.
     struct Machine: Sendable {
         var calls: any V4L2Calls = KernelCalls()
         var nodes: @Sendable () -> [String] = { VideoNode.all() }
         var place: @Sendable (String) -> NodePlace? = { NodePlace.find($0) }
     }
 
-    /// Remembers a camera, which must be there now.
-    /// - Parameter request: what was asked of it at first.
-    /// - Returns: nil for what is no device.
+    /// Remembers a camera, which must be present now.
+    /// - Parameter request: the original request.
+    /// - Returns: nil if it is not a device.
     public convenience init?(_ identity: SourceIdentity, request: CaptureRequest) {
         guard identity.bus != nil else { return nil }
         self.init(identity, link: Self.link(to: identity.device), request: request, machine: Machine())
@@ -53,8 +54,8 @@ public final class CameraFinder: Sendable {
         search = Mutex(Search(bus: identity.bus, place: place, hasTwin: Self.hasTwin(place, machine)))
     }
 
-    /// Opens the camera for a stream that continues one of `format`: just like that where it can, else as near
-    /// to it as what was asked for at first allows.
+    /// Opens the camera for a stream that continues one of `format`: with exactly that format if possible,
+    /// otherwise as close to it as the original request allows.
     public func open(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
         lookForTwin()
         let stream = try openStream(continuing: format)
@@ -102,14 +103,14 @@ public final class CameraFinder: Sendable {
                 let camera = try Camera(path: path, calls: machine.calls)
                 if isInPlace(camera, at: path, as: former) { return camera }
             } catch {
-                // Whose node another one is cannot be told.
+                // It is unknown whose node another one is.
                 if path == identity.device, case .permissionDenied = error.kind { refusal = error }
             }
         }
         throw refusal ?? CaptureError(.notFound, device: identity.device)
     }
 
-    /// Whether the camera that the link leads to is the one that is looked for.
+    /// Whether the link leads to the camera being looked for.
     private func isSame(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         let found = machine.place(path)
         if camera.identity.bus == former.bus { return Self.isPlace(found, former.place) }
@@ -117,14 +118,14 @@ public final class CameraFinder: Sendable {
         return !former.hasTwin && !Self.hasTwin(found, machine)
     }
 
-    /// Whether it has the name and the place of the one that is looked for.
+    /// Whether it has the name and the place of the camera being looked for.
     private func isInPlace(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         camera.identity.name == identity.name && camera.identity.bus == former.bus
             && Self.isPlace(machine.place(path), former.place)
     }
 
-    /// Without sysfs the bus position has to do. A different serial number means a different camera of the same model
-    /// in that port.
+    /// Without sysfs, the bus position must do. A different serial number means a different camera of the same
+    /// model in that port.
     private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
         if let serial = found.unit?.serial, let former = place.unit?.serial, serial != former { return false }

@@ -6,12 +6,12 @@ import Pictures
 public struct CameraFormat: Sendable, Hashable {
     /// The FourCC.
     public let pixelFormat: PixelFormat
-    /// The driver's words for it.
+    /// The driver's name for it.
     public let name: String
-    /// In the driver's order; empty where it names none.
+    /// In the driver's order; empty if it names none.
     public let sizes: [Size]
 
-    /// A size, or a range of sizes, with the rates the camera says it has there.
+    /// A size, or a range of sizes, with the rates that the camera claims for it.
     public struct Size: Sendable, Hashable {
         /// The lower end of the range.
         public let smallest: PictureSize
@@ -21,15 +21,15 @@ public struct CameraFormat: Sendable, Hashable {
         public let widthStep: Int
         /// Pixels from one height to the next within the range.
         public let heightStep: Int
-        /// At this size; of a range, at the largest.
+        /// At this size, or at the largest size of a range.
         public let rates: Rates
     }
 
-    /// Frames a second that a camera says it has.
+    /// The frame rates that a camera claims, in frames per second.
     public struct Rates: Sendable, Hashable {
-        /// Falling; empty where the driver names none.
+        /// In falling order; empty if the driver names none.
         public var listed: [FrameRate] = []
-        /// Any rate between the first and the last, instead of only those listed.
+        /// Whether any rate between the first and the last is possible, not only those listed.
         public var isContinuous = false
     }
 }
@@ -56,7 +56,7 @@ enum CameraFormats {
         descriptions(of: device, isMultiPlanar: isMultiPlanar).map { PixelFormat(rawValue: $0.pixelformat) }
     }
 
-    /// Formats that libv4l would only emulate are no formats of the camera.
+    /// Formats that libv4l would only emulate are not formats of the camera.
     private static func descriptions(of device: V4L2Device, isMultiPlanar: Bool) -> [v4l2_fmtdesc] {
         var found: [v4l2_fmtdesc] = []
         for index in 0..<mostFormats {
@@ -120,13 +120,13 @@ enum CameraFormats {
         return CameraFormat.Rates(listed: rates.sorted(by: >))
     }
 
-    /// A frame interval turned round. Drivers do say 0/0.
+    /// The inverse of a frame interval. Drivers do return 0/0.
     static func rate(of interval: v4l2_fract) -> FrameRate? {
         FrameRate(Int(interval.denominator), Int(interval.numerator))
     }
 }
 
-/// The two buffer types that cameras have.
+/// The two buffer types of cameras.
 enum V4L2BufferType {
     static func capture(_ isMultiPlanar: Bool) -> UInt32 {
         isMultiPlanar

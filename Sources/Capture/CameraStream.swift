@@ -20,7 +20,7 @@ public final class CameraStream: CaptureStream {
     private let requests: V4L2BufferRequest
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
-    /// The buffers that somebody reads, as bits.
+    /// The buffers that readers hold, as bits.
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
     /// The number at which the driver's count began, and when.
@@ -30,9 +30,9 @@ public final class CameraStream: CaptureStream {
     private var restoresControls = false
     private var jpegSizes = JPEGSizeWatch()
 
-    /// Buffers asked for: two that stay with the driver, one that is encoded, one just taken, and six that may
-    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
-    /// may grant fewer (v4l2loopback's default is two): it then loses frames sooner.
+    /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
+    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
+    /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
     static let wantedBuffers: UInt32 = 10
     private static let errorPause: Int64 = 10_000_000
     private static let plausibleAge: Int64 = 60_000_000_000
@@ -55,7 +55,7 @@ public final class CameraStream: CaptureStream {
 
     deinit { stop() }
 
-    /// To be called before it streams: many controls cannot change any more while it does.
+    /// Call it before streaming: many controls cannot change during it.
     func setControls(_ settings: [ControlSetting], restoring: Bool) throws(CaptureError) {
         controlChanges = try CameraControls(device: device).apply(settings)
         restoresControls = restoring
@@ -73,8 +73,8 @@ public final class CameraStream: CaptureStream {
         renewDeadline()
     }
 
-    /// Streams for a second, for nothing but the rate of its pictures. What fails here fails again when it is
-    /// started for good.
+    /// Streams for a second, only to measure the rate of its pictures. Whatever fails here fails again at the
+    /// real start.
     func measureRate() {
         var meter = RateMeter()
         let limit = device.calls.now() + Self.measuringPatience
@@ -137,13 +137,13 @@ public final class CameraStream: CaptureStream {
     }
 
     /// Waits for a frame, a returned buffer, an interruption or the deadline.
-    /// - Returns: whether the device has something to say.
+    /// - Returns: whether the device has something to report.
     private func waitForDevice() throws(CaptureError) -> Bool {
         var descriptors: InlineArray<2, pollfd> = [
             pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: device.descriptor, events: Int16(POLLIN | POLLPRI), revents: 0),
         ]
-        // Without a queued buffer poll reports an error at once (V4L2 specification, poll()).
+        // Without a queued buffer, poll reports an error at once (V4L2 specification, poll()).
         let count = queued == 0 ? 1 : 2
         let result = withUnsafeMutableBytes(of: &descriptors) {
             device.calls.poll(
@@ -173,20 +173,20 @@ public final class CameraStream: CaptureStream {
         throw device.error(.silent(seconds: Double(deadline.patience) / 1e9))
     }
 
-    /// Nil where there was no frame, or none that can be used.
+    /// Nil if there was no frame, or none that can be used.
     private func dequeue() throws(CaptureError) -> PixelBuffer? {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
             try endSilence()
-            // A driver that reports an error and has nothing to give would be asked again at once, forever.
+            // A driver that reports an error and has nothing to deliver would be asked again at once, forever.
             waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
             return nil
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
         let index = Int(request.index)
         guard index < pool.count else {
-            throw device.error(.driverMisbehaved("it gave buffer \(index) of \(pool.count)"))
+            throw device.error(.driverMisbehaved("it returned buffer \(index) of \(pool.count)"))
         }
         guard queued & 1 << UInt32(index) != 0 else {
             // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
@@ -211,7 +211,7 @@ public final class CameraStream: CaptureStream {
             timestamp: timestamp(of: request))
     }
 
-    /// Some cameras send JPEGs of another size than was settled, for good.
+    /// Some cameras persistently send JPEGs of another size than was negotiated.
     private func followSize(of index: Int, _ payload: PixelBuffer.Payload) {
         guard format.pixelFormat.arrangement == .jpeg else { return }
         let memory = pool.memory(ofBuffer: index, plane: 0)
@@ -222,7 +222,7 @@ public final class CameraStream: CaptureStream {
         }
     }
 
-    /// Counts the frames that the driver dropped ahead of this one.
+    /// Counts the frames that the driver dropped before this one.
     ///
     /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead than the
     /// elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting between streams.
@@ -238,7 +238,7 @@ public final class CameraStream: CaptureStream {
         expectedSequence = sequence &+ 1
     }
 
-    /// Nil where the driver filled in less than a picture, or claims more than there is.
+    /// Nil if the driver filled less than a picture, or claims more than there is.
     private func payloads(of request: v4l2_buffer) -> InlineArray<3, PixelBuffer.Payload>? {
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         for plane in 0..<format.minimumLengths.count {
@@ -252,7 +252,7 @@ public final class CameraStream: CaptureStream {
     }
 
     /// Drivers whose clock is not CLOCK_MONOTONIC, or is a minute off, get the time at which the frame was
-    /// taken over.
+    /// dequeued.
     private func timestamp(of request: v4l2_buffer) -> Int64 {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
         let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)
@@ -283,12 +283,12 @@ public final class CameraStream: CaptureStream {
         request.index = UInt32(index)
         let result = device.control(CV4L2_QBUF, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
-        // While it had no buffer the camera could not deliver.
+        // Without a buffer, the camera could not deliver.
         if queued == 0 { renewDeadline() }
         queued |= 1 << UInt32(index)
     }
 
-    /// Asks for buffers and maps them. What was mapped before a failure is unmapped by the pool or here.
+    /// Requests buffers and maps them. After a failure, mapped buffers are unmapped by the pool or here.
     private static func makePool(
         _ device: V4L2Device, requests: V4L2BufferRequest, format: PictureFormat
     ) throws(CaptureError) -> PixelBufferPool {
@@ -299,7 +299,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_REQBUFS, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
         guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
-            throw device.error(.driverMisbehaved("it granted \(request.count) buffers for \(wantedBuffers)"))
+            throw device.error(.driverMisbehaved("it granted \(request.count) of \(wantedBuffers) buffers"))
         }
         var planes: [UnsafeMutableRawBufferPointer] = []
         do throws(CaptureError) {
@@ -329,7 +329,7 @@ public final class CameraStream: CaptureStream {
         let (offset, length) = requests.mapping(of: request, plane: plane)
         guard length >= format.minimumLengths[plane] else {
             throw device.error(
-                .driverMisbehaved("buffer \(index) has \(length) bytes for \(format.minimumLengths[plane])"))
+                .driverMisbehaved("buffer \(index) has \(length) of \(format.minimumLengths[plane]) bytes"))
         }
         switch device.calls.map(device.descriptor, length: length, offset: offset) {
         case .success(let memory): return memory

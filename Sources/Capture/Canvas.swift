@@ -33,7 +33,7 @@ struct Canvas {
 
     init(format: PictureFormat) { self.format = format }
 
-    /// Fills what of `rectangle` lies within `clip` and the picture. Its origin is even.
+    /// Fills the part of `rectangle` that lies within `clip` and the picture. Its origin is even.
     func fill(
         _ rectangle: Rectangle, with color: TestColor, within clip: Rectangle,
         in memory: UnsafeMutableRawBufferPointer

@@ -7,25 +7,25 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         case noCamera
         case notFound
-        /// A name that is neither a device's path nor a built-in source's; what to type in its place.
+        /// A name that is neither a device's path nor a built-in source's, with what to type instead.
         case unknownSource(advice: String)
         case notACaptureDevice(String)
-        /// `holder` is the program that has it, where it could be found out.
+        /// `holder` is the program that has it, if it could be found out.
         case busy(holder: String?)
         case permissionDenied(group: String?)
-        /// The format or size asked for is not offered; the text says what is.
+        /// The requested format or size is not offered; the text says what is.
         case unsupported(String)
-        /// It offers these formats alone, of which camrec reads none.
+        /// It offers only these formats, none of which camrec reads.
         case unreadable([PixelFormat])
-        /// USB has no room for the stream (ENOSPC at STREAMON).
+        /// USB has no bandwidth for the stream (ENOSPC at STREAMON).
         case noBandwidth
         /// The device is gone (ENODEV).
         case lost
         /// No frame within the deadline, in seconds.
         case silent(seconds: Double)
-        /// What is recorded from changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
+        /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
-        /// The driver said something that cannot be true.
+        /// The driver returned something that cannot be true.
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
         case badFile(String)
@@ -45,7 +45,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         self.device = device
     }
 
-    /// What can be done about it.
+    /// What can be done about a failure.
     public enum Recovery: Sendable, Equatable {
         /// Stop streaming and start again; the device stays open.
         case restartStream
@@ -70,19 +70,19 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         switch kind {
         case .noCamera: "no camera found"
         case .notFound, .unknownSource: "no such device"
-        case .notACaptureDevice(let reason): "it is not a capture device: \(reason)"
-        case .busy(let holder): "it is in use by \(holder ?? "another program")"
+        case .notACaptureDevice(let reason): "not a capture device: \(reason)"
+        case .busy(let holder): "in use by \(holder ?? "another program")"
         case .permissionDenied: "permission denied"
         case .unsupported(let detail), .badFile(let detail): detail
         case .noFile: "no such file"
         case .unreadable(let formats):
-            "it offers only formats that camrec cannot read: "
+            "it only offers formats that camrec cannot read: "
                 + formats.map(\.description).joined(separator: ", ")
         case .noBandwidth: "not enough USB bandwidth"
         case .lost: "the camera was disconnected"
         case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
-        case .sourceChanged: "the picture's size or rate changed at the source"
-        case .driverMisbehaved(let detail): "the driver misbehaves (\(detail))"
+        case .sourceChanged: "the source changed its picture size or rate"
+        case .driverMisbehaved(let detail): "driver error (\(detail))"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE): "too many open files"
         case .systemCallFailed(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
@@ -97,14 +97,14 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unknownSource(let advice):
             "\(device): \(reason); \(advice)"
         case .notACaptureDevice(let reason):
-            "\(device) is not a capture device: \(reason); 'camrec devices' lists the cameras"
+            "\(device): not a capture device: \(reason); 'camrec devices' lists the cameras"
         case .busy(let holder):
-            "\(device) is in use by \(holder ?? "another program"); close it and try again"
+            "\(device): busy: in use by \(holder ?? "another program"); close it or add --wait 30s"
         case .permissionDenied(let group):
             if let group {
                 "\(device): \(reason); add your user to group '\(group)' and log in again"
             } else {
-                "\(device): \(reason); check who may read and write it"
+                "\(device): \(reason); check its permissions"
             }
         case .unsupported:
             "\(device): \(reason)"
@@ -119,11 +119,11 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .sourceChanged:
             "\(device): \(reason); record again"
         case .driverMisbehaved:
-            "\(device): \(reason); try another --format, and report it to the driver's authors"
+            "\(device): \(reason); try another --format, and report it to the driver's maintainers"
         case .noFile:
             "\(device): \(reason); check its name and folder"
         case .badFile:
-            "\(device): \(reason); check the file, or make it again"
+            "\(device): \(reason); check the file, or create it again"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE):
             "\(device): \(reason); raise 'ulimit -n'"
         case .systemCallFailed:

@@ -1,20 +1,20 @@
 import Pictures
 
-/// What is asked of a source; nil leaves the choice to it.
+/// What to ask of a source; nil leaves the choice to it.
 public struct CaptureRequest: Sendable, Hashable {
     /// The picture's size. A camera grants the nearest it has.
     public var size: PictureSize?
     /// The rate. A camera grants the nearest it has.
     public var frameRate: FrameRate?
-    /// The pixel format, which is then a condition, not a wish.
+    /// The pixel format, which is a condition rather than a wish.
     public var pixelFormat: PixelFormat?
     /// A grabber's input, by its number or name.
     public var input: String?
     /// The television standard of that input, by its name.
     public var standard: String?
-    /// What a camera's controls are set to before it streams.
+    /// The values for a camera's controls, set before streaming.
     public var controls: [ControlSetting] = []
-    /// Whether the controls get their former values back at the end.
+    /// Whether to restore the controls' previous values at the end.
     public var restoresControls = false
 
     /// Asks for nothing in particular.

@@ -7,7 +7,7 @@ public enum CaptureSource {
     /// Opens a source, ready to be started.
     /// - Parameters:
     ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
-    ///   - isPaced: whether test pictures and files come in real time; nil for what is usual: the test
+    ///   - isPaced: whether test pictures and files come in real time; nil for the default: the test
     ///     source does, a file does not.
     public static func open(
         _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
@@ -25,8 +25,8 @@ public enum CaptureSource {
         }
     }
 
-    /// Refuses what can be known to fail before anything is opened: built-in sources without what is asked of them, and
-    /// names that nothing has.
+    /// Refuses requests that are bound to fail, before anything is opened: built-in sources that lack what is
+    /// asked of them, and names that nothing has.
     public static func refuseImpossible(
         _ device: String?, request: CaptureRequest
     ) throws(CaptureError) {
@@ -45,8 +45,8 @@ public enum CaptureSource {
         }
     }
 
-    /// The pictures' size and rate as far as they are known before anything is opened: a camera grants what is nearest
-    /// to the wish.
+    /// The pictures' size and rate, as far as they are known before anything is opened: a camera grants what is
+    /// nearest to the request.
     public static func expectedPictures(
         _ device: String?, request: CaptureRequest
     ) -> (size: PictureSize?, rate: FrameRate?) {
@@ -54,7 +54,7 @@ public enum CaptureSource {
         return (request.size ?? .usual, request.frameRate ?? .usual)
     }
 
-    /// A name without a slash may be a file's in the working folder; what is not there is a mistake.
+    /// A name without a slash may be a file in the working folder; one that does not exist is a mistake.
     private static func refuseUnknownName(_ device: String) throws(CaptureError) {
         guard !device.contains("/"), access(device, F_OK) != 0 else { return }
         let path = "/dev/\(device)"
@@ -65,7 +65,7 @@ public enum CaptureSource {
             .unknownSource(advice: advice ?? "'camrec devices' lists the cameras"), device: device)
     }
 
-    /// Whether a device's name means test pictures or a file, and no camera.
+    /// Whether a device's name means test pictures or a file rather than a camera.
     public static func isBuiltIn(_ device: String) -> Bool { device == TestSource.name || isFile(device) }
 
     private static func isFile(_ path: String) -> Bool { path.lowercased().hasSuffix(".y4m") }

@@ -7,44 +7,45 @@ public protocol CaptureStream: AnyObject {
     /// Which source it is.
     var identity: SourceIdentity { get }
 
-    /// What was granted, for every picture from the next one on. A camera may turn out to deliver something else.
+    /// The granted format, for every picture from the next one on. A camera may turn out to deliver something
+    /// else.
     var format: PictureFormat { get }
 
     /// The controls that were set.
     var controlChanges: [ControlChange] { get }
 
-    /// How many buffers the pool has. A reader that keeps more than `bufferCount - 2` of them starves the
+    /// How many buffers the pool has. A reader that holds more than `bufferCount - 2` of them starves the
     /// source.
     var bufferCount: Int { get }
 
-    /// Pictures come at their own pace and are lost when nobody takes them. Otherwise the source waits.
+    /// Whether pictures come at their own pace and are lost if nobody takes them. Otherwise the source waits.
     var isLive: Bool { get }
 
-    /// What the driver lost so far.
+    /// The driver's losses so far.
     var losses: CaptureLosses { get }
 
-    /// Begins: a camera delivers from here on. Everything that can be settled before has been, so that no
-    /// picture is lost to a slow start of whoever takes them.
+    /// Starts the source: a camera delivers from here on. Everything that can be set up before must have been,
+    /// so that no picture is lost to a slow start of its consumer.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
     func nextBuffer() throws(CaptureError) -> NextBuffer
 
-    /// Ends a wait in `nextBuffer`, which then returns `.interrupted`, now and ever after.
+    /// Ends a wait in `nextBuffer`, which then returns `.interrupted`, now and always.
     var interrupter: CaptureInterrupter { get }
 
     /// Ends streaming. Buffers still held stay readable.
     func stop()
 
-    /// Stops streaming and begins anew, on a device that stays open.
+    /// Stops streaming and starts again, on a device that stays open.
     func restart() throws(CaptureError)
 
-    /// Waits, after `stop`, until nobody holds a buffer any more.
+    /// Waits, after `stop`, until nobody holds a buffer any longer.
     /// - Parameter deadline: monotonic nanoseconds.
-    /// - Returns: false where the deadline has passed or the stream is interrupted.
+    /// - Returns: false if the deadline passed or the stream was interrupted.
     func awaitBuffers(until deadline: Int64) -> Bool
 
-    /// Gives up the device, so that it can be opened again; the stream is of no use any more. Buffers still held
+    /// Gives up the device, so that it can be opened again; the stream is then unusable. Buffers still held
     /// stay readable, but may have lost their picture.
     func releaseDevice()
 }
@@ -56,7 +57,7 @@ extension CaptureStream {
         try start()
     }
 
-    /// What is no device is never opened again.
+    /// Sources that are not devices are never opened again.
     public func awaitBuffers(until deadline: Int64) -> Bool { true }
 
     /// There is no device to give up.
@@ -66,7 +67,7 @@ extension CaptureStream {
     public var controlChanges: [ControlChange] { [] }
 }
 
-/// What `CaptureStream.nextBuffer` came back with.
+/// The result of `CaptureStream.nextBuffer`.
 public enum NextBuffer: ~Copyable, Sendable {
     case buffer(PixelBuffer)
     /// A file ended.
@@ -79,11 +80,12 @@ public enum NextBuffer: ~Copyable, Sendable {
 public struct CaptureInterrupter: Sendable {
     let pool: PixelBufferPool
 
-    /// Ends the wait, now and ever after.
+    /// Ends the wait, now and always.
     public func interrupt() { pool.interrupt() }
 }
 
-/// Frames that never became a picture. With the buffers that were delivered they are what the camera numbered.
+/// Frames that never became a picture. Together with the delivered buffers, they account for the camera's
+/// numbering.
 public struct CaptureLosses: Sendable, Hashable {
     /// Gaps in the sequence numbers.
     public var droppedByDriver = 0

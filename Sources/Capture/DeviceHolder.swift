@@ -1,9 +1,10 @@
 import Files
 import Glibc
 
-/// Finds out which program has a device open, from what /proc shows this user.
+/// Finds the program that has a device open, from what /proc shows this user.
 public enum DeviceHolder {
-    /// `cheese (pid 4711)`: who has the node's lock, else who has it open; nil where no other program is seen to.
+    /// Returns `cheese (pid 4711)`: the program that holds the node's lock, or else has it open; nil if no
+    /// other program is visible.
     public static func find(of path: String) -> String? {
         var node = stat()
         guard stat(path, &node) == 0 else { return nil }
@@ -24,8 +25,8 @@ public enum DeviceHolder {
         }
     }
 
-    /// Who holds a lock, by a line of /proc/locks (proc(5)):
-    /// `3: FLOCK  ADVISORY  WRITE 4711 00:05:326 0 EOF`, with the file system's number and the inode's.
+    /// Returns who holds a lock, from a line of /proc/locks (proc(5)): `3: FLOCK  ADVISORY  WRITE 4711
+    /// 00:05:326 0 EOF`, with the file system's number and the inode's.
     static func lockHolder(of node: stat, in line: String) -> Int32? {
         let fields = line.split(whereSeparator: \.isWhitespace)
         guard fields.count >= 6, fields[1] == "FLOCK", let holder = Int32(fields[4]), holder > 0 else {

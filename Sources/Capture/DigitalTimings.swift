@@ -1,11 +1,11 @@
 import CV4L2
 import Pictures
 
-/// The size and rate of the signal at an HDMI or SDI input, which a driver measures, but takes over only when it
-/// is told (V4L2 specification, "Digital Video (DV) Timings").
+/// The size and rate of the signal at an HDMI or SDI input. A driver measures them, but only applies them when
+/// told to (V4L2 specification, "Digital Video (DV) Timings").
 enum DigitalTimings {
-    /// Has the driver take what the signal has now. A camera has no such timings.
-    /// - Returns: the rate of the signal's frames; nil where there are no timings.
+    /// Makes the driver apply the signal's current timings. A camera has no such timings.
+    /// - Returns: the rate of the signal's frames; nil if there are no timings.
     static func adopt(on device: V4L2Device) -> FrameRate? {
         var timings = v4l2_dv_timings()
         if device.control(CV4L2_QUERY_DV_TIMINGS, &timings) >= 0 {
@@ -17,8 +17,8 @@ enum DigitalTimings {
         return frameRate(of: timings.bt)
     }
 
-    /// Frames a second, also of a signal that has fields: the pixel clock, through all pixels of a frame, blanking
-    /// included.
+    /// Frames per second, even for a signal with fields: the pixel clock divided by all pixels of a frame,
+    /// blanking included.
     static func frameRate(of timings: v4l2_bt_timings) -> FrameRate? {
         let columns = [timings.width, timings.hfrontporch, timings.hsync, timings.hbackporch]
         var rows = [timings.height, timings.vfrontporch, timings.vsync, timings.vbackporch]
@@ -29,7 +29,7 @@ enum DigitalTimings {
         let pixels = sum(columns) * sum(rows)
         guard pixels > 0, timings.pixelclock > 0 else { return nil }
         var rate = Double(timings.pixelclock) / pixels
-        // The clock is the nominal one then (V4L2_DV_FL_REDUCED_FPS).
+        // The clock is then the nominal one (V4L2_DV_FL_REDUCED_FPS).
         let reduced = UInt32(V4L2_DV_FL_CAN_DETECT_REDUCED_FPS) | UInt32(V4L2_DV_FL_REDUCED_FPS)
         if timings.flags & reduced == reduced { rate *= 1000 / 1001 }
         return FrameRate(measured: rate, tolerance: 0.0004)

@@ -2,17 +2,17 @@ import CV4L2
 import Glibc
 import Pictures
 
-/// Settles with a driver what it will deliver.
+/// Negotiates with a driver what it will deliver.
 ///
-/// A camera grants the nearest it has, so what counts is what it says afterwards.
+/// A camera grants the nearest it has, so only its answer counts.
 struct FormatNegotiation {
     let device: V4L2Device
     let isMultiPlanar: Bool
 
-    /// What was settled.
+    /// The result of the negotiation.
     struct Result {
         let format: PictureFormat
-        /// The driver tells the rate; else it is the wanted one, for want of another.
+        /// The driver reports the rate; otherwise it is the requested one, for lack of another.
         let isRateKnown: Bool
     }
 
@@ -31,14 +31,14 @@ struct FormatNegotiation {
         )
     }
 
-    /// One way to get the pictures that are asked for.
+    /// One way to get the requested pictures.
     struct Choice {
         let pixelFormat: PixelFormat
         let size: PictureSize
         let rate: FrameRate
     }
 
-    /// The format that gives the asked size and rate at the least cost: size first, then rate, then cost.
+    /// The format that gives the requested size and rate at the least cost: size first, then rate, then cost.
     private func choose(_ request: CaptureRequest, currentSize: PictureSize?) throws(CaptureError) -> Choice {
         let offered = CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar)
         let size = request.size ?? currentSize ?? .usual
@@ -63,7 +63,7 @@ struct FormatNegotiation {
         return best.choice
     }
 
-    /// Why none of these formats is taken.
+    /// Why none of these formats is used.
     private static func refusal(_ offered: [PixelFormat]) -> CaptureError.Kind {
         if offered.isEmpty { return .driverMisbehaved("it lists no pixel format") }
         let unreadable = offered.filter { $0 != .h264 }
@@ -85,7 +85,7 @@ struct FormatNegotiation {
                 .min { $0.0.distance(to: size) < $1.0.distance(to: size) }
             let grantedSize = nearest?.0 ?? size
             var rates = nearest?.1.rates ?? CameraFormat.Rates()
-            // Of a range of sizes those of the largest are listed: smaller pictures may come faster.
+            // A range of sizes lists the rates of the largest: smaller pictures may come faster.
             if let range = nearest?.1, range.smallest != range.largest {
                 rates = CameraFormats.rates(of: device, format: format.pixelFormat, size: grantedSize)
             }
@@ -100,8 +100,8 @@ struct FormatNegotiation {
         }
     }
 
-    /// Sets the format. A driver that gives single fields is asked for pictures in which both are, woven or one
-    /// after the other: fields of their own have half the rows and twice the rate.
+    /// Sets the format. A driver that delivers single fields is asked for pictures with both, interlaced or one
+    /// after the other: separate fields have half the rows and twice the rate.
     private func set(_ choice: Choice, in format: inout v4l2_format) throws(CaptureError) {
         try set(choice, field: V4L2_FIELD_ANY, in: &format)
         if format.field(isMultiPlanar).isWoven { return }
@@ -136,8 +136,8 @@ struct FormatNegotiation {
         guard result >= 0 else { throw device.failure("VIDIOC_S_FMT", result) }
     }
 
-    /// The rate the driver granted; nil where it does not say.
-    /// - Parameter signal: what an HDMI or SDI input gets, and gives where it has no rate to be set.
+    /// The rate that the driver granted; nil if it does not say.
+    /// - Parameter signal: the rate at an HDMI or SDI input, which applies if no rate can be set.
     private func setRate(_ rate: FrameRate, signal: FrameRate?) -> FrameRate? {
         var parameters = v4l2_streamparm()
         parameters.type = V4L2BufferType.capture(isMultiPlanar)
@@ -159,7 +159,7 @@ struct FormatNegotiation {
         let picture = GrantedPicture(format, isMultiPlanar: isMultiPlanar)
         let pixelFormat = picture.pixelFormat
         if let wanted = request.pixelFormat, wanted != pixelFormat {
-            throw device.error(.unsupported("the camera gives \(pixelFormat) in place of \(wanted)"))
+            throw device.error(.unsupported("the camera delivers \(pixelFormat) instead of \(wanted)"))
         }
         guard let size = Self.size(of: format, isMultiPlanar) else {
             throw device.error(.driverMisbehaved("it granted a size outside 1 to \(PictureSize.maximumSide)"))
@@ -173,7 +173,7 @@ struct FormatNegotiation {
         guard let fields = picture.fields else {
             throw device.error(
                 .unsupported(
-                    "it delivers the fields of a picture one by one; choose another --input or --size"))
+                    "it delivers the fields of a picture separately; choose another --input or --size"))
         }
         let color = picture.color(height: size.height)
         guard
@@ -191,12 +191,12 @@ struct FormatNegotiation {
         }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
             throw device.error(
-                .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes for \(length)"))
+                .driverMisbehaved("it granted buffers of \(length) bytes, not \(picture.lengths[plane])"))
         }
         return granted
     }
 
-    /// What the driver says of pixels as they are sampled (VIDIOC_CROPCAP), and what was cropped and scaled since.
+    /// The driver's pixel aspect ratio (VIDIOC_CROPCAP), adjusted for cropping and scaling since.
     private func pixelAspect(of size: PictureSize) -> PixelAspect? {
         var capability = v4l2_cropcap()
         capability.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -256,7 +256,7 @@ private struct GrantedPicture {
             strides = [Int(picture.bytesperline)]
             lengths = [Int(picture.sizeimage)]
             (field, colorspace) = (picture.field, picture.colorspace)
-            // Older drivers leave what follows `priv` undefined unless it holds the magic number.
+            // Older drivers leave the fields after `priv` undefined unless it holds the magic number.
             let isExtended = picture.priv == UInt32(V4L2_PIX_FMT_PRIV_MAGIC)
             ycbcrEncoding = isExtended ? picture.ycbcr_enc : 0
             quantization = isExtended ? picture.quantization : 0
@@ -264,7 +264,7 @@ private struct GrantedPicture {
         }
     }
 
-    /// Nil where each buffer has one field of two.
+    /// Nil if each buffer has one of two fields.
     var fields: FieldOrder? { FieldOrder(field) }
 
     func color(height: Int) -> ColorEncoding {
@@ -276,12 +276,12 @@ private struct GrantedPicture {
 
 /// How the fields of a picture lie in a buffer (`enum v4l2_field`).
 private enum FieldOrder {
-    /// There are none, or a driver takes one of two for the picture.
+    /// There are none, or a driver delivers one of the two as the picture.
     case progressive
     case woven
     case sequential(PictureFormat.Field)
 
-    /// Nil for fields that come in buffers of their own.
+    /// Nil for fields that come in separate buffers.
     init?(_ field: UInt32) {
         switch field {
         case V4L2_FIELD_ANY.rawValue, V4L2_FIELD_NONE.rawValue, V4L2_FIELD_TOP.rawValue,
@@ -314,13 +314,12 @@ extension v4l2_field {
         ].contains(self)
     }
 
-    /// All rows are there, in whatever order.
+    /// All rows are there, in any order.
     fileprivate var isWhole: Bool { isWoven || self == V4L2_FIELD_SEQ_TB || self == V4L2_FIELD_SEQ_BT }
 }
 
 extension PixelFormat {
-    /// How dear a format is to bring into an encoder's surface, in what it loses and what it takes; only the
-    /// order counts.
+    /// The cost of bringing a format into an encoder's surface, in loss and in time; only the order counts.
     fileprivate var conversionCost: Int {
         switch arrangement {
         case .semiPlanar(2, 2, .cb): 0
@@ -354,7 +353,7 @@ extension CameraFormat.Size {
 }
 
 extension CameraFormat.Rates {
-    /// The slowest that is fast enough, else the fastest; nil where the driver names none.
+    /// The slowest rate that is fast enough, or else the fastest; nil if the driver names none.
     fileprivate func nearest(to rate: FrameRate) -> FrameRate? {
         guard let fastest = listed.first, let slowest = listed.last else { return nil }
         if isContinuous { return min(max(rate, slowest), fastest) }

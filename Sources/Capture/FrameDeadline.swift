@@ -1,8 +1,7 @@
-/// When a camera that delivers nothing is taken for frozen: two seconds and five of its frames after the last
-/// one, and five seconds and five frames after it was started.
+/// Decides when a silent camera is considered frozen: two seconds and five of its frames after the last frame,
+/// and five seconds and five frames after it was started.
 ///
-/// A process that was stopped, or a machine that was suspended, could not have taken a frame meanwhile: it gets
-/// the time anew.
+/// A stopped process or a suspended machine could not have taken a frame meanwhile: its time starts again.
 struct FrameDeadline {
     /// Monotonic nanoseconds.
     private(set) var time: Int64 = 0
@@ -15,9 +14,9 @@ struct FrameDeadline {
 
     private static let startGrace: Int64 = 5_000_000_000
     private static let usual: Int64 = 2_000_000_000
-    /// A wait that ends so much later than it should was not one.
+    /// A wait that ends this much too late means that the process did not run.
     private static let lateness: Int64 = 1_000_000_000
-    /// The two clocks that tell how long the machine was suspended are read one after the other.
+    /// The two clocks that show how long the machine was suspended are read one after the other.
     private static let clockTolerance: Int64 = 500_000_000
 
     init(clock: any SourceClock, frameDuration: Int64) {
@@ -26,7 +25,7 @@ struct FrameDeadline {
         suspended = clock.suspended()
     }
 
-    /// Begins anew.
+    /// Starts the time again.
     /// - Parameter isFirst: for the first frame.
     mutating func renew(isFirst: Bool) {
         patience = (isFirst ? Self.startGrace : Self.usual) + 5 * frameDuration

@@ -1,8 +1,8 @@
 import CV4L2
 import Pictures
 
-/// The buffers of a pool of ordinary memory that nobody holds: what the driver's queue is to a camera.
-/// Used by the capture thread only.
+/// The buffers of a pool of ordinary memory that nobody holds: the equivalent of a camera driver's queue. Used
+/// only by the capture thread.
 struct FreeBuffers {
     let pool: PixelBufferPool
     private let clock: any SourceClock
@@ -14,7 +14,7 @@ struct FreeBuffers {
         free = UInt32((UInt64(1) << UInt64(pool.count)) - 1)
     }
 
-    /// A free buffer's index, which leaves the set; nil where all are held.
+    /// Removes and returns a free buffer's index; nil if all are held.
     mutating func take() -> Int? {
         if free == 0 { collect() }
         guard free != 0 else { return nil }
@@ -23,10 +23,10 @@ struct FreeBuffers {
         return index
     }
 
-    /// Takes what came back out of the mailbox.
+    /// Takes returned buffers out of the mailbox.
     mutating func collect() { free |= pool.takeReturned() }
 
-    /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
+    /// Waits until a buffer is returned, the stream is interrupted, or the deadline has passed.
     func wait(until deadline: Int64?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
         withUnsafeMutablePointer(to: &descriptor) {

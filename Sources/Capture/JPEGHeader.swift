@@ -1,13 +1,13 @@
 import Pictures
 
-/// What a JPEG's frame header says (ITU-T T.81, B.2.2).
+/// The frame header of a JPEG (ITU-T T.81, B.2.2).
 struct JPEGHeader: Equatable {
     let size: PictureSize
-    /// The pixels of one MCU, the unit that the picture is coded in.
+    /// The pixels of one MCU, the unit of coding.
     let unitWidth: Int
     let unitHeight: Int
 
-    /// Whether it holds a picture of `wanted`: cameras round up to whole MCUs, and what is too much is cut off.
+    /// Whether it holds a picture of `wanted`: cameras round up to whole MCUs, and the excess is cut off.
     func holds(_ wanted: PictureSize) -> Bool {
         (wanted.width..<wanted.width + unitWidth).contains(size.width)
             && (wanted.height..<wanted.height + unitHeight).contains(size.height)
@@ -15,7 +15,7 @@ struct JPEGHeader: Equatable {
 }
 
 extension JPEGHeader {
-    /// Nil where there is no frame header, or one that is cut short or makes no sense.
+    /// Nil if there is no frame header, or it is cut short or makes no sense.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var place = 2
         guard bytes.count > place, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return nil }
@@ -52,15 +52,15 @@ extension JPEGHeader {
     }
 }
 
-/// Notices that a camera's JPEGs have another size than the driver granted, and keep it.
+/// Notices when a camera's JPEGs persistently have another size than the driver granted.
 struct JPEGSizeWatch {
     private var other: PictureSize?
     private var count = 0
-    /// A damaged header does not say the same so often.
+    /// A damaged header does not repeat the same size this often.
     private static let steadyCount = 5
 
-    /// - Parameter granted: what the stream's pictures are taken for.
-    /// - Returns: the size that they really have; nil as long as that is `granted`, or not certain.
+    /// - Parameter granted: the size that the stream's pictures should have.
+    /// - Returns: their real size; nil as long as that is `granted`, or not certain.
     mutating func change(from granted: PictureSize, in picture: UnsafeRawBufferPointer) -> PictureSize? {
         guard let header = JPEGHeader(picture) else { return nil }
         guard !header.holds(granted) else {

@@ -2,26 +2,26 @@ import CV4L2
 import Files
 import Glibc
 
-/// What sysfs says of a video node: which of those in one bus position it is, and of which piece of hardware.
+/// Where sysfs places a video node: which node of a bus position it is, and of which hardware.
 struct NodePlace: Sendable, Hashable {
-    /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil for what is not on USB.
+    /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil if it is not on USB.
     let interface: String?
-    /// Which of its device's nodes it is: a grabber has one for each channel.
+    /// Which of its device's nodes it is: a grabber has one per channel.
     let index: Int
-    /// The USB device that it is part of; nil for others.
+    /// The USB device that it belongs to; nil for others.
     let unit: USBUnit?
 
-    /// A USB device, as far as its descriptors tell it from others.
+    /// A USB device, as far as its descriptors distinguish it from others.
     struct USBUnit: Sendable, Hashable {
         /// Where it is plugged in.
         let port: String
-        /// Maker, model and serial number; nil without a serial number.
+        /// Vendor, product and serial number; nil without a serial number.
         let serial: String?
     }
 }
 
 extension NodePlace {
-    /// The place of a node, or of a link to one; nil where sysfs does not have it.
+    /// The place of a node, or of a link to one; nil if sysfs does not have it.
     static func find(_ path: String) -> NodePlace? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }
@@ -29,7 +29,7 @@ extension NodePlace {
         return find(inFolder: "/sys/dev/char/\(major):\(minor)")
     }
 
-    /// - Parameter folder: the node's own in sysfs.
+    /// - Parameter folder: the node's folder in sysfs.
     static func find(inFolder folder: String) -> NodePlace? {
         guard let device = realpath("\(folder)/device", nil) else { return nil }
         defer { free(device) }

@@ -1,7 +1,7 @@
 import Pictures
 
 extension PixelBufferPool {
-    /// A pool of ordinary memory, for a source that is no device.
+    /// Creates a pool of ordinary memory, for a source that is not a device.
     package static func forSource(count: Int, length: Int) throws(CaptureError) -> PixelBufferPool {
         do throws(PixelBufferPoolError) {
             return try .allocated(count: count, length: length)

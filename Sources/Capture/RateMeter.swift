@@ -1,6 +1,6 @@
 import Pictures
 
-/// Finds out at which rate pictures come, where the driver does not tell.
+/// Measures the rate of pictures, if the driver does not report it.
 struct RateMeter {
     /// Nanoseconds that it takes.
     static let span: Int64 = 1_000_000_000
@@ -9,22 +9,22 @@ struct RateMeter {
     private var last: (sequence: UInt32, time: Int64)?
     private var intervals = 0
 
-    /// Takes a picture into account.
+    /// Counts a picture.
     mutating func add(sequence: UInt32, timestamp: Int64) {
         if first == nil { first = (sequence, timestamp) } else { intervals += 1 }
         last = (sequence, timestamp)
     }
 
-    /// Enough is known.
+    /// Whether enough is known.
     var isDone: Bool {
         guard let first, let last else { return false }
         return last.time - first.time >= Self.span
     }
 
-    /// Nil where fewer than two pictures came.
+    /// Nil if fewer than two pictures came.
     var frameRate: FrameRate? {
         guard let first, let last, intervals > 0, last.time > first.time else { return nil }
-        // Lost pictures were taken as well, but some drivers' numbers do not count pictures.
+        // Lost pictures count too, but some drivers' numbers do not count pictures.
         let numbered = Int(Int32(bitPattern: last.sequence &- first.sequence))
         let frames = (intervals...4 * intervals).contains(numbered) ? numbered : intervals
         return FrameRate(

@@ -1,17 +1,17 @@
 import CV4L2
 
-/// What a driver says when the signal that it captures becomes another: HDMI grabbers and TV cards, and some
-/// sensors (V4L2_EVENT_SOURCE_CHANGE).
+/// A driver's event for a change of the captured signal: from HDMI grabbers, TV cards and some sensors
+/// (V4L2_EVENT_SOURCE_CHANGE).
 enum SourceChange {
-    /// Asks to be told, by POLLPRI. Most cameras have no such event.
+    /// Subscribes to the event, which POLLPRI then signals. Most cameras do not have it.
     static func subscribe(on device: V4L2Device) {
         var subscription = v4l2_event_subscription()
         subscription.type = UInt32(V4L2_EVENT_SOURCE_CHANGE)
         _ = device.control(CV4L2_SUBSCRIBE_EVENT, &subscription)
     }
 
-    /// Takes the events that have come.
-    /// - Returns: whether one of them says that the size or the rate changed.
+    /// Dequeues the pending events.
+    /// - Returns: whether one of them reports a new size or rate.
     static func hasCome(to device: V4L2Device) -> Bool {
         var hasChanged = false
         for _ in 0..<mostEvents {
@@ -26,6 +26,6 @@ enum SourceChange {
         return hasChanged
     }
 
-    /// A driver that claims there is always another is not believed.
+    /// A driver that claims there is always one more is not believed.
     private static let mostEvents = 64
 }

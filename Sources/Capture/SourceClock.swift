@@ -1,7 +1,7 @@
 import CV4L2
 import Threading
 
-/// Time, and waiting, as the sources see them. Tests put a clock of their own in place of the system's.
+/// Time and waiting, as the sources see them. Tests replace the system's clock with their own.
 protocol SourceClock: AnyObject, Sendable {
     /// Nanoseconds of CLOCK_MONOTONIC.
     func now() -> Int64
@@ -9,8 +9,8 @@ protocol SourceClock: AnyObject, Sendable {
     /// Nanoseconds that the machine was suspended since it started, about.
     func suspended() -> Int64
 
-    /// Waits until one of the descriptors is ready or the time in nanoseconds is over, which below zero it
-    /// never is; as ppoll(2), but −errno where it fails.
+    /// Waits until one of the descriptors is ready or the time in nanoseconds is over; below zero it waits
+    /// forever. Like ppoll(2), but returns −errno if it fails.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32
 }
 
@@ -23,11 +23,11 @@ extension SourceClock {
         cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), nanoseconds)
     }
 
-    /// The same, until `deadline`; without one forever.
+    /// The same, until `deadline`; forever without one.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Int64?) -> Int32 {
         poll(descriptors, nanoseconds: deadline.map { max(0, $0 - now()) } ?? -1)
     }
 }
 
-/// The system's own.
+/// The system's own clock.
 final class SystemClock: SourceClock {}

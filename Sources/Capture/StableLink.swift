@@ -1,14 +1,14 @@
 import Files
 import Glibc
 
-/// udev's links to a camera, which stay the same when /dev/videoN is numbered anew.
+/// udev's links to a camera, which stay the same when /dev/videoN is renumbered.
 public enum StableLink {
     /// The distribution's links.
     public static let commonFolder = "/dev/v4l/by-id"
-    /// Those of our own rules.
+    /// Those of camrec's own rules.
     public static let ownFolder = "/dev/camrec"
 
-    /// The link in a folder that leads to `path`.
+    /// Returns the link in a folder that leads to `path`.
     public static func find(for path: String, in folder: String = commonFolder) -> String? {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { return nil }

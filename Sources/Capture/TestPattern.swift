@@ -1,8 +1,8 @@
 import Pictures
 
-/// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice,
-/// as digits for people and as a row of black and white blocks for programs. A live source's has the time of
-/// capture, too, so that whoever receives the picture can tell how old it is.
+/// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice, as
+/// digits for people and as a row of black and white blocks for programs. A live source also draws the time of
+/// capture, so that a receiver can tell how old the picture is.
 ///
 /// Everything is a rectangle with even edges, so that it looks the same in every format and survives
 /// chroma subsampling exactly.
@@ -32,7 +32,7 @@ struct TestPattern {
     /// Draws a frame into memory.
     /// - Parameters:
     ///   - time: microseconds of CLOCK_MONOTONIC, of which the lower 32 bits are drawn; nil for a picture that
-    ///     is the same whenever it is drawn.
+    ///     is the same at any time.
     ///   - previous: the frame of this pattern that the memory still holds; nil for none.
     func draw(
         frame: UInt32, time: Int64?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer
@@ -69,7 +69,7 @@ struct TestPattern {
         }
     }
 
-    /// A square that runs along the lower half, once round in 128 frames.
+    /// A square that runs along the lower half, once around in 128 frames.
     private func square(in frame: UInt32) -> Rectangle {
         let side = even(max(2, min(size.width, size.height) / 8))
         let way = max(0, size.width - side)
@@ -134,7 +134,7 @@ struct Rectangle {
     }
 }
 
-/// The digits in five by seven dots.
+/// Digits of five by seven dots.
 private enum DigitFont {
     /// The seven rows of a digit, each with its number from the top; bit 4 is the leftmost dot.
     static func rows(of digit: Int) -> EnumeratedSequence<InlineRows> {

@@ -4,14 +4,14 @@ import Pictures
 
 /// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
 ///
-/// Used by the capture thread only.
+/// Used only by the capture thread.
 final class TestPictureCompressor {
     /// What the pattern is drawn in.
     let canvasFormat: PictureFormat
     private let canvas: UnsafeMutableRawBufferPointer
     private var drawn: UInt32?
 
-    /// Nil where a picture does not fit into memory.
+    /// Nil if a picture does not fit into memory.
     init?(size: PictureSize, frameRate: FrameRate) {
         let color = ColorEncoding(range: .full, matrix: .bt601)
         guard let format = PictureFormat(.rgb24, size: size, frameRate: frameRate, color: color) else {
@@ -24,11 +24,11 @@ final class TestPictureCompressor {
 
     deinit { free(canvas.baseAddress) }
 
-    /// Room for any picture: JPEG is hardly ever larger than RGB, but for its headers.
+    /// Room for any picture: apart from its headers, JPEG is hardly ever larger than RGB.
     var bufferLength: Int { canvasFormat.minimumLengths[0] + 4096 }
 
     /// Draws and compresses a frame.
-    /// - Returns: the bytes of it in `memory`; 0 where they did not fit.
+    /// - Returns: its length in `memory` in bytes; 0 if it did not fit.
     func write(
         frame: UInt32, time: Int64?, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer
     ) -> Int {

@@ -1,7 +1,7 @@
 import Pictures
 
-/// A camera for machines without one: a moving pattern with the frame's number in it, and of a live one the time
-/// of capture, at any size and rate, in any format that camrec reads itself.
+/// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
+/// capture, at any size and rate, in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
     public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat
@@ -21,11 +21,11 @@ public final class TestSource: CaptureStream {
     private var nextFrame = 0
     private var startTime: Int64?
 
-    /// The name that selects it in place of a device's path.
+    /// The name that selects it instead of a device's path.
     public static let name = "test"
 
-    /// - Parameter isPaced: frames come in real time, and are lost when nobody takes them, as from a camera;
-    ///   else one comes whenever a buffer is free.
+    /// - Parameter isPaced: whether frames come in real time and are lost if nobody takes them, as from a
+    ///   camera; otherwise one comes whenever a buffer is free.
     public convenience init(_ request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
         try self.init(request, isPaced: isPaced, clock: SystemClock())
     }
@@ -55,7 +55,7 @@ public final class TestSource: CaptureStream {
         drawn = Array(repeating: nil, count: pool.count)
     }
 
-    /// Refuses a format that it does not make.
+    /// Refuses a format that it does not produce.
     static func refuse(_ format: PixelFormat) throws(CaptureError) {
         guard format.arrangement != .jpeg, !TestPattern.canDraw(format) else { return }
         throw CaptureError(
@@ -90,7 +90,7 @@ public final class TestSource: CaptureStream {
         }
     }
 
-    /// All buffers are held at the moment of this frame: it is lost, as a camera would lose it.
+    /// All buffers are held at the time of this frame: it is lost, as a camera would lose it.
     private func skipFrame() {
         losses.droppedByDriver += 1
         nextFrame += 1

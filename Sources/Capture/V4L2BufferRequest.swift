@@ -1,9 +1,9 @@
 import CV4L2
 
-/// Makes the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
+/// Builds the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
 ///
-/// Multi-planar calls need an array of planes beside the buffer; there is one, made beforehand, for all
-/// calls of a stream, which come from one thread.
+/// Multi-planar calls need an array of planes next to the buffer. There is one for all calls of a stream, which
+/// come from a single thread, created in advance.
 final class V4L2BufferRequest {
     let type: UInt32
     private let isMultiPlanar: Bool
@@ -30,13 +30,13 @@ final class V4L2BufferRequest {
         return buffer
     }
 
-    /// Where the picture begins in a memory plane, and where the bytes that the driver filled end.
+    /// Where the picture begins in a memory plane, and where the bytes filled by the driver end.
     func payload(of buffer: v4l2_buffer, plane: Int) -> (offset: Int, used: Int) {
         isMultiPlanar
             ? (Int(planes[plane].data_offset), Int(planes[plane].bytesused)) : (0, Int(buffer.bytesused))
     }
 
-    /// Where a memory plane is to be mapped, and its length.
+    /// Where a memory plane is mapped, and its length.
     func mapping(of buffer: v4l2_buffer, plane: Int) -> (offset: Int, length: Int) {
         isMultiPlanar
             ? (Int(planes[plane].m.mem_offset), Int(planes[plane].length))

@@ -1,11 +1,11 @@
 import CV4L2
 
-/// The system calls that talk to a camera, each returning −errno where it fails. Tests put a scripted
-/// device in their place.
+/// The system calls that talk to a camera, each returning −errno if it fails. Tests replace them with a
+/// scripted device.
 protocol V4L2Calls: SourceClock {
     func open(_ path: String) -> Int32
     func close(_ descriptor: Int32)
-    /// Takes the node's advisory lock (flock(2)), which ends when it is closed.
+    /// Takes the node's advisory lock (flock(2)), which closing it releases.
     func lock(_ descriptor: Int32) -> Int32
     func unlock(_ descriptor: Int32)
     func control(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32
@@ -22,7 +22,7 @@ final class KernelCalls: V4L2Calls {
     func open(_ path: String) -> Int32 { cv4l2_open(path, O_RDWR | O_NONBLOCK) }
 
     func close(_ descriptor: Int32) {
-        // A buffer that is still mapped would keep the file open, and the lock with it.
+        // A buffer that is still mapped would keep the file open, and the lock held.
         unlock(descriptor)
         _ = CV4L2.close(descriptor)
     }

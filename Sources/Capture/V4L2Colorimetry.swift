@@ -2,11 +2,11 @@ import CV4L2
 import Pictures
 
 extension ColorEncoding {
-    /// What a driver says of its colours, with V4L2's own rules for what it leaves open
+    /// The driver's colour information, with V4L2's own rules for what it leaves open
     /// (`V4L2_MAP_YCBCR_ENC_DEFAULT`, `V4L2_MAP_QUANTIZATION_DEFAULT` in `<linux/videodev2.h>`).
     ///
-    /// JPEG pictures are full-range BT.601 whatever the driver says, as JFIF has it. RGB pictures are
-    /// converted, so theirs is the encoding they will get.
+    /// JPEG pictures are full-range BT.601 whatever the driver says, as in JFIF. RGB pictures are converted, so
+    /// theirs is the encoding they will get.
     init(
         colorspace: UInt32, ycbcrEncoding: UInt32, quantization: UInt32, transferFunction: UInt32,
         pixelFormat: PixelFormat, height: Int
@@ -47,7 +47,7 @@ extension ColorEncoding {
         }
     }
 
-    /// The code point of H.273 table 3; nil where the driver leaves it open.
+    /// The code point of H.273 table 3; nil if the driver leaves it open.
     private static func transfer(_ function: UInt32) -> UInt8? {
         switch function {
         case V4L2_XFER_FUNC_709.rawValue: 1
@@ -68,7 +68,7 @@ extension ColorEncoding {
         case V4L2_COLORSPACE_470_SYSTEM_M.rawValue: (4, 4)
         case V4L2_COLORSPACE_470_SYSTEM_BG.rawValue: (5, 5)
         case V4L2_COLORSPACE_BT2020.rawValue: (9, 14)
-        // sRGB and JPEG, and drivers that say nothing: webcams.
+        // sRGB and JPEG, and drivers that report nothing: webcams.
         default: (1, 13)
         }
     }

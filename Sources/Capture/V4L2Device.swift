@@ -2,7 +2,7 @@ import CV4L2
 import Files
 import Glibc
 
-/// An open device node, closed by its last owner. Everything is called from one thread.
+/// An open device node, closed by its last owner. Used by one thread only.
 final class V4L2Device {
     let path: String
     private(set) var descriptor: Int32
@@ -17,7 +17,7 @@ final class V4L2Device {
 
     deinit { close() }
 
-    /// Closes the node; what is called afterwards fails.
+    /// Closes the node; later calls fail.
     func close() {
         if descriptor >= 0 { calls.close(descriptor) }
         descriptor = -1
@@ -31,13 +31,13 @@ final class V4L2Device {
         }
     }
 
-    /// Has the camera for one recorder alone, as long as the device is open.
+    /// Reserves the camera for one recorder, as long as the device is open.
     ///
-    /// The lock is the node's own, an advisory one (flock(2)). It is the same through every link to the node, it
-    /// ends with whoever holds it, however that ends, and nobody can take it who may not open the camera: no file
-    /// in a folder that others can write to has to be trusted, as a lock file would. The kernel tells who holds
-    /// it, in /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) keep others from changing settings only, and
-    /// its EBUSY comes when the other one has allocated its buffers, with settings changed already.
+    /// The lock is the node's own, an advisory one (flock(2)). It is the same through every link to the node,
+    /// it ends with its holder, however that ends, and nobody can take it who may not open the camera. A lock
+    /// file would instead require trust in a folder that others can write to. The kernel reports the holder in
+    /// /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) only keep others from changing settings, and its
+    /// EBUSY comes once the other program has allocated its buffers, when settings have already changed.
     func claim() throws(CaptureError) {
         guard calls.lock(descriptor) == -EWOULDBLOCK else { return }
         throw error(.busy(holder: DeviceHolder.find(of: path)))
@@ -45,7 +45,7 @@ final class V4L2Device {
 
     func error(_ kind: CaptureError.Kind) -> CaptureError { CaptureError(kind, device: path) }
 
-    /// What a failed call means.
+    /// Translates a failed call.
     func failure(_ call: String, _ result: Int32) -> CaptureError {
         switch -result {
         case ENODEV, ENXIO: error(.lost)

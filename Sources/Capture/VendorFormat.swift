@@ -4,8 +4,8 @@ import Pictures
 
 /// Formats that only libv4lconvert may know.
 enum VendorFormat {
-    /// Whether libv4lconvert makes pictures of this format. It has no list; it is given an empty picture, which
-    /// it refuses in another way than a format that it does not know.
+    /// Whether libv4lconvert can convert this format. It has no list, so it is given an empty picture, which it
+    /// refuses in another way than an unknown format.
     static func isReadable(_ format: PixelFormat) -> Bool {
         guard let converter = cyuv_vendor_create() else { return false }
         defer { cyuv_vendor_destroy(converter) }
@@ -18,6 +18,6 @@ enum VendorFormat {
 }
 
 extension PixelFormat {
-    /// Whether camrec, or a library it uses, makes pictures of it.
+    /// Whether camrec, or a library it uses, can convert it.
     var isReadable: Bool { arrangement != .vendor || VendorFormat.isReadable(self) }
 }

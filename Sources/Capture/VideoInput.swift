@@ -1,26 +1,26 @@
 import CV4L2
 
-/// A connector of a grabber, such as its second HDMI or its S-Video one.
+/// A connector of a grabber, such as its second HDMI or its S-Video input.
 public struct VideoInput: Sendable, Hashable {
-    /// The driver's number of it.
+    /// The driver's number for it.
     public let index: Int
-    /// The driver's name of it.
+    /// The driver's name for it.
     public let name: String
 }
 
 /// An analogue television standard, such as PAL-BG.
 public struct VideoStandard: Sendable, Hashable {
-    /// The standards that it comprises, as bits (`v4l2_std_id`).
+    /// The standards that it includes, as bits (`v4l2_std_id`).
     let bits: UInt64
-    /// The driver's name of it.
+    /// The driver's name for it.
     public let name: String
 }
 
-/// Chooses what a grabber captures.
+/// Selects what a grabber captures.
 struct VideoInputs {
     let device: V4L2Device
 
-    /// Lists that never end are followed so far.
+    /// A bound for lists that never end.
     private static let most: UInt32 = 64
 
     /// In the driver's order.
@@ -35,13 +35,13 @@ struct VideoInputs {
         return inputs
     }
 
-    /// The number of the one in use; nil for what has none.
+    /// The number of the current one; nil if there are none.
     var currentInput: Int? {
         var index: Int32 = 0
         return device.control(CV4L2_G_INPUT, &index) >= 0 ? Int(index) : nil
     }
 
-    /// Those of the input in use; empty for cameras and digital signals.
+    /// Those of the current input; empty for cameras and digital signals.
     var standards: [VideoStandard] {
         var standards: [VideoStandard] = []
         for index in 0..<Self.most {
@@ -53,14 +53,15 @@ struct VideoInputs {
         return standards
     }
 
-    /// The one that is set; nil for cameras and digital signals. A driver may have set a part of one that it lists.
+    /// The current one; nil for cameras and digital signals. A driver may have set a subset of one that it
+    /// lists.
     var currentStandard: VideoStandard? {
         var bits: UInt64 = 0
         guard device.control(CV4L2_G_STD, &bits) >= 0, bits != 0 else { return nil }
         return standards.first { $0.bits == bits } ?? standards.first { $0.bits & bits == bits }
     }
 
-    /// Sets the input and then the standard, as far as they are asked for.
+    /// Sets the input and then the standard, if they are requested.
     func select(_ request: CaptureRequest) throws(CaptureError) {
         if let input = request.input { try selectInput(input) }
         if let standard = request.standard { try selectStandard(standard) }

@@ -4,12 +4,13 @@ import Pictures
 struct Y4MHeader {
     let format: PictureFormat
 
-    /// A file is what it is: asking for another size or format is an error. Another rate replaces the file's.
+    /// A file cannot be changed: requesting another size or format is an error. Another rate replaces the
+    /// file's.
     init(_ line: String, request: CaptureRequest, path: String) throws(CaptureError) {
         func bad(_ detail: String) -> CaptureError { CaptureError(.badFile(detail), device: path) }
         let fields = line.split(separator: " ")
         guard fields.first == "YUV4MPEG2" else {
-            throw bad("not a YUV4MPEG2 file, such as 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m' makes")
+            throw bad("not a YUV4MPEG2 file, as made by 'ffmpeg -i VIDEO -pix_fmt yuv420p out.y4m'")
         }
         var (width, height) = (0, 0)
         var rate = FrameRate(25)
@@ -33,13 +34,13 @@ struct Y4MHeader {
         guard let size = PictureSize(width, height) else {
             throw bad("its size of \(width)x\(height) is outside 1 to \(PictureSize.maximumSide)")
         }
-        guard let rate else { throw bad("its frame rate is no positive fraction") }
+        guard let rate else { throw bad("its frame rate is not a positive fraction") }
         if let wanted = request.size, wanted != size {
             throw CaptureError(
                 .unsupported("the file's pictures are \(size); leave out --size"), device: path)
         }
         guard let pixelFormat = Self.pixelFormat(chroma) else {
-            throw bad("its format 'C\(chroma)' is not read; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")
+            throw bad("its format 'C\(chroma)' is not supported; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4")
         }
         if let wanted = request.pixelFormat, wanted != pixelFormat {
             throw CaptureError(
@@ -55,20 +56,20 @@ struct Y4MHeader {
         self.format = format
     }
 
-    /// `30:1`; 0:0 stands for unknown, which is taken as 25.
+    /// `30:1`; 0:0 means unknown, for which 25 is used.
     private static func rate(_ text: Substring) -> FrameRate? {
         let parts = text.split(separator: ":").compactMap { Int($0) }
         guard parts.count == 2 else { return nil }
         return parts == [0, 0] ? FrameRate(25) : FrameRate(parts[0], parts[1])
     }
 
-    /// `10:11`; 0:0 stands for unknown.
+    /// `10:11`; 0:0 means unknown.
     private static func aspect(_ text: Substring) -> PixelAspect? {
         let parts = text.split(separator: ":").compactMap { Int($0) }
         return parts.count == 2 ? PixelAspect(parts[0], parts[1]) : nil
     }
 
-    /// Nil for what the pixel format has.
+    /// Nil means the pixel format's default.
     private static func chromaSiting(_ chroma: Substring) -> ChromaSiting? {
         switch chroma {
         case "420", "420jpeg": .center
@@ -77,7 +78,7 @@ struct Y4MHeader {
         }
     }
 
-    /// Those of the files that are read.
+    /// The supported pixel formats.
     static let pixelFormats: [PixelFormat] = [.yuv420, .yuv422Planar, .yuv444Planar, .grey]
 
     private static func pixelFormat(_ chroma: Substring) -> PixelFormat? {

@@ -2,10 +2,10 @@ import CV4L2
 import Glibc
 import Pictures
 
-/// A YUV4MPEG2 file in place of a camera: 8-bit 4:2:0, 4:2:2, 4:4:4 or luma alone.
+/// A YUV4MPEG2 file instead of a camera: 8-bit 4:2:0, 4:2:2, 4:4:4 or luma only.
 ///
-/// Frames are read straight into pool buffers, as fast as they are taken unless it is paced. The format is
-/// described by the manual page yuv4mpeg(5) of mjpegtools.
+/// Frames are read straight into pool buffers, as fast as they are taken unless it is paced. The manual page
+/// yuv4mpeg(5) of mjpegtools describes the format.
 public final class Y4MSource: CaptureStream {
     public let identity: SourceIdentity
     public let format: PictureFormat
@@ -59,13 +59,13 @@ public final class Y4MSource: CaptureStream {
             guard try readFrameHeader() else {
                 if pool.isInterrupted { return .interrupted }
                 guard nextFrame > 0 else {
-                    throw CaptureError(.badFile("there is no frame in it"), device: path)
+                    throw CaptureError(.badFile("it has no frames"), device: path)
                 }
                 return .end
             }
             try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
         } catch {
-            // A pipe was left in the middle of a frame because somebody asked for the end.
+            // A pipe was left in the middle of a frame because the end was requested.
             if pool.isInterrupted { return .interrupted }
             throw error
         }
@@ -100,7 +100,7 @@ public final class Y4MSource: CaptureStream {
         return nil
     }
 
-    /// Reads `FRAME`, parameters that repeat what the stream header said, and a newline.
+    /// Reads `FRAME`, parameters that repeat the stream header, and a newline.
     /// - Returns: false at the end.
     private func readFrameHeader() throws(CaptureError) -> Bool {
         var header = InlineArray<6, UInt8>(repeating: 0)
@@ -138,7 +138,7 @@ public final class Y4MSource: CaptureStream {
     }
 
     /// Fills `bytes`.
-    /// - Returns: how many there were, fewer at the file's end or after an interruption.
+    /// - Returns: the number of bytes read, fewer at the file's end or after an interruption.
     private func read(into bytes: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Int {
         var filled = 0
         while filled < bytes.count, waitForData() {
@@ -152,7 +152,7 @@ public final class Y4MSource: CaptureStream {
         return filled
     }
 
-    /// A named pipe may have nothing to read for long.
+    /// Waits for input: a named pipe may be empty for long.
     /// - Returns: false once the stream is interrupted.
     private func waitForData() -> Bool {
         while !pool.isInterrupted {

@@ -15,7 +15,7 @@ struct AccessUnitCollector: ~Copyable {
     /// Whether no sequence parameter set came so far that makes threads dangerous, or that might.
     private var allowsThreads = true
     private var current = PacketBuffer()
-    /// Units that belong to the access unit of the unit behind them, whichever that is.
+    /// Units that belong to the access unit of the unit that follows.
     private var undecided = PacketBuffer()
     /// A copy of the current access unit and the beginning of its last slice.
     private var anticipated = PacketBuffer()
@@ -30,7 +30,7 @@ struct AccessUnitCollector: ~Copyable {
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
-        /// What stands ahead of the picture.
+        /// The units before the picture.
         var recoveryPoint: RecoveryPoint?
         var isBehindGap = false
         var isIncomplete = false
@@ -57,7 +57,7 @@ struct AccessUnitCollector: ~Copyable {
         usableSets = parameterSets
     }
 
-    /// Takes what the parser found next.
+    /// Takes the parser's next unit.
     mutating func add<Failure: Error>(
         _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Int64,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -76,7 +76,7 @@ struct AccessUnitCollector: ~Copyable {
         }
     }
 
-    /// Hands the current access unit on where a unit, of which the first bytes are there, begins another.
+    /// Delivers the current access unit if a unit, of which the first bytes are known, begins another.
     mutating func foresee<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Int64, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
@@ -94,7 +94,7 @@ struct AccessUnitCollector: ~Copyable {
         guard undecided.count == 0, let header = NALUnitHeader(of: slice, codec: parameterSets.codec),
             header.isSlice
         else { return }
-        // What the whole slice will tell stays with the copies: it is told again.
+        // The copies keep what the whole slice will report, because it is reported again.
         var (detector, gapDetector, orderCounter, facts) = (detector, gapDetector, orderCounter, facts)
         guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
         anticipated.removeAll()
@@ -117,7 +117,7 @@ struct AccessUnitCollector: ~Copyable {
         try handOn(body)
     }
 
-    /// Forgets the current access unit: the one that follows is behind a loss.
+    /// Forgets the current access unit: the next one follows a loss.
     mutating func abandon() {
         current.removeAll()
         undecided.removeAll()
@@ -146,7 +146,7 @@ struct AccessUnitCollector: ~Copyable {
         add(&self)
     }
 
-    /// What the unit tells of the access unit that it belongs to.
+    /// What the unit reveals about its access unit.
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
         if header.isParameterSet, !detector.isSafeOnThreads { allowsThreads = false }
@@ -193,7 +193,7 @@ struct AccessUnitCollector: ~Copyable {
         current.removeAll()
     }
 
-    /// Of an access unit whose every NAL unit was too large, nothing is to be told but that it is missing.
+    /// If every NAL unit of an access unit was too large, only its absence can be reported.
     private mutating func giveUpEmpty() {
         guard facts.isIncomplete else { return }
         facts = Facts()
@@ -221,7 +221,7 @@ extension StreamParameterSets {
 }
 
 extension AccessUnitDetector {
-    /// Whether libavcodec may decode on several threads behind the parameter set that was fed last. One that can't be
+    /// Whether libavcodec may decode on several threads with the last parameter set. One that can't be
     /// read here may be read by libavcodec.
     fileprivate var isSafeOnThreads: Bool {
         let sequence = parameterSets.hevc.latestSequence
@@ -233,7 +233,7 @@ extension AccessUnitDetector {
 
 extension PacketBuffer {
     /// Adds a NAL unit as it stood in the stream.
-    /// - Returns: false where it does not fit into the limit or there is no memory.
+    /// - Returns: false if it does not fit into the limit or there is no memory.
     fileprivate mutating func append(
         startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int
     ) -> Bool {

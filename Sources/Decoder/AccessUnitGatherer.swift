@@ -1,11 +1,11 @@
 import Bitstream
 import CFFmpeg
 
-/// Gathers an Annex B byte stream, in whatever chunks it comes, into access units, byte for byte.
+/// Gathers an Annex B byte stream, in chunks of any size, into access units, byte for byte.
 ///
-/// Where chunks end makes no difference to what is gathered. Parameter sets, SEI and slices of one picture leave
+/// The result does not depend on where chunks end. Parameter sets, SEI and slices of one picture leave
 /// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
-/// one picture, unless somebody anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
+/// one picture, unless someone anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
 /// belong to a picture is left out, and the picture is marked.
 ///
 /// Belongs to one thread at a time.
@@ -19,7 +19,7 @@ public final class AccessUnitGatherer {
     private var collector: AccessUnitCollector
 
     /// Makes a gatherer at the start of a stream.
-    /// - Parameter byteLimit: the largest access unit that is taken, in bytes, at least 1: what is longer loses
+    /// - Parameter byteLimit: the largest accepted access unit, in bytes, at least 1: a longer one loses
     ///   the NAL units beyond. Twice as much is the memory that a gatherer takes.
     public init(codec: Codec, byteLimit: Int = AccessUnitGatherer.defaultByteLimit) {
         self.codec = codec
@@ -42,7 +42,7 @@ public final class AccessUnitGatherer {
         }
     }
 
-    /// Lends the access unit that is being gathered, as far as it came: after a pause of the stream it is likely
+    /// Lends the unfinished access unit, as far as it has arrived: after a pause of the stream it is likely
     /// to be whole. Whether it was is known when it is handed on, under the same number: it has as many bytes
     /// then. `body` is not called where there is no picture in it, or not one that begins to end.
     /// - Throws: what `body` throws.
@@ -55,7 +55,7 @@ public final class AccessUnitGatherer {
     }
 
     /// Ends the stream, and calls `body` for its last access unit. Another stream may follow, or the same one
-    /// where a pause made sure that the access unit is whole: parameter sets stay in force.
+    /// if a pause proved that the access unit is complete: parameter sets stay in force.
     /// - Throws: what `body` throws.
     public func finish<Failure: Error>(
         arrival: Int64 = 0, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -66,8 +66,8 @@ public final class AccessUnitGatherer {
         try collector.finish(body)
     }
 
-    /// Forgets what was gathered of the last access unit, of which the rest will never come. The next one is
-    /// behind a loss.
+    /// Forgets the last, unfinished access unit, whose rest will never come. The next one
+    /// follows a loss.
     public func abandon() {
         parser = AnnexBParser(maximumUnitByteCount: parser.maximumUnitByteCount)
         collector.abandon()

@@ -9,7 +9,7 @@ struct CodedHistory {
     /// A group of pictures that is longer is not kept: it is decoded without the help of its history.
     private static let byteLimit = 16 << 20
 
-    /// Begins anew with an entry point, or goes on with what was decoded behind it.
+    /// Starts over at an entry point, or continues with a picture decoded after it.
     mutating func append(_ unit: borrowing ReceivedAccessUnit) {
         if unit.isEntryPoint {
             forget()

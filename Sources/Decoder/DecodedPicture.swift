@@ -3,13 +3,13 @@ import Pictures
 
 /// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
 ///
-/// `@unchecked Sendable`: the reference counts are atomic, and nobody writes to a picture that was handed out.
+/// `@unchecked Sendable`: the reference counts are atomic, and nobody writes to a picture once it is delivered.
 public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     let frame: UnsafeMutablePointer<AVFrame>
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit came, as the gatherer was told; nil where that is not known.
+    /// When its access unit arrived, as reported to the gatherer; nil if unknown.
     public var arrival: Int64? {
         // Set by the session that the picture comes from.
         frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : frame.pointee.pkt_dts
@@ -35,7 +35,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     /// What the samples mean.
     public var color: ColorEncoding { ColorEncoding(frame.pointee) }
 
-    /// Width and height of a sample as it is to be shown; nil where the stream does not say: square.
+    /// Width and height of a sample for display; nil if the stream does not say: square.
     public var sampleAspectRatio: (width: Int, height: Int)? {
         let ratio = frame.pointee.sample_aspect_ratio
         return ratio.num > 0 && ratio.den > 0 ? (Int(ratio.num), Int(ratio.den)) : nil

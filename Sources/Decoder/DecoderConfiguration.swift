@@ -1,8 +1,8 @@
 import Bitstream
 
-/// What a `PictureDecoder` is to be.
+/// The configuration of a `PictureDecoder`.
 public struct DecoderConfiguration: Sendable {
-    /// What becomes of pictures behind a loss.
+    /// What happens to pictures after a loss.
     public enum LossPolicy: String, Sendable, CaseIterable {
         /// Nothing is handed on until the next IDR.
         case freeze
@@ -12,7 +12,7 @@ public struct DecoderConfiguration: Sendable {
 
     /// How many pictures of an H.264 stream are held back to put them in order. H.265 always says how many.
     public enum Delay: Sendable {
-        /// As many as the stream declares, none where it leaves that open. Where it turns out to take more, the
+        /// As many as the stream declares, none if it leaves that open. Where it turns out to take more, the
         /// pictures that come too late are lost, and more are held back from then on.
         case low
         /// As many as the standard allows at the stream's level: no picture is lost.
@@ -31,7 +31,7 @@ public struct DecoderConfiguration: Sendable {
 
     /// The standard that the stream is coded by.
     public var codec: Codec
-    /// What becomes of pictures behind a loss.
+    /// What happens to pictures after a loss.
     public var lossPolicy = LossPolicy.freeze
     /// How many pictures are held back.
     public var delay = Delay.low

@@ -1,7 +1,7 @@
 import Bitstream
 
 /// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
-/// step. What is wrong with a stream is no error: a decoder goes on at the next IDR.
+/// step. A damaged stream is not an error: a decoder continues at the next IDR.
 public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
@@ -28,9 +28,9 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         switch kind {
         case .noDecoder(let codec):
             "this libavcodec was built without a decoder for \(codec); install FFmpeg's own"
-        case .openFailed(let codec, let detail): "the decoder for \(codec) did not open: \(detail)"
-        case .conversionFailed(let detail): "the picture could not be converted: \(detail); try another size"
-        case .imageFailed(let detail): "the picture could not be written as PNG: \(detail)"
+        case .openFailed(let codec, let detail): "cannot open the decoder for \(codec): \(detail)"
+        case .conversionFailed(let detail): "cannot convert the picture: \(detail); try another size"
+        case .imageFailed(let detail): "cannot write the picture as PNG: \(detail)"
         case .driverHangs(let node): "\(node): its driver does not answer; use --decoder software"
         case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
         }

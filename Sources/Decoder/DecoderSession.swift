@@ -31,7 +31,7 @@ final class DecoderSession {
     /// Threads that libavcodec may decode the slices of one picture on.
     private static let maximumThreadCount: Int32 = 4
 
-    /// - Parameter leastDelay: how many pictures are held back even where the stream says fewer.
+    /// - Parameter leastDelay: how many pictures are held back even if the stream declares fewer.
     init(
         _ configuration: DecoderConfiguration, entry: borrowing ReceivedAccessUnit, leastDelay: Int,
         on connection: VADisplayConnection?
@@ -102,7 +102,7 @@ final class DecoderSession {
             av_packet_free(&packet)
             cffmpeg_watch_free(watch)
         }
-        // A driver that hangs, now or already, keeps what it has.
+        // A driver that hangs, now or earlier, keeps what it has.
         if let connection { try? connection.call(close) } else { close() }
     }
 
@@ -113,8 +113,8 @@ final class DecoderSession {
 
     /// Hands an access unit over, without copying it. Every picture must have been received before.
     /// - Parameter isHidden: whether its picture is not to come out.
-    /// - Returns: nil where libavcodec had nothing to complain of, else its complaint.
-    /// - Throws: where a GPU's driver hangs; the session must not be used any more then.
+    /// - Returns: nil if libavcodec had nothing to complain of, else its complaint.
+    /// - Throws: if a GPU's driver hangs; the session is then unusable.
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
     ) throws(DecoderError) -> String? {
@@ -142,7 +142,7 @@ final class DecoderSession {
     func restore(_ history: CodedHistory) throws(DecoderError) {
         try reopen()
         try history.forEach { (bytes) throws(DecoderError) in
-            // With padding behind it, in zeros.
+            // Followed by zero padding.
             guard av_new_packet(packet, Int32(clamping: bytes.count)) >= 0 else {
                 throw DecoderError(.outOfMemory)
             }
@@ -155,7 +155,7 @@ final class DecoderSession {
     }
 
     /// Says where decoding begins.
-    /// - Parameter isAmid: whether what follows may name pictures that came before, though it needs none of them.
+    /// - Parameter isAmid: whether the next pictures may name earlier ones, though they need none of them.
     func begin(amid isAmid: Bool) { cffmpeg_watch_begins_amid(watch, isAmid ? 1 : 0) }
 
     /// Says that no more access units come until `flush`; pictures that are held back come out now.
@@ -191,9 +191,9 @@ final class DecoderSession {
     /// one field came.
     var pendingLimit: Int { isDraining ? 0 : delay + (reordering?.hasFields == true ? 1 : 0) }
 
-    /// Holds back one more picture, where the stream changes its order further than it declares: libavcodec takes
-    /// the declaration's word, and drops whatever comes too late.
-    /// - Returns: false where that can't help.
+    /// Holds back one more picture if the stream reorders further than it declares: libavcodec trusts
+    /// the declaration and drops pictures that come too late.
+    /// - Returns: false if that can't help.
     func raiseDelay() -> Bool {
         guard let reordering, reordering.maximumDepth > 0, delay < PictureReordering.limit else {
             return false
@@ -204,7 +204,7 @@ final class DecoderSession {
 
     /// What came of asking for a picture.
     struct Received {
-        /// The next picture, which the caller owns; nil where there is none yet.
+        /// The next picture, which the caller owns; nil if there is none yet.
         var frame: UnsafeMutablePointer<AVFrame>?
         /// What libavcodec complains of.
         var complaint: String?
@@ -213,7 +213,7 @@ final class DecoderSession {
     }
 
     /// Asks for the next picture.
-    /// - Throws: where memory ran out, or a GPU's driver hangs; the session must not be used any more then.
+    /// - Throws: if memory ran out or a GPU's driver hangs; the session is then unusable.
     func receive() throws(DecoderError) -> Received {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
         guard let connection else { return receive(into: frame) }
@@ -230,7 +230,7 @@ final class DecoderSession {
             av_frame_free(&frame)
             return Received(complaint: complaint)
         }
-        // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
+        // A decoder's own is the time of the packet sent last, and none at all while it is drained.
         received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
         let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
@@ -253,7 +253,7 @@ final class DecoderSession {
 extension UnsafeMutablePointer<AVCodecContext> {
     fileprivate func configure(_ configuration: DecoderConfiguration, delay: Int) {
         pointee.pkt_timebase = AVRational(num: 1, den: 1)
-        // Checksums of pictures, where the stream has them.
+        // Checksums of pictures, if the stream has them.
         pointee.err_recognition |= AV_EF_CRCCHECK
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
         // Threads that each take a picture would delay every picture by as many.
@@ -263,7 +263,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.has_b_frames = Int32(delay)
         // A GPU's pictures that are held back come from the same pool as references.
         pointee.extra_hw_frames = Int32(delay)
-        // Which pictures are right behind a recovery point is decided here: of those that are not by its own reckoning
+        // Which pictures are right after a recovery point is decided here: of those that are not by its own reckoning
         // H.264's decoder takes the first for the end, when it is drained.
         pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         if configuration.lossPolicy == .freeze, configuration.codec == .h264 {

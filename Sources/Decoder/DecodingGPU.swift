@@ -8,7 +8,7 @@ enum DecodingGPU {
     struct Finding {
         /// The first that decodes every common profile of the standard.
         var connection: VADisplayConnection?
-        /// Why those ahead of it do not.
+        /// Why those before it do not.
         var reasons: [String] = []
         /// Whether a thread hangs in a driver.
         var leavesThread = false
@@ -18,7 +18,7 @@ enum DecodingGPU {
     static func find(_ acceleration: DecoderConfiguration.Acceleration, for codec: Codec) -> Finding {
         let nodes: [String]
         switch acceleration {
-        case .none: return Finding(reasons: ["as asked for"])
+        case .none: return Finding(reasons: ["as requested"])
         case .renderNode(let node): nodes = [node]
         case .automatic: nodes = RenderNode.all()
         }

@@ -1,8 +1,8 @@
-/// Decides which access units are not decoded, so that a player that is behind catches up: first pictures that no
-/// other refers to; where that is not enough, everything up to the next entry point, again and again, until the
+/// Decides which access units are not decoded, so that a late player catches up: first pictures that no
+/// other refers to; if that is not enough, everything up to the next entry point, again and again, until the
 /// player is on time.
 ///
-/// A value that belongs to one thread at a time. It has no clock: it is told how late the player is.
+/// Belongs to one thread at a time. It has no clock: the caller says how late the player is.
 public struct LoadShedder: Sendable {
     /// How late a player may be before pictures that no other refers to are skipped, in nanoseconds.
     public static let disposableLimit: Int64 = 200_000_000
@@ -20,7 +20,7 @@ public struct LoadShedder: Sendable {
     public init() {}
 
     /// Whether to skip the next access unit.
-    /// - Parameter lateness: how far the player is behind, in nanoseconds.
+    /// - Parameter lateness: how late the player is, in nanoseconds.
     public mutating func skips(_ role: PictureRole, lateness: Int64) -> Bool {
         let decision = decide(
             role, isVeryLate: lateness > Self.entryLimit, isLate: lateness > Self.disposableLimit)

@@ -2,7 +2,7 @@ import CFFmpeg
 import Glibc
 
 /// Bytes on their way to libavcodec: contiguous, with the padding that it reads beyond their end, in memory
-/// that it may keep a reference to. Used again where nobody else refers to it any more.
+/// that it may keep a reference to. Reused once nobody else refers to it.
 struct PacketBuffer: ~Copyable {
     /// Nil until the first bytes come.
     private(set) var reference: UnsafeMutablePointer<AVBufferRef>?
@@ -22,7 +22,7 @@ struct PacketBuffer: ~Copyable {
     private var capacity: Int { reference.map { Int($0.pointee.size) - Self.paddingLength } ?? 0 }
 
     /// Adds bytes.
-    /// - Returns: false where there is no memory; the buffer is unchanged then.
+    /// - Returns: false if there is no memory; the buffer is unchanged then.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let room = makeRoom(for: bytes.count) else { return false }
         room.copyMemory(from: bytes)
@@ -36,7 +36,7 @@ struct PacketBuffer: ~Copyable {
         return true
     }
 
-    /// Forgets all bytes, and the memory, too, where a decoder still refers to it.
+    /// Discards all bytes, and also the memory if a decoder still refers to it.
     mutating func removeAll() {
         count = 0
         if let held = reference, av_buffer_is_writable(held) == 0 { release() }
@@ -44,7 +44,7 @@ struct PacketBuffer: ~Copyable {
 }
 
 extension PacketBuffer {
-    /// Makes room for further bytes behind those that there are, and pads.
+    /// Makes room for more bytes at the end, and pads.
     private mutating func makeRoom(for byteCount: Int) -> UnsafeMutableRawBufferPointer? {
         guard reserve(count + byteCount), let start = reference?.pointee.data else { return nil }
         let room = UnsafeMutableRawBufferPointer(start: start + count, count: byteCount)

@@ -17,7 +17,7 @@ struct PendingPictures {
         entries.append(Entry(number: number, isSecondField: isSecondField && hasFirst))
     }
 
-    /// Removes the access units of a picture that came out: the one with this number, or the oldest where that was
+    /// Removes the access units of an output picture: the one with this number, or the oldest if that was
     /// given up.
     /// - Returns: how many there were: 0 to 2.
     mutating func remove(_ number: Int) -> Int {
@@ -27,7 +27,7 @@ struct PendingPictures {
         return removePicture(at: index)
     }
 
-    /// Removes the oldest pictures beyond so many.
+    /// Removes the oldest pictures beyond a limit.
     /// - Returns: the number of access units removed.
     mutating func removeOldest(beyond limit: Int) -> Int {
         var removed = 0

@@ -14,7 +14,7 @@ public final class PictureConverter {
     private var scaler: OpaquePointer?
     private let memory = PicturePool()
 
-    /// - Parameter size: width and height in luma samples, at least 1; nil leaves each picture's own.
+    /// - Parameter size: width and height in luma samples, at least 1; nil keeps each picture's own.
     public init(to layout: PictureLayout, size: (width: Int, height: Int)? = nil) {
         self.layout = layout
         self.size = size

@@ -9,18 +9,18 @@ extension PictureDecoder {
         public internal(set) var decoded = 0
         /// Access units that are the second field of a picture handed on.
         public internal(set) var secondFields = 0
-        /// Access units ahead of the first entry point.
+        /// Access units before the first entry point.
         public internal(set) var beforeEntry = 0
         /// Access units not handed on because of a loss before them, or in them.
         public internal(set) var frozen = 0
-        /// Access units not decoded, as the caller asked for.
+        /// Access units not decoded at the caller's request.
         public internal(set) var skipped = 0
         /// Access units that were decoded, and whose pictures never came out.
         public internal(set) var lost = 0
         /// Access units that the stream itself keeps from being shown: H.265's leading pictures that refer to
-        /// what was ahead of the entry point, and those that are not for output.
+        /// those before the entry point, and those that are not for output.
         public internal(set) var withheld = 0
-        /// Access units whose pictures were still to come out when nobody wanted them any more.
+        /// Access units whose pending pictures were discarded by the caller.
         public internal(set) var unplayed = 0
         /// Gaps, damaged access units, complaints of libavcodec, and pictures that it left out.
         public internal(set) var losses = 0

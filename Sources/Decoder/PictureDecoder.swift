@@ -2,14 +2,14 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 
-/// Decodes access units into pictures, in order of output: on a GPU where one decodes, else in software.
+/// Decodes access units into pictures, in order of output: on a GPU if one can, otherwise in software.
 ///
 ///     try decoder.decode(accessUnit)
 ///     while let picture = try decoder.nextPicture() { … }
 ///
 /// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a damaged access unit,
 /// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
-/// bytes are safe, as far as libavcodec is, and what is wrong with a stream is never an error.
+/// bytes are safe, as far as libavcodec is, and a damaged stream is never an error.
 ///
 /// Every access unit ends in one of the counters: no picture is left out in silence.
 ///
@@ -25,11 +25,11 @@ public final class PictureDecoder {
     public let configuration: DecoderConfiguration
     /// What became of the access units so far.
     public private(set) var counters = Counters()
-    /// Why the last loss was one, in words; nil where there was none.
+    /// Why the last loss was one, in words; nil if there was none.
     public private(set) var lastLoss: String?
     /// Whether the stream put its pictures in another order than it declares, so that more are held back since.
     public private(set) var hasBrokenOrder = false
-    /// Why software decodes, a reason each; empty where a GPU does, and before the first entry point.
+    /// Why software decodes, a reason each; empty if a GPU does, and before the first entry point.
     public private(set) var softwareReasons: [String] = []
     /// Whether a thread hangs in a GPU's driver: ordinary clean-up at the process's end may hang as well then.
     public private(set) var leavesThread = false
@@ -39,7 +39,7 @@ public final class PictureDecoder {
     private var former: DecoderSession?
     private var state = State.waiting
     private var hasLookedForGPU = false
-    /// Nil where there is none, or it failed.
+    /// Nil if there is none, or it failed.
     private var gpu: VADisplayConnection?
     /// The access unit that was decoded last, or, if that is a second field, the one before.
     private var latestNumber = 0
@@ -47,7 +47,7 @@ public final class PictureDecoder {
     private var hasComplaint = false
     /// The last entry point.
     private var entryNumber = 0
-    /// Which pictures are not right yet; nil where decoding began at an entry point.
+    /// Which pictures are not right yet; nil if decoding began at an entry point.
     private var recovery: Recovery?
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
@@ -56,9 +56,9 @@ public final class PictureDecoder {
     /// What was decoded since the last entry point, where pictures may be anticipated.
     private var history = CodedHistory()
     private var anticipated: Anticipation?
-    /// The access unit that is decoded anew, though its picture was handed on.
+    /// The access unit that is decoded again, though its picture was handed on.
     private var numberHandedOn: Int?
-    /// How often a picture was not whole, and for how many entry points none is anticipated because of that.
+    /// How often a picture was incomplete, and for how many entry points none is anticipated because of that.
     private var mistakeCount = 0
     private var entriesToSkip = 0
     private let memory = PicturePool()
@@ -121,13 +121,13 @@ public final class PictureDecoder {
             counters.frozen += 1
         } else if session?.takes(unit) == false {
             counters.lost += 1
-            lose(from: unit.number, "a sequence parameter set that came between keyframes")
+            lose(from: unit.number, "a sequence parameter set arrived between keyframes")
         } else {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
             let complaint = try send(unit, countedAs: omission)
-            // That a picture refers to what never came is no loss where the stream says so; the first that is right may
-            // name what only those ahead of it need.
+            // A picture that refers to missing ones is not a loss if the stream says so; the first right one may
+            // name what only those before it need.
             let isExpected =
                 session?.lacksReferences == true
                 && (isUnrecovered || recovery != nil && unit.number == entryNumber)
@@ -140,7 +140,7 @@ public final class PictureDecoder {
     }
 
     /// Takes note of an access unit that came, and of which nothing can be decoded. Pictures that were held back come
-    /// out then: they have to be taken before the next access unit.
+    /// out then: they must be taken before the next access unit.
     /// - Parameter reason: what is wrong with it, in words.
     public func reject(because reason: String) {
         counters.received += 1
@@ -153,10 +153,10 @@ public final class PictureDecoder {
         }
     }
 
-    /// Leaves an access unit out. One that others refer to is to be followed by an entry point, with everything up
+    /// Skips an access unit. If others refer to it, an entry point must follow, with everything up
     /// to that left out.
     public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
-        // What can't be decoded anyway is counted as that, and what was decoded already has its picture.
+        // Units that can't be decoded anyway count as such, and decoded ones already have their picture.
         let isAnticipated = anticipated.map { $0.number == unit.number } ?? false
         guard unit.hasPicture, state != .waiting, !isFrozenByLoss, !isAnticipated else {
             return try decode(unit)
@@ -176,7 +176,7 @@ public final class PictureDecoder {
     /// slices in a hundred that are cut off somewhere for whole; such a picture shows old blocks until the
     /// next. So that these stay rare where the network does part pictures, after each mistake none are
     /// anticipated for twice as many entry points as after the one before.
-    /// - Returns: nil where that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
+    /// - Returns: nil if that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
     ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered, or may be.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
@@ -198,7 +198,7 @@ public final class PictureDecoder {
         return picture
     }
 
-    /// The next picture; nil where another access unit, or the end, has to come first.
+    /// The next picture; nil if another access unit, or the end, has to come first.
     public func nextPicture() throws(DecoderError) -> DecodedPicture? {
         while let session = former ?? session {
             let received: DecoderSession.Received
@@ -230,7 +230,7 @@ public final class PictureDecoder {
         if state == .following { state = .frozen(from: .max) }
     }
 
-    /// Gives up the pictures that are yet to come out: nobody wants them any more.
+    /// Discards pending pictures that are no longer wanted.
     public func discard() {
         for session in [former, session] { counters.unplayed += session?.pending.removeAll() ?? 0 }
         drain()
@@ -240,7 +240,7 @@ public final class PictureDecoder {
 }
 
 extension PictureDecoder {
-    /// Whether an access unit was decoded already, all of it; else what was decoded of it is undone.
+    /// Whether an access unit was already decoded completely; otherwise a partial decoding is undone.
     private func isSettled(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> Bool {
         guard let anticipated = anticipated.take(), anticipated.number == unit.number else { return false }
         if anticipated.hasPicture, anticipated.byteCount == unit.byteCount {
@@ -255,7 +255,7 @@ extension PictureDecoder {
         return false
     }
 
-    /// Whether decoding begins with an access unit. What goes on is better than what a recovery point gives.
+    /// Whether decoding begins with an access unit. Continuing is better than starting at a recovery point.
     private func begins(at unit: borrowing ReceivedAccessUnit) -> Bool {
         guard unit.parameterSets.isComplete else { return false }
         if unit.isEntryPoint { return true }
@@ -373,7 +373,7 @@ extension PictureDecoder {
         return complaint
     }
 
-    /// A thread hangs in the driver, with a session: neither is touched again, and what they have stays theirs.
+    /// A thread hangs in the driver, with a session: neither is touched again, and they keep what they have.
     /// Software begins at the next entry point.
     /// - Parameter isReplaced: whether it begins at once.
     private func leaveHungGPU(_ error: DecoderError, isReplaced: Bool = false) throws(DecoderError) {
@@ -404,7 +404,7 @@ extension PictureDecoder {
         }
     }
 
-    /// Keeps the access unit for a decoder that has to begin anew, where that may be.
+    /// Keeps the access unit in case a decoder has to start over from it.
     private func remember(_ unit: borrowing ReceivedAccessUnit) {
         guard configuration.delay == .low, configuration.codec == .h264 else { return }
         if unit.isEntryPoint, entriesToSkip > 0 {
@@ -420,7 +420,7 @@ extension PictureDecoder {
         gpu = nil
     }
 
-    /// The picture in memory, if it is to be handed on.
+    /// The picture in memory, if it is delivered.
     private func admit(
         _ picture: consuming DecodedPicture, of session: DecoderSession
     ) throws(DecoderError) -> DecodedPicture? {
@@ -450,7 +450,7 @@ extension PictureDecoder {
         return nil
     }
 
-    /// Counts a picture that is handed on, made of so many access units.
+    /// Counts a delivered picture and its access units.
     private func count(_ unitCount: Int) {
         counters.decoded += 1
         counters.secondFields += max(0, unitCount - 1)
@@ -484,7 +484,7 @@ extension PictureDecoder {
     }
 
     /// Takes a complaint that came with a picture, or with none.
-    /// - Parameter number: of the picture that libavcodec marked as damaged; nil where it said no more than that
+    /// - Parameter number: of the picture that libavcodec marked as damaged; nil if it said no more than that
     ///   there is something.
     private func note(_ complaint: String, of number: Int?) {
         hasComplaint = true
@@ -502,18 +502,18 @@ extension PictureDecoder {
         counters.lost += missing
         // Counted as a loss already, by libavcodec's complaint.
         if hasComplaint { return }
-        noteLoss("libavcodec left out \(missing == 1 ? "a picture" : "\(missing) pictures")")
+        noteLoss("libavcodec dropped \(missing == 1 ? "a picture" : "\(missing) pictures")")
         guard !session.isDraining, let reordering = session.reordering, reordering.maximumDepth > 0 else {
             return
         }
         guard reordering.declaredDepth != nil else {
             // libavcodec itself holds back more from here on.
             lastLoss =
-                "a picture came after one that is shown later, and the stream does not declare its order"
+                "a picture arrived after a later one, and the stream does not declare its order"
             return
         }
         guard session.raiseDelay() else { return }
         hasBrokenOrder = true
-        lastLoss = "a picture came after one that is shown later, in another order than the stream declares"
+        lastLoss = "a picture arrived after a later one, in an order that the stream does not declare"
     }
 }

@@ -14,7 +14,7 @@ final class PicturePool {
 
     deinit { av_buffer_pool_uninit(&pool) }
 
-    /// A picture of that form, with whatever was in its memory.
+    /// A picture of that form, with uninitialised content.
     func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture
     {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
@@ -40,7 +40,7 @@ final class PicturePool {
         return picture
     }
 
-    /// The picture of a GPU in memory; nil where the driver does not give it.
+    /// The picture of a GPU in memory; nil if the driver does not give it.
     func download(
         _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
     ) throws(DecoderError) -> DecodedPicture? {

@@ -1,10 +1,10 @@
 import Bitstream
 import CFFmpeg
 
-/// The bytes of one coded picture as they were received, and what a decoder has to know ahead of them. Lent by
+/// The bytes of one coded picture as received, and what a decoder must know before them. Lent by
 /// an `AccessUnitGatherer` for one call.
 public struct ReceivedAccessUnit: ~Copyable {
-    /// Position in the stream, from 0; a field is an access unit of its own.
+    /// Position in the stream, from 0; each field is an access unit.
     public let number: Int
     /// Whether there is a slice, be it a damaged one.
     public let hasPicture: Bool
@@ -12,9 +12,9 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let role: PictureRole
     /// Whether pictures that this one may refer to are missing from the stream.
     public let isBehindGap: Bool
-    /// Whether NAL units of its own are missing, or hold bytes that none can.
+    /// Whether some of its NAL units are missing or contain impossible bytes.
     public let isIncomplete: Bool
-    /// The parameter sets in force behind it, byte for byte, but for those that refer to one which never came.
+    /// The parameter sets in force after it, byte for byte, except those that refer to a missing one.
     public let parameterSets: ParameterSets
     /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
     public let format: StreamFormat?

@@ -4,15 +4,15 @@ import Bitstream
 enum Omission {
     /// Decoding has just begun, and the picture is not right yet.
     case beforeEntry
-    /// The same, behind a loss.
+    /// The same, after a loss.
     case frozen
-    /// The stream itself keeps it from being shown.
+    /// The stream itself hides it.
     case withheld
 }
 
 /// Tells which pictures are right, where decoding began at a recovery point.
 ///
-/// Pictures ahead of that point in output order may refer to what was never decoded (H.264, D.2.8: leading pictures of
+/// Pictures before that point in output order may refer to pictures never decoded (H.264, D.2.8: leading pictures of
 /// an open group, and those that are still being refreshed; H.265, D.3.8).
 struct Recovery {
     /// What pictures that are not right yet are counted as.
@@ -20,7 +20,7 @@ struct Recovery {
     private let codec: Codec
     /// How many frames are still to be refreshed (H.264).
     private var framesLeft: Int
-    /// Pictures are right from here on in output order; nil where that is not known yet.
+    /// Pictures are right from here on in output order; nil if that is not known yet.
     private var order: Int?
     /// Where the first of them in decoding order has its place.
     private var orderOfFirstRight: Int?
@@ -29,7 +29,7 @@ struct Recovery {
     private var isRight = false
 
     /// - Parameters:
-    ///   - role: that of the picture that decoding begins with, which `hides` is to be asked of next.
+    ///   - role: that of the first decoded picture, which is next passed to `hides`.
     ///   - point: what its access unit says.
     init(at role: PictureRole, _ point: RecoveryPoint, _ codec: Codec, countedAs omission: Omission) {
         (self.codec, self.omission) = (codec, omission)
@@ -39,7 +39,7 @@ struct Recovery {
         }
     }
 
-    /// Whether pictures become right later than behind another recovery point, which comes now.
+    /// Whether pictures become right later than with another recovery point, which comes now.
     func isLater(than point: RecoveryPoint, at role: PictureRole) -> Bool {
         guard orderOfFirstRight == nil else { return false }
         switch codec {
@@ -57,17 +57,17 @@ struct Recovery {
     }
 
     private mutating func isRight(_ role: PictureRole) -> Bool {
-        // `frame_num`, by which H.264 counts, grows behind each reference frame (7.4.3).
+        // `frame_num`, by which H.264 counts, grows after each reference frame (7.4.3).
         if followsReference, framesLeft > 0 { framesLeft -= 1 }
         followsReference = !role.isDisposable
         guard let count = role.order else { return framesLeft == 0 }
         if framesLeft > 0 {
-            // So that no picture is shown ahead of one that is not.
+            // So that no shown picture precedes a hidden one.
             order = max(order ?? .min, count &+ 1)
             return false
         }
         guard count >= order ?? .min else { return false }
-        // Pictures that are shown ahead of the first that is right come directly behind it, if at all.
+        // Pictures shown before the first right one follow it directly, if at all.
         if let orderOfFirstRight {
             isOver = count > orderOfFirstRight
         } else {

@@ -26,22 +26,22 @@ public struct Inventory: Sendable, Encodable {
 public struct CameraEntry: Sendable, Encodable {
     /// `/dev/videoN`.
     public let path: String
-    /// A link that stays with the camera wherever it is plugged in; nil where udev made none.
+    /// A link that stays with the camera wherever it is plugged in; nil if udev made none.
     public let stablePath: String?
     public let name: String?
     public let driver: String?
     public let bus: String?
     /// In the driver's order.
     public let formats: [Format]
-    /// A grabber's inputs, as `--input` takes them; empty where there is nothing to choose.
+    /// A grabber's inputs, as `--input` takes them; empty if there is nothing to choose.
     public let inputs: [Input]
     /// Television standards of the input in use, as `--standard` takes them.
     public let standards: [Standard]
-    /// In the driver's order; nil where they were not asked for.
+    /// In the driver's order; nil if not requested.
     public let controls: [Control]?
-    /// Why it cannot be used; nil where it can.
+    /// Why it cannot be used; nil if it can.
     public let problem: String?
-    /// Why it is used only where it is named; nil where it may be "the camera", or cannot be used.
+    /// Why it is used only when it is named; nil if it may be the default camera, or cannot be used.
     public let reservation: String?
 
     /// One input.
@@ -61,12 +61,12 @@ public struct CameraEntry: Sendable, Encodable {
     public struct Control: Sendable, Encodable {
         /// As `--control` takes it.
         public let name: String
-        /// Nil where it cannot be read.
+        /// Nil if it cannot be read.
         public let value: String?
         /// What can be chosen.
         public let choices: String
         public let defaultValue: String?
-        /// `read-only`, `inactive` or `in use`; nil where it can be set.
+        /// `read-only`, `inactive` or `in use`; nil if it can be set.
         public let obstacle: String?
     }
 
@@ -74,7 +74,7 @@ public struct CameraEntry: Sendable, Encodable {
     public struct Format: Sendable, Encodable {
         public let pixelFormat: String
         public let name: String
-        /// In the driver's order; empty where it names none.
+        /// In the driver's order; empty if it names none.
         public let sizes: [Size]
     }
 
@@ -86,7 +86,7 @@ public struct CameraEntry: Sendable, Encodable {
         public let rates: [Double]
     }
 
-    /// Nil for nodes that are no cameras.
+    /// Nil for nodes that are not cameras.
     init?(path: String, withControls: Bool) {
         self.path = path
         stablePath = StableLink.find(for: path)
@@ -153,11 +153,11 @@ extension CameraEntry.Size {
 public struct EncoderEntry: Sendable, Encodable {
     /// The render node; nil for software.
     public let node: String?
-    /// What the driver calls itself; empty where there is none.
+    /// The driver's own name; empty if there is none.
     public let driver: String
     /// One for each profile and entry point.
     public let profiles: [Profile]
-    /// Why it cannot be used; nil where it can.
+    /// Why it cannot be used; nil if it can.
     public let problem: String?
     /// Its driver was given up because it does not answer.
     let hangs: Bool
@@ -174,11 +174,11 @@ public struct EncoderEntry: Sendable, Encodable {
         public let entryPoint: String
         /// As `--rate-control` takes them.
         public let rateControlModes: [String]
-        /// Headers that the application writes; empty where the driver writes them all.
+        /// Headers that the application writes; empty if the driver writes them all.
         public let packedHeaders: [String]
-        /// `32x32`; nil where the driver names none.
+        /// `32x32`; nil if the driver names none.
         public let minimumSize: String?
-        /// `4096x2304`; nil where the driver names none.
+        /// `4096x2304`; nil if the driver names none.
         public let maximumSize: String?
         /// Whether it makes B pictures.
         public let bFrames: Bool

@@ -16,7 +16,7 @@ extension CameraEntry {
         if let driver, let bus { lines.append("    driver \(driver), bus \(bus)") }
         if let stablePath { lines.append("    \(stablePath)") }
         if let problem { lines.append("    \(problem)") }
-        if let reservation { lines.append("    taken with --device only: \(reservation)") }
+        if let reservation { lines.append("    used only with --device: \(reservation)") }
         for input in inputs {
             lines.append("    input \(input.number): \(input.name)\(input.isInUse ? ", in use" : "")")
         }
@@ -63,7 +63,7 @@ extension EncoderEntry {
         }
         for codec in Codec.allCases
         where problem == nil && !profiles.contains(where: { $0.codec == "\(codec)" }) {
-            lines.append("    \(codec): not encoded here")
+            lines.append("    \(codec): no encoder")
         }
         return lines.joined(separator: "\n")
     }

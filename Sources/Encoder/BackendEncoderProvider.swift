@@ -17,14 +17,14 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
     private let inputs: SharedInputs
-    /// Why no driver is used any more; nil while they are.
+    /// Why drivers are no longer used; nil while they are.
     private var givingUpReason: String?
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
     private var failedLabels: [String] = []
     private var provenLabels: Set<String> = []
     /// Of all its encoders, one after the other.
     private let regulator = RateRegulator()
-    /// The encoder in use; nil where the camera codes.
+    /// The encoder in use; nil if the camera codes.
     private weak var openEncoder: VideoEncoder?
 
     /// One provider for each configuration, of codecs that differ. Encoders that take the same form of a picture
@@ -52,7 +52,7 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public var codec: Codec { configuration.codec }
 
-    /// Bits a second that the level allows; nil where none was asked for.
+    /// Bits a second that the level allows; nil if none was asked for.
     public var highestBitRate: Int? {
         guard let level = configuration.level, let profile = choice?.details?.profile else { return nil }
         return level.maximumBitRate(for: profile, codec: codec)
@@ -98,7 +98,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         let others = backends.filter { !$0.waitsForDriver }
         guard !others.isEmpty, let current, current.waitsForDriver else { return false }
         backends = others
-        givingUpReason = "\(current.label) failed or hung again and again"
+        givingUpReason = "\(current.label) failed or hung repeatedly"
         return true
     }
 

@@ -25,7 +25,7 @@ struct CodecSession: ~Copyable {
         }
         var allocated = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
-        // A driver that hangs has it for good.
+        // A driver that hangs keeps it forever.
         var isTaken = false
         defer {
             if !isTaken {
@@ -39,7 +39,7 @@ struct CodecSession: ~Copyable {
         try configure(context)
         for (key, value) in options {
             guard av_opt_set(context, key, value, AV_OPT_SEARCH_CHILDREN) >= 0 else {
-                throw EncoderError(.openFailed(encoder: name, detail: "it does not know \(key)=\(value)"))
+                throw EncoderError(.openFailed(encoder: name, detail: "unknown option \(key)=\(value)"))
             }
         }
         isTaken = true
@@ -56,7 +56,7 @@ struct CodecSession: ~Copyable {
     /// Seconds, of which a software encoder takes a small part of one.
     private static let softwarePatience = 15
 
-    /// Why the encoder does not open; nil where it does.
+    /// Why the encoder does not open; nil if it does.
     private static func open(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>,
         on connection: VADisplayConnection?
@@ -85,7 +85,7 @@ struct CodecSession: ~Copyable {
         if let connection { try? connection.call(close) } else { close() }
     }
 
-    /// Parameter sets that the encoder gave when it opened, in Annex B form; empty where it did not.
+    /// Parameter sets that the encoder gave when it opened, in Annex B form; empty if it did not.
     var extradata: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))
     }
@@ -102,7 +102,7 @@ struct CodecSession: ~Copyable {
         }
     }
 
-    /// The next coded picture, valid until the next call; nil where there is none yet, or no more.
+    /// The next coded picture, valid until the next call; nil if there is none yet, or no more.
     func receive() throws(EncoderError) -> UnsafeMutablePointer<AVPacket>? {
         cffmpeg_clear_log()
         let result = avcodec_receive_packet(context, packet)

@@ -8,11 +8,11 @@ protocol EncoderBackend {
 
     /// Opens the first of its encoders that takes the configuration and has not failed before.
     ///
-    /// Nil where there is none: the reasons are added to the attempt. What no encoder can do is thrown.
+    /// Nil if there is none: the reasons are added to the attempt. Throws if no encoder can do it.
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder?
 }
 
-/// What an encoder is to be opened with, and what came of those that were tried.
+/// How to open an encoder, and the results of earlier attempts.
 struct EncoderAttempt {
     let configuration: EncoderConfiguration
     let source: PictureFormat
@@ -20,7 +20,7 @@ struct EncoderAttempt {
     let regulator: RateRegulator
     /// Labels of encoders that are known to fail.
     let failedLabels: [String]
-    /// Why those that were tried did not open.
+    /// Why earlier ones did not open.
     private(set) var failures: [EncoderError] = []
     /// Whether one of the back end at hand was left out because it had failed before.
     private(set) var hasLeftOut = false

@@ -27,11 +27,11 @@ public struct EncoderCapabilities: Sendable, Hashable {
     /// Headers that the application writes instead of the driver: `sequence`, `picture`, `slice`, `misc`,
     /// `raw data`.
     public let packedHeaders: [String]
-    /// The smallest picture; nil where the driver names no limit.
+    /// The smallest picture; nil if the driver names no limit.
     public let minimumSize: PictureSize?
-    /// The largest picture; nil where the driver names no limit.
+    /// The largest picture; nil if the driver names no limit.
     public let maximumSize: PictureSize?
-    /// 1 where the driver knows nothing of slices.
+    /// 1 if the driver knows nothing of slices.
     public let maximumSlices: Int
     /// Whether B pictures are possible.
     public let hasBPictures: Bool
@@ -90,7 +90,7 @@ extension EncoderCapabilities {
         (.hevc, "HEVCMain10", VAProfileHEVCMain10),
     ]
 
-    /// Nil where the driver does not have this profile with this entry point for 4:2:0 surfaces.
+    /// Nil if the driver does not have this profile with this entry point for 4:2:0 surfaces.
     private init?(
         _ display: VADisplay, _ codec: Codec, _ name: String, _ profile: VAProfile, _ entryPoint: EntryPoint
     ) {
@@ -129,7 +129,7 @@ extension EncoderCapabilities {
         var maximumHeight = 0
     }
 
-    /// What surfaces a session may have; zeros where the driver does not say.
+    /// The surfaces that a session may have; zeros if the driver does not say.
     private static func surfaceLimits(
         _ display: VADisplay, _ profile: VAProfile, _ entryPoint: EntryPoint
     ) -> SurfaceLimits {

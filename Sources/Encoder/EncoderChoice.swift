@@ -1,12 +1,12 @@
 /// An encoder that was opened.
 public struct EncoderChoice: Sendable {
-    /// Nil where the camera's own coding is taken.
+    /// Nil if the camera's own coding is taken.
     public let details: EncoderDetails?
     /// For people.
     public let name: String
     /// Why each encoder that would have come before it was passed over.
     public let passedOver: [String]
-    /// How it was set up, where that is not obvious.
+    /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
 
     /// An encoder by its name.

@@ -2,7 +2,7 @@ import Bitstream
 import Pictures
 
 extension EncoderConfiguration {
-    /// Refuses properties that no encoder can have together, whatever the source. Nothing is opened for it.
+    /// Refuses properties that no encoder can combine, whatever the source. Opens nothing.
     public func refuseContradictions() throws(EncoderError) {
         if let profile, !profile.isDefined(in: codec) {
             throw EncoderError(
@@ -17,10 +17,10 @@ extension EncoderConfiguration {
         try refuseRates()
     }
 
-    /// Refuses pictures that the level does not allow, or no level, as far as they are known.
+    /// Refuses pictures that the level, or any level, does not allow, as far as they are known.
     /// - Parameters:
     ///   - size: of the pictures.
-    ///   - rate: nil where the source decides: the slowest then counts.
+    ///   - rate: nil if the source decides: the slowest then counts.
     public func refuseBeyondLevel(_ size: PictureSize, at rate: FrameRate?) throws(EncoderError) {
         guard let slowest = rate ?? FrameRate(1, 86400) else { return }
         let pictures = rate.map { "\(size) at \($0) frames a second" } ?? "\(size)"
@@ -45,7 +45,8 @@ extension EncoderConfiguration {
         if let delay = maximumFrameDelay, delay < bFrames {
             throw EncoderError(
                 .contradiction(
-                    "\(bFrames) B frames delay by \(bFrames) frames; raise --max-frame-delay from \(delay)"))
+                    "\(bFrames) B frames delay the stream by \(bFrames) frames; raise --max-frame-delay from \(delay)"
+                ))
         }
     }
 

@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// What a compression session is to produce. Each property is checked against what the chosen encoder
+/// What a compression session produces. Each property is checked against what the chosen encoder
 /// says it supports.
 public struct EncoderConfiguration: Sendable, Hashable {
     /// The standard to code by.
@@ -10,7 +10,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var profile: Profile?
     /// Nil: the lowest that holds the size and rate.
     public var level: Level?
-    /// Nil: CABAC where the profile allows it.
+    /// Nil: CABAC if the profile allows it.
     public var entropyMode: EntropyMode?
     /// How many bits a picture gets.
     public var rateControl = RateControlRequest()

@@ -28,7 +28,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case damagedPicture(String)
         /// A camera's own coded picture that nothing before it can be decoded from.
         case beforeIDR
-        /// No encoder of those that were tried works; a reason each.
+        /// None of the encoders tried works; one reason each.
         case noneUsable([String])
         /// Every encoder that opens has failed on its first picture: trying again is of no use.
         case exhausted([String])
@@ -84,7 +84,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
             if let group {
                 "\(node): permission denied; add your user to group '\(group)' and log in again"
             } else {
-                "\(node): permission denied; check who may read and write it"
+                "\(node): permission denied; check its permissions"
             }
         case .noDriver(let node, let detail):
             "\(node): no VA-API driver (\(detail)); install mesa-va-drivers or intel-media-va-driver"
@@ -110,14 +110,14 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     /// Software has nothing to fall back on.
     private static func nextStep(_ encoder: String) -> String {
         [X264.name, X265.name].contains(encoder)
-            ? "leave out options of the coding, or try another --size or --codec" : "try --encoder software"
+            ? "leave out coding options, or try another --size or --codec" : "try --encoder software"
     }
 
     /// The cause alone, for the line that says why an encoder was passed over or given up.
     public var reason: String {
         switch kind {
         case .nodePermissionDenied(let node, let group):
-            "\(node): permission denied" + (group.map { " (group '\($0)' may)" } ?? "")
+            "\(node): permission denied" + (group.map { " (only group '\($0)' has access)" } ?? "")
         case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
         case .driverHangs(let node): "\(node): its driver does not answer"
         case .noRenderNode: "no render node in /dev/dri"
@@ -130,7 +130,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension VADisplayConnection {
-    /// Opens the node, with an encoder's error where that fails.
+    /// Opens the node, or throws an encoder's error.
     convenience init(forEncodingOn node: String) throws(EncoderError) {
         do throws(RenderNodeError) {
             try self.init(node: node)

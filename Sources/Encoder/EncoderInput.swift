@@ -10,6 +10,6 @@ protocol EncoderInput: AnyObject {
     /// content is only valid as long as `buffer` lives.
     func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame>
 
-    /// Gives up what the frame held, once every encoder has taken it. Doing so again changes nothing.
+    /// Releases what the frame held, once every encoder has taken it. Repeated calls have no effect.
     func release()
 }

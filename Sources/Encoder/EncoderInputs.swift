@@ -15,7 +15,7 @@ final class EncoderInputs {
 
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording is to have at once.
-    ///   - nodes: what is known of render nodes from before.
+    ///   - nodes: what is already known about render nodes.
     init(codecs: [Codec], nodes: [String: NodeRecord] = [:]) {
         self.codecs = codecs
         self.nodes = nodes

@@ -2,7 +2,7 @@
 public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
-    /// The user asked for something else.
+    /// Whether the user asked for something else.
     public let contradictsRequest: Bool
 
     init(_ description: String, contradictsRequest: Bool) {

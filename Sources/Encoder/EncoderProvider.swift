@@ -2,7 +2,7 @@ import Bitstream
 import Pictures
 import Threading
 
-/// Opens a recording's encoders for one codec: the first, and another in place of one that failed.
+/// Opens a recording's encoders for one codec: the first one, and replacements for those that fail.
 ///
 /// Used by one thread at a time: the one that starts the recording, then the encode thread.
 public protocol EncoderProvider: AnyObject {
@@ -22,19 +22,19 @@ public protocol EncoderProvider: AnyObject {
     /// - Parameter watch: looks after the calls into a driver.
     func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
 
-    /// Codes at another rate from now on: in the open encoder where that takes it, else in those that are opened
+    /// Changes the rate: in the open encoder if it can, otherwise in those opened
     /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
     /// encoder takes the rate, the old one stays.
-    /// - Returns: whether the open encoder goes on; otherwise another has to be opened.
+    /// - Returns: whether the open encoder continues; otherwise another must be opened.
     func change(_ change: RateChange) -> Bool
 
     /// Opens encoders for pictures of another format from now on.
     func follow(_ source: PictureFormat)
 
-    /// Shares nothing any more with encoders that are open: a thread hangs in one of them.
+    /// Stops sharing state with open encoders: a thread hangs in one of them.
     func discardSharedState()
 
-    /// Opens no encoder any more that waits for a driver: they fail again and again.
-    /// - Returns: false where there is no other, or none was in use.
+    /// Stops opening encoders that wait for a driver: they fail repeatedly.
+    /// - Returns: false if there is no other, or none was in use.
     func giveUpDrivers() -> Bool
 }

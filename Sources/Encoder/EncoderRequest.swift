@@ -2,14 +2,14 @@
 public struct EncoderRequest: Sendable, Hashable {
     /// Hardware, software, or either.
     public enum Preference: String, Sendable, Hashable, CaseIterable {
-        /// VAAPI where it works, else software.
+        /// VAAPI if it works, otherwise software.
         case auto
         case vaapi, software
     }
 
     /// Which of a driver's entry points.
     public enum LowPower: String, Sendable, Hashable, CaseIterable {
-        /// EncSlice where the driver has it, else EncSliceLP.
+        /// EncSlice if the driver has it, otherwise EncSliceLP.
         case auto
         /// EncSliceLP only.
         case on

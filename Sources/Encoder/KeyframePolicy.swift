@@ -1,6 +1,6 @@
 import Bitstream
 
-/// Decides which frames become IDR: the regular ones of an interval, and any frame asked for besides.
+/// Decides which frames become IDR: the regular ones of an interval, and any requested frame.
 ///
 /// Frames are counted from 0 on a grid that never moves: not by a request, not by an encoder's restart. Time is
 /// counted from the keyframe before, whatever made it one, so that lost frames do not stretch it.
@@ -45,7 +45,7 @@ public struct KeyframePolicy: Sendable {
         isRequested = false
     }
 
-    /// The encoder failed. Frames that never came out of it do not count; the next frame is an IDR.
+    /// The encoder failed. Frames it never returned do not count; the next frame is an IDR.
     /// - Parameter encodedFrames: how many came out since the beginning.
     public mutating func restart(after encodedFrames: Int) {
         frameNumber = encodedFrames

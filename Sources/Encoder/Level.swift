@@ -30,7 +30,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         all(codec).first { $0.holds(size, at: rate, codec: codec) }
     }
 
-    /// The level that a session was asked for, or the lowest that holds what it was asked for.
+    /// A session's requested level, or the lowest that fits the request.
     static func declared(by properties: SessionProperties) -> Level? {
         if let level = properties.level { return level }
         let codec = properties.codec
@@ -53,7 +53,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether pictures of that size at that rate keep to the level; false where the codec has no such level.
+    /// Whether pictures of that size at that rate keep to the level; false if the codec has no such level.
     func holds(_ size: PictureSize, at rate: FrameRate, codec: Codec) -> Bool {
         switch codec {
         case .h264:
@@ -95,7 +95,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Slices in a picture: MaxSliceSegmentsPerPicture of H.265's table A.8. H.264 limits them by more than the
-    /// level, and far above what is asked for here.
+    /// level, and far above the rates here.
     private func maximumSlices(_ codec: Codec) -> Int {
         switch codec {
         case .h264: .max

@@ -28,10 +28,10 @@ struct ParameterSetAmender: Sendable {
         }
     }
 
-    /// The sets themselves where they are right already.
+    /// The unchanged sets if they are already right.
     func amend(_ sets: ParameterSets) throws -> ParameterSets {
         let statements = try sets.sequence.map { try Statement($0.nalUnit, codec: sets.codec) }
-        // No more than what is wrong: each option may add other elements to the sets.
+        // Only what is wrong: each option may add other elements to the sets.
         var options = statements.allSatisfy(isRight) ? [] : usageOptions(sets.codec)
         if let level, statements.contains(where: { $0.level != level }) { options += [("level", "\(level)")] }
         options += statements.first { $0.size != size }.map(cropOptions) ?? []
@@ -48,7 +48,7 @@ struct ParameterSetAmender: Sendable {
         let color: ColorEncoding?
         let frameRate: FrameRate?
         let level: Int
-        /// Left where the VUI says nothing (E.2.1).
+        /// Left, if the VUI says nothing (E.2.1).
         let chromaSiting: Int
         let pixelAspect: PixelAspect?
 
@@ -99,7 +99,7 @@ struct ParameterSetAmender: Sendable {
                 == Double(rate.denominator) * Double(frameRate.numerator)
     }
 
-    /// radeonsi of Mesa 22.3 crops H.265 to a size of its own.
+    /// radeonsi of Mesa 22.3 crops H.265 to its own size.
     private func cropOptions(_ statement: Statement) -> [(String, String)] {
         [
             ("crop_left", "0"), ("crop_top", "0"),
@@ -136,7 +136,7 @@ struct ParameterSetAmender: Sendable {
         context.pointee.par_in.pointee.extradata_size = Int32(sets.count)
         for (key, value) in options {
             guard av_opt_set(context.pointee.priv_data, key, value, 0) >= 0 else {
-                throw failed("it does not know \(key)=\(value)")
+                throw failed("unknown option \(key)=\(value)")
             }
         }
         result = av_bsf_init(context)

@@ -3,7 +3,7 @@ import Pictures
 
 /// Takes a camera's own H.264 as it comes, in the guaranteed shape, without a second encoding.
 ///
-/// Keyframes are the camera's: what is asked for has no effect. Pictures that cannot be decoded, because
+/// The camera decides about keyframes: requests have no effect. Pictures that cannot be decoded, because
 /// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
 public final class PassthroughEncoder: PictureEncoder {
     private var finisher = StreamFinisher(

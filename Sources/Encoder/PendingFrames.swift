@@ -4,7 +4,7 @@ struct PendingFrames {
         var number: Int
         var timestamp: Int64
         var sequence: UInt32
-        /// An IDR was asked for. Where it was not the encoder may still make one.
+        /// An IDR was requested. If not, the encoder may still produce one.
         var isIDRWanted: Bool
     }
 

@@ -10,7 +10,7 @@ public protocol PictureEncoder: AnyObject {
     /// Whether a call waits for a driver, which may never answer.
     var waitsForDriver: Bool { get }
 
-    /// What the stream's rate keeps to; nil where nothing can be said.
+    /// What the stream's rate keeps to; nil if nothing can be said.
     var ratePromise: RatePromise? { get }
 
     /// Which rates can be changed while the stream is coded.
@@ -21,7 +21,7 @@ public protocol PictureEncoder: AnyObject {
     var wantsAnotherSession: Bool { get }
 
     /// Goes on at other rates from the next picture on, without a keyframe.
-    /// - Returns: false where that takes another session.
+    /// - Returns: false if that takes another session.
     func changeRates(to request: RateControlRequest) -> Bool
 
     /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
@@ -34,10 +34,10 @@ public protocol PictureEncoder: AnyObject {
     /// Every encoder has encoded the picture, or never will: its buffer is about to be free again.
     func releasePicture()
 
-    /// The next coded picture in its final form; nil where there is none ready.
+    /// The next coded picture in its final form; nil if there is none ready.
     func nextAccessUnit() throws(EncoderError) -> AccessUnit?
 
-    /// Says that no more pictures come; what is held back then comes from `nextAccessUnit`.
+    /// Signals that no more pictures follow; `nextAccessUnit` then returns what is held back.
     func drain() throws(EncoderError)
 }
 

@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// A configuration settled for one encoder and one source: nothing is open any more.
+/// A configuration resolved for one encoder and one source: nothing is left open.
 struct SessionProperties: Sendable {
     let codec: Codec
     let size: PictureSize
@@ -23,7 +23,7 @@ struct SessionProperties: Sendable {
     let notes: [EncoderNote]
     private let limits: Limits
 
-    /// What an encoder can do, whatever its kind.
+    /// What an encoder can do, of any kind.
     struct Limits {
         var encoder: String
         var profiles: [EncoderConfiguration.Profile]
@@ -32,9 +32,9 @@ struct SessionProperties: Sendable {
         var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
-        /// The driver makes slices in rows as it likes, and so perhaps another number than it is asked for.
+        /// The driver divides rows into slices as it likes, so their number may differ from the request.
         var roundsSlices = false
-        /// The fewest frames that it holds back with so many B frames and slices.
+        /// The fewest frames that it holds back for a number of B frames and slices.
         var leastFrameDelay: @Sendable (_ bFrames: Int, _ slices: Int) -> Int = { bFrames, _ in bFrames }
         /// How well it holds a rate.
         var rateTraits: RateTraits
@@ -65,7 +65,7 @@ struct SessionProperties: Sendable {
         if slices > 1, limits.roundsSlices {
             notes.append(
                 EncoderNote(
-                    "\(limits.encoder) may make another number of slices than \(slices)",
+                    "\(limits.encoder) may not make exactly \(slices) slices",
                     contradictsRequest: false))
         }
         self.notes = notes
@@ -78,7 +78,7 @@ struct SessionProperties: Sendable {
         return keyframeInterval.duration == nil ? frames : frames + frames / 4 + 2
     }
 
-    /// The same with the rates that are asked for now.
+    /// The same with the currently requested rates.
     func changingRates(to request: RateControlRequest) throws(EncoderError) -> (RateControl, RateModel) {
         var notes: [EncoderNote] = []
         return try Self.rates(
@@ -132,13 +132,14 @@ struct SessionProperties: Sendable {
         if even != size {
             notes.append(
                 EncoderNote(
-                    "\(size) is odd; the stream is \(even), its edge repeated", contradictsRequest: false))
+                    "\(size) is odd; the stream is \(even), with its edge repeated", contradictsRequest: false
+                ))
         }
         if let maximum = limits.maximumSize, even.width > maximum.width || even.height > maximum.height {
             throw EncoderError(.unsupported("\(limits.encoder) encodes up to \(maximum), not \(even)"))
         }
         if let minimum = limits.minimumSize, even.width < minimum.width || even.height < minimum.height {
-            throw EncoderError(.unsupported("\(limits.encoder) encodes \(minimum) and more, not \(even)"))
+            throw EncoderError(.unsupported("\(limits.encoder) encodes \(minimum) and larger, not \(even)"))
         }
         return even
     }
@@ -216,7 +217,7 @@ struct SessionProperties: Sendable {
         if slices < wanted {
             notes.append(
                 EncoderNote(
-                    "\(limits.encoder) makes at most \(slices) slices of such a picture",
+                    "\(limits.encoder) makes at most \(slices) slices for pictures of this size",
                     contradictsRequest: true))
         }
         let (delay, alone) = (limits.leastFrameDelay(bFrames, slices), limits.leastFrameDelay(bFrames, 1))
@@ -238,7 +239,7 @@ struct SessionProperties: Sendable {
 }
 
 extension Codec {
-    /// The bit rate where none is asked for: H.265 needs a good third less for the same picture.
+    /// The bit rate if none is requested: H.265 needs a good third less for the same picture.
     fileprivate var bitsPerPixel: Double {
         switch self {
         case .h264: 0.1

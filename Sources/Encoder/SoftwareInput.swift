@@ -1,7 +1,7 @@
 import CFFmpeg
 import Pictures
 
-/// Pictures for libx264 and libx265: the camera's own planes where they can read them, else one conversion.
+/// Pictures for libx264 and libx265: the camera's own planes if they can read them, otherwise one conversion.
 final class SoftwareInput: EncoderInput {
     private let picture: UnsafeMutablePointer<AVFrame>
     /// Says that the frame's memory is reference counted, without which libavcodec copies every picture.

@@ -28,7 +28,7 @@ struct StreamFinisher {
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
-    /// Parameter sets that an encoder gives outside its packets; many give none.
+    /// Parameter sets that an encoder returns outside its packets; many return none.
     mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
         guard !extradata.isEmpty else { return }
         do {
@@ -38,7 +38,7 @@ struct StreamFinisher {
         }
     }
 
-    /// Decoding has to begin anew, with an IDR. Parameter sets stay known.
+    /// Decoding has to start over, with an IDR. Parameter sets stay known.
     mutating func expectIDR() {
         shaper.expectIDR()
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)

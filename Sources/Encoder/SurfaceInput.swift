@@ -5,7 +5,7 @@ import Pictures
 
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 ///
-/// A surface that the driver lets us map is written where it lies. Where it does not (radeonsi 22.3 for a
+/// A surface that the driver can map is written in place. If it cannot (radeonsi 22.3 for a
 /// fresh pool surface), or not rightly, the picture is written into an image of the driver's and put into the surface.
 final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
@@ -17,10 +17,10 @@ final class SurfaceInput: EncoderInput {
     /// The frame has the picture.
     private var isFilled = false
     private let writer: SurfaceWriter
-    /// How pictures are uploaded, where that is not as the driver lets expect.
+    /// How pictures are uploaded, if not in the way that the driver suggests.
     private(set) var note: EncoderNote?
 
-    /// - Parameter surfaceCount: surfaces in the pool: what the encoders hold back and one to fill.
+    /// - Parameter surfaceCount: surfaces in the pool: those that the encoders hold back and one to fill.
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
         surfaceCount: Int, upload: UploadMethod
@@ -48,10 +48,10 @@ final class SurfaceInput: EncoderInput {
         picture = frame
     }
 
-    /// How pictures are uploaded from now on: put, or as was asked for.
+    /// How pictures are uploaded from now on: put, or as requested.
     var upload: UploadMethod { writer.method == .put ? .put : .auto }
 
-    /// Writes a picture, reads it back, and uploads the other way where it is another.
+    /// Writes a picture, reads it back, and switches to the other method if it differs.
     func check(isChangeable: Bool) throws(EncoderError) {
         let result = try connection.encodingCall { [self] () -> Result<EncoderNote?, EncoderError> in
             do throws(EncoderError) {

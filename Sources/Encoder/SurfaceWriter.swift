@@ -4,9 +4,9 @@ import Pictures
 
 /// How a picture gets into a surface of the GPU's.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
-    /// Mapped where the driver does that right, else put.
+    /// Mapped if the driver does that correctly, otherwise put.
     case auto
-    /// The surface is mapped, and written where it lies (vaDeriveImage).
+    /// The surface is mapped and written in place (vaDeriveImage).
     case map
     /// An image of the driver's is written, and put into the surface (vaPutImage).
     case put
@@ -58,7 +58,7 @@ final class SurfaceWriter {
         }
         if uploadImage == nil {
             guard wanted != .map else {
-                throw failed("mapping a surface", "the driver does not; leave out --upload map")
+                throw failed("mapping a surface", "not supported by the driver; leave out --upload map")
             }
             uploadImage = try makeImage()
         }
@@ -76,7 +76,7 @@ final class SurfaceWriter {
         if uploadImage == nil { uploadImage = try makeImage() }
     }
 
-    /// Reads a surface by a way of its own (vaGetImage); false where the driver does not allow that.
+    /// Reads a surface independently of mapping (vaGetImage); false if the driver does not allow that.
     func read(
         from surface: VASurfaceID, _ look: (Planes) throws(EncoderError) -> Void
     ) throws(EncoderError) -> Bool {
@@ -90,7 +90,7 @@ final class SurfaceWriter {
         return try access(image, look) == VA_STATUS_SUCCESS
     }
 
-    /// The surface itself as an image; nil where the driver cannot give it as NV12.
+    /// The surface itself as an image; nil if the driver cannot give it as NV12.
     private func derivedImage(of surface: VASurfaceID) -> VAImage? {
         var image = VAImage()
         guard vaDeriveImage(connection.display, surface, &image) == VA_STATUS_SUCCESS else { return nil }
@@ -110,7 +110,7 @@ final class SurfaceWriter {
         guard status == VA_STATUS_SUCCESS else { throw failed("image", status) }
         guard holdsPicture(image) else {
             vaDestroyImage(connection.display, image.image_id)
-            throw failed("image", "its layout does not hold the picture")
+            throw failed("image", "its layout does not fit the picture")
         }
         return image
     }

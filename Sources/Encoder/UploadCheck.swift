@@ -14,7 +14,7 @@ struct UploadCheck {
     ///
     /// Enters the driver, and so belongs in a connection's `call`.
     /// - Parameter isChangeable: whether the way of uploading may be changed.
-    /// - Returns: what to tell, if there is something.
+    /// - Returns: a note, if there is something to report.
     static func settle(
         _ writer: SurfaceWriter, on surface: VASurfaceID, size: PictureSize, isChangeable: Bool, node: String
     ) throws(EncoderError) -> EncoderNote? {
@@ -23,19 +23,19 @@ struct UploadCheck {
         let way = writer.method
         guard way == .map, isChangeable else {
             return EncoderNote(
-                "\(node): a picture that was read back is another than the one that was written; look at the "
+                "\(node): a picture read back differs from the one written; look at the "
                     + "recording, and use --encoder software if it is damaged", contradictsRequest: true)
         }
         try writer.stopMapping()
         let isBetter = try check.isRight(surface, seed: 2) == true
         return EncoderNote(
-            "\(node): a surface that is mapped gives another picture than was written; pictures are put into it"
+            "\(node): a mapped surface returns another picture than was written; uploading pictures instead"
                 + (isBetter
-                    ? "" : ", and that is no better: use --encoder software if the recording is damaged"),
+                    ? "" : ", which is no better: use --encoder software if the recording is damaged"),
             contradictsRequest: true)
     }
 
-    /// Nil where it cannot be read back.
+    /// Nil if it cannot be read back.
     private func isRight(_ surface: VASurfaceID, seed: UInt64) throws(EncoderError) -> Bool? {
         var isSame = true
         try writer.write(to: surface) { planes in

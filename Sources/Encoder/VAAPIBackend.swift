@@ -13,7 +13,7 @@ struct VAAPIBackend: EncoderBackend {
     /// How pictures get to the GPU.
     let upload: UploadMethod
 
-    /// For vaSyncSurface and its kin there is no time limit.
+    /// vaSyncSurface and its kin have no time limit.
     var waitsForDriver: Bool { true }
 
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder? {
@@ -117,7 +117,7 @@ struct VAAPIBackend: EncoderBackend {
                 on: candidate.connection
             ) { (context) throws(EncoderError) in configure(context) }
         } catch {
-            // A thread hangs in the driver, perhaps with its lock: the surfaces are not to enter it, either.
+            // A thread hangs in the driver, perhaps with its lock: the surfaces must not enter it, either.
             if case .driverHangs = error.kind { _ = Unmanaged.passRetained(input) }
             throw error
         }

@@ -10,7 +10,7 @@ public final class VideoEncoder: PictureEncoder {
     public private(set) var details: EncoderDetails
     /// The same, for people: codec, device, entry point, profile, rate control.
     public var name: String { details.name }
-    /// How it was set up, where that is not obvious.
+    /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
     /// The coded picture's size: the camera's, rounded up to even.
     public let size: PictureSize
@@ -29,7 +29,7 @@ public final class VideoEncoder: PictureEncoder {
     private var properties: SessionProperties
     private let rates: SessionRates
     private let regulator: RateRegulator
-    /// Tells whoever opened the session how far it got.
+    /// Tells the session's opener how far it got.
     let progress = EncoderProgress()
 
     init(
@@ -123,7 +123,8 @@ public final class VideoEncoder: PictureEncoder {
         guard let frame = pending.remove(number: Int(packet.pointee.pts)) else {
             throw EncoderError(
                 .encodeFailed(
-                    encoder: name, detail: "it gave out picture \(packet.pointee.pts), which it never got"))
+                    encoder: name,
+                    detail: "it returned picture \(packet.pointee.pts), which it never received"))
         }
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         let unit = try finisher.finish(bytes, frame)

@@ -20,9 +20,9 @@ enum X265 {
     private static func parameters(_ properties: SessionProperties) -> String {
         var parameters = [
             "scenecut=0", "open-gop=0", "slices=\(properties.slices)",
-            // Its settings as text, 2.4 kB ahead of each keyframe.
+            // Its settings as text, 2.4 kB before each keyframe.
             "info=0",
-            // It would print to standard error by itself; what fails is told by libavcodec.
+            // It would print to standard error by itself; libavcodec reports failures.
             "log-level=none",
             // Otherwise the tier would change with the session's rates.
             "high-tier=0",

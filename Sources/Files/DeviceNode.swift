@@ -17,7 +17,7 @@ public enum DeviceNode {
         }
     }
 
-    /// Whether `path` names a character device; nil where nothing is there.
+    /// Whether `path` names a character device; nil if nothing is there.
     public static func isCharacterDevice(_ path: String) -> Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

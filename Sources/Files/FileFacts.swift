@@ -7,13 +7,13 @@ public struct FileFacts: Sendable, Hashable {
     public let isRegular: Bool
     /// Bytes.
     public let size: Int
-    /// When it was made, in nanoseconds since 1970; 0 where the file system does not know. A file that takes
+    /// When it was created, in nanoseconds since 1970; 0 if the file system does not know. A file that takes
     /// another's place under its name has another time (statx(2), stx_btime).
     public let birth: Int64
     /// When it was written last, in nanoseconds since 1970.
     public let modification: Int64
 
-    /// Nil where there is nothing under this name, or it cannot be told; errno says which.
+    /// Nil if there is nothing under this name, or it cannot be told; errno says which.
     /// - Parameter folder: an open folder that a relative path begins at; the working folder unless given.
     public init?(path: String, in folder: Int32 = AT_FDCWD) {
         var facts = files_facts()

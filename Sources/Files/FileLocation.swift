@@ -1,11 +1,11 @@
 import CSystem
 import Glibc
 
-/// A file's place: its folder, open, and its name in there. Whoever puts another folder or a link into the path
+/// A file's place: its open folder, and its name in there. A program that puts another folder or link into the path
 /// afterwards changes nothing.
 ///
 /// Links are followed one by one. In a folder that others can write to, only those of its owner, of root and of this
-/// process's user are: anybody could have put one there (as the kernel's fs.protected_symlinks has it, for sticky
+/// process's user are: anyone could have put one there (as the kernel's fs.protected_symlinks has it, for sticky
 /// folders alone).
 public final class FileLocation {
     /// Opened with O_PATH.
@@ -24,7 +24,7 @@ public final class FileLocation {
 
     private static let mostLinks = 40
 
-    /// Goes to the folder of a path; the file itself need not exist, and is not followed where it is a link.
+    /// Goes to the folder of a path; the file itself need not exist, and is not followed if it is a link.
     /// - Parameter makesFolders: whether folders that are missing on the way are made.
     public init(_ path: String, makesFolders: Bool = false) throws(Failure) {
         self.makesFolders = makesFolders
@@ -45,14 +45,14 @@ public final class FileLocation {
         openat(folder, name, flags | O_CLOEXEC | noFollow, mode)
     }
 
-    /// Opens the place and not what is there (O_PATH); a link itself where it is one.
+    /// Opens the place without opening what is there (O_PATH); a link itself if it is one.
     public func openPath() -> Int32 { files_open_path(folder, name, O_NOFOLLOW) }
 
     /// Makes a file without a name in the folder, for reading and writing.
     /// - Returns: its descriptor, or -1 with errno.
     public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
 
-    /// What is there; nil where nothing is. Links are not followed.
+    /// What is there; nil if nothing is. Links are not followed.
     public var status: stat? {
         var status = stat()
         return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
@@ -61,7 +61,7 @@ public final class FileLocation {
     /// Removes the name.
     public func unlink() { _ = unlinkat(folder, name, 0) }
 
-    /// Whether what is in the folder can be no stranger's: only its owner can write to the folder, or the thing is
+    /// Whether the thing in the folder cannot be a stranger's: only its owner can write to the folder, or the thing is
     /// its owner's, root's or this process's user's.
     public func isTrusted(_ status: stat) -> Bool {
         var parent = stat()
@@ -130,7 +130,7 @@ public final class FileLocation {
         String(decoding: part.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The links in /proc are no paths: the kernel alone can follow them.
+    /// The links in /proc are not paths: only the kernel can follow them.
     private var isProcess: Bool { files_is_process_folder(folder) != 0 }
 
     private var noFollow: Int32 { isProcess ? 0 : O_NOFOLLOW }

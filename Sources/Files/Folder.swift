@@ -2,7 +2,7 @@ import Glibc
 
 /// Folders by their paths.
 public enum Folder {
-    /// The names in it, in no particular order; empty where the folder cannot be read.
+    /// The names in it, in no particular order; empty if the folder cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -22,7 +22,7 @@ public enum Folder {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a folder and those that it is in, where they are missing. Strangers' links are not followed.
+    /// Creates a folder and its missing parents. Strangers' links are not followed.
     public static func make(_ path: String) throws(FileLocation.Failure) {
         _ = try FileLocation(path + "/", makesFolders: true)
     }

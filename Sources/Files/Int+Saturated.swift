@@ -1,5 +1,5 @@
 extension Int {
-    /// The sum of two numbers that are not negative, or the largest there is: file systems and files say what they like.
+    /// The sum of two numbers that are not negative, or the largest Int: file systems and files may report anything.
     public func addingSaturated(_ other: Int) -> Int {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? .max : sum

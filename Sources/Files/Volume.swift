@@ -7,7 +7,7 @@ public struct Volume: Sendable {
     /// The file system that shows where this one is no longer mounted; nil for the root.
     private let underlying: dev_t?
 
-    /// - Parameter folder: one that exists.
+    /// - Parameter folder: an existing folder.
     public init(folder: String) {
         self.folder = folder
         let device = Self.device(of: folder)
@@ -17,7 +17,7 @@ public struct Volume: Sendable {
         underlying = found == device ? nil : found
     }
 
-    /// Whether it was mounted and is not any more: what is written to its folder now goes to another disk.
+    /// Whether it is no longer mounted: data written to its folder now goes to another disk.
     public var isGone: Bool {
         guard let underlying else { return false }
         guard var path = Self.absolute(folder) else { return true }
@@ -25,7 +25,7 @@ public struct Volume: Sendable {
         return Self.device(of: path) == underlying
     }
 
-    /// Bytes: what it holds in all, and what a user may still write; nil where it cannot be told.
+    /// Its size and the room left for a user, in bytes; nil if unknown.
     public var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
@@ -41,7 +41,7 @@ public struct Volume: Sendable {
         return stat(path, &status) == 0 ? status.st_dev : nil
     }
 
-    /// Without links and dots where the folder is there. Nil for a relative path where the working folder is gone, or
+    /// Without links and dots if the folder exists. Nil for a relative path if the working folder is gone, or
     /// no longer mounted.
     private static func absolute(_ path: String) -> String? {
         if let real = realpath(path, nil) {

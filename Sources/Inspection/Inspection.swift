@@ -6,23 +6,23 @@ public struct Inspection: Sendable {
     public let name: String
     /// The container that the stream was taken out of; nil for a raw stream.
     public let container: Container?
-    /// What its NAL units are told apart by.
+    /// How its NAL units are delimited.
     public let framing: NALUnitSource.Framing
     /// What is known of the whole.
     public let summary: StreamSummary
     /// Its access units, up to the inspector's limit.
     public let pictures: [PictureRecord]
-    /// Why the stream could not be read to its end, as one line; nil where it could.
+    /// Why the stream could not be read to its end, as one line; nil if it could.
     public let failure: String?
 
     /// What a container says of the stream in it.
     public struct Container: Sendable {
         /// What it is.
         public let kind: StreamContainer
-        /// The first and the last picture's time, in nanoseconds; nil where none has one.
+        /// The first and the last picture's time, in nanoseconds; nil if none has one.
         public private(set) var times: ClosedRange<Int64>?
 
-        /// What it has beside the coded pictures, in words, such as `sound`.
+        /// What it contains besides the coded pictures, in words, such as `sound`.
         public let others: [String]
         /// The pictures that an edit list hides.
         public private(set) var hiddenCount = 0
@@ -55,7 +55,7 @@ public struct Inspection: Sendable {
     }
 }
 
-/// One row of the summary: what, and what of it.
+/// One row of the summary: a label and its value.
 public struct InspectionFact: Equatable, Sendable {
     /// What the row is about, such as `bit rate`.
     public let label: String

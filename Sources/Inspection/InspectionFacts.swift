@@ -44,7 +44,7 @@ extension Inspection {
             lines.append("there are more distinct parameter sets than are listed")
         }
         if summary.accessUnitCount > pictures.count {
-            lines.append("pictures behind the first \(pictures.count) are counted, but not listed")
+            lines.append("pictures after the first \(pictures.count) are counted, but not listed")
         }
         if let failure { lines.append(failure) }
         return lines
@@ -78,12 +78,12 @@ extension Inspection {
             ("transfer", "transfer_characteristics"),
         ].compactMap { label, element in summary.meaning(of: element).map { "\(label) \($0)" } }
         let range = "\(format.isFullRange ? "full" : "limited") range"
-        return ([range] + (parts.isEmpty ? ["the rest is not said"] : parts)).joined(separator: "; ")
+        return ([range] + (parts.isEmpty ? ["the rest is unspecified"] : parts)).joined(separator: "; ")
     }
 
     private var rateText: String {
         guard let rate = summary.format?.frameRate else {
-            return "not in the stream; players take it for \(Int(Self.assumedFramesPerSecond)) frames/s"
+            return "not in the stream; players assume \(Int(Self.assumedFramesPerSecond)) frames/s"
         }
         let fraction = rate.denominator == 1 ? "" : " (\(rate.numerator)/\(rate.denominator))"
         return "\(Quantity.decimal(rate.framesPerSecond, 3)) frames/s\(fraction)"
@@ -96,7 +96,7 @@ extension Inspection {
     }
 
     private var bitRateText: String {
-        guard let average = summary.averageBitRate else { return "unknown, for the rate is" }
+        guard let average = summary.averageBitRate else { return "unknown, because the rate is" }
         let peak =
             summary.peakBitRate.map { ", \(Quantity.bitRate($0)) in the busiest second" }
             ?? ", in less than a second"
@@ -122,9 +122,9 @@ extension Inspection {
     private var orderText: String {
         switch summary.outputOrder {
         case .decoding where summary.hasGeneralizedP:
-            "no reordering: the B pictures are generalised P (low-delay B), which refer to the past only"
+            "no reordering: the B pictures are generalised P (low-delay B), which only refer to the past"
         case .decoding: "no reordering"
-        case .reordered: "reordered: pictures are shown in another order than they are coded in"
+        case .reordered: "reordered: display order differs from coding order"
         case .unknown: "unknown"
         }
     }
@@ -179,7 +179,7 @@ extension Inspection.Container {
             times.map { "pictures from \(Self.seconds($0.lowerBound)) to \(Self.seconds($0.upperBound)) s" }
             ?? "pictures without times"
         let hidden = hiddenCount > 0 ? ", \(hiddenCount) of them hidden by an edit list" : ""
-        let others = others.isEmpty ? "" : "; beside them \(others.joined(separator: ", "))"
+        let others = others.isEmpty ? "" : "; also \(others.joined(separator: ", "))"
         return "\(kind), \(pictures)\(hidden)\(others)"
     }
 

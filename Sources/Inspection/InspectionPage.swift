@@ -76,8 +76,8 @@ extension InspectionPage {
                 format.map { "\($0.chromaFormat), \($0.lumaBitDepth) bit" } ?? ""
             ),
             (
-                "Rate", hasNominalRate ? "\(Quantity.decimal(rate, 3)) frames/s" : "not said",
-                hasNominalRate ? "" : "\(Quantity.decimal(rate, 0)) frames/s are assumed below"
+                "Rate", hasNominalRate ? "\(Quantity.decimal(rate, 3)) frames/s" : "unspecified",
+                hasNominalRate ? "" : "\(Quantity.decimal(rate, 0)) frames/s assumed below"
             ),
             (
                 "Duration", summary.duration.map(Quantity.duration) ?? "unknown",
@@ -132,7 +132,7 @@ extension InspectionPage {
             </div>
             <noscript><p>The charts are drawn by the script in this page, which the browser does not run.</p></noscript>
             <div class="chart"><canvas class="sizes" tabindex="0" role="img" \
-            aria-label="A bar a frame, its height by size and its colour by type"></canvas>\
+            aria-label="One bar per frame, as high as its size and coloured by type"></canvas>\
             <div class="tooltip" hidden></div></div>
             <canvas class="overview" aria-hidden="true"></canvas>
             <p class="readout" aria-live="polite"></p>

@@ -1,13 +1,13 @@
 import CSystem
 import Glibc
 
-/// A listening stream socket, which ends with its owner. Never blocks.
+/// A listening stream socket, which closes with its owner. Never blocks.
 ///
 /// One thread at a time uses it.
 public struct Listener: ~Copyable, Sendable {
-    /// Readable when somebody connects; the owner closes it.
+    /// Readable when someone connects; the owner closes it.
     public var descriptor: Int32 { socket.descriptor }
-    /// Where it listens: with the port that the system chose where none was asked for.
+    /// Where it listens, with the port that the system chose if none was given.
     public let address: ResolvedAddress
 
     private let socket: Socket
@@ -53,7 +53,7 @@ public struct Listener: ~Copyable, Sendable {
         case connection(Socket, peer: ResolvedAddress)
         /// Nobody waits.
         case nobody
-        /// Somebody waits, and the system has no descriptor or memory for them now.
+        /// A client waits, but the system has no descriptor or memory for it now.
         case exhausted(errno: Int32)
     }
 
@@ -67,11 +67,11 @@ public struct Listener: ~Copyable, Sendable {
             switch -result {
             case EAGAIN: return .nobody
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno: -result)
-            // A connection that broke before it was accepted tells its own error here (accept(2)).
+            // A connection that broke before it was accepted reports its error here (accept(2)).
             default: failure = -result
             }
         }
-        // It is none of the connections that are at fault, as where a security module forbids it.
+        // The connections are not at fault, for example if a security module forbids them.
         return .exhausted(errno: failure)
     }
 }

@@ -9,7 +9,7 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     /// The owner's programs alone.
     private static let usualMode: mode_t = 0o600
 
-    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil where it is none of these.
+    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil if it is none of these.
     public init?(_ text: String) {
         let rest = text.dropFirst(Self.scheme.count)
         guard text.hasPrefix(Self.scheme), !rest.allSatisfy(\.isNumber) || rest.isEmpty else {
@@ -41,11 +41,11 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
         let parts = path.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, !name.isEmpty else { return "the path is missing; write \(scheme)PATH" }
         return parts.last?.hasPrefix("mode=") == true && parts.count == 2
-            ? "the mode is octal, and lets its owner write; write \(scheme)\(name),mode=660"
-            : "a path has no comma, and only a mode may follow it; write \(scheme)\(name),mode=660"
+            ? "the mode is octal and must let the owner write; write \(scheme)\(name),mode=660"
+            : "a path has no comma; only a mode may follow it; write \(scheme)\(name),mode=660"
     }
 
-    /// Whether only this machine's programs can connect, as far as the address itself tells.
+    /// Whether only this machine's programs can connect, judging by the address itself.
     public var isLoopback: Bool {
         switch self {
         case .tcp(let address): address.isLoopback

@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import Threading
 
-/// Looks a host up on a thread of its own: the name service takes its time, and `getaddrinfo` can't be told to
+/// Looks a host up on a separate thread: the name service takes its time, and `getaddrinfo` can't be told to
 /// give up.
 final class NameLookup: @unchecked Sendable {
     // Safe to share: what was found is touched with the monitor's lock held.
@@ -24,7 +24,7 @@ final class NameLookup: @unchecked Sendable {
         guard let thread = WorkerThread(body: { lookup.run(address) }) else {
             throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)")
         }
-        // Where it is not waited for any more, it ends by itself.
+        // If nobody waits for it any longer, it ends by itself.
         thread.detach()
         _ = interruption.wait(for: lookup.wakeUp.descriptor)
         guard let found = lookup.monitor.withLock({ lookup.found }) else {

@@ -12,15 +12,15 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notConnected(errno: Int32)
         /// Nobody answered in time.
         case timedOut(seconds: Int)
-        /// Somebody raised the interruption.
+        /// Someone raised the interruption.
         case interrupted
         /// A UNIX socket could not be made.
         case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
-        /// Something that is no socket, or a socket that somebody listens on, stands where one is to be made.
+        /// The path holds something that is not a socket, or a socket with a listener.
         case pathTaken(isListening: Bool)
-        /// Somebody else's link, of this name, in a folder that others can write to.
+        /// Another user's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)
@@ -42,38 +42,38 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unknownHost(let reason): "\(address): no such host: \(reason); check the name"
         case .noNameService(let reason): "\(address): \(reason); check the network"
         case .notListening(EADDRINUSE):
-            "cannot listen on \(address): another program uses this port; end it ('ss -ltnp' names it), or "
-                + "take another port"
+            "cannot listen on \(address): another program uses this port; stop it ('ss -ltnp' names it) or "
+                + "use another port"
         case .notListening(EADDRNOTAVAIL):
-            "cannot listen on \(address): this machine has no such address; 0.0.0.0 means all that it has"
+            "cannot listen on \(address): this machine has no such address; use 0.0.0.0 for all of its addresses"
         case .notListening(EACCES):
-            "cannot listen on \(address): no permission; take a port above 1023"
+            "cannot listen on \(address): no permission; use a port above 1023"
         case .notListening(let code):
             "cannot listen on \(address): \(Self.words(code)); check the address"
         case .notConnected(ECONNREFUSED):
-            "\(address): connection refused; start the program at the other end first"
+            "\(address): connection refused; start the other end first"
         case .notConnected(let code):
             "cannot connect to \(address): \(Self.words(code)); check the address and the receiver"
         case .timedOut(let seconds):
             "cannot connect to \(address): no answer for \(seconds) s; check the address and the firewall"
-        case .interrupted: "\(address): given up"
+        case .interrupted: "\(address): interrupted"
         case .notMade(ENOENT), .notMade(ENOTDIR):
-            "cannot make the socket \(address): no such folder; make it first"
+            "cannot create the socket \(address): no such folder; create it first"
         case .notMade(EACCES), .notMade(EROFS):
-            "cannot make the socket \(address): no permission; take a folder of your own"
+            "cannot create the socket \(address): no permission; use a folder of your own"
         case .notMade(let code):
-            "cannot make the socket \(address): \(Self.words(code)); take another path"
+            "cannot create the socket \(address): \(Self.words(code)); use another path"
         case .untrustedLink(let link):
             "cannot make \(address): '\(link)' is somebody else's link in a folder that others can write to; give the "
                 + "path that it leads to"
         case .badPath where address.isEmpty: "the socket's path is empty; give one"
         case .badPath:
-            "\(address): too long for a socket, whose path has 107 bytes at most; take a shorter one"
+            "\(address): too long: a socket path has at most 107 bytes; use a shorter one"
         case .pathTaken(let isListening):
             isListening
-                ? "cannot make \(address): a program listens there already; take another path"
-                : "cannot make \(address): something that is no socket is there; take another path"
-        case .noResources(let code): "cannot make a socket: \(Self.words(code)); raise 'ulimit -n'"
+                ? "cannot make \(address): a program already listens there; use another path"
+                : "cannot make \(address): it exists and is not a socket; use another path"
+        case .noResources(let code): "cannot create a socket: \(Self.words(code)); raise 'ulimit -n'"
         }
     }
 

@@ -1,7 +1,7 @@
 import Files
 import Glibc
 
-/// A UNIX socket in the file system that listens. Its name is gone with it.
+/// A listening UNIX socket in the file system, whose name is removed with it.
 ///
 /// One thread at a time uses it.
 public struct PathListener: ~Copyable, Sendable {
@@ -11,7 +11,7 @@ public struct PathListener: ~Copyable, Sendable {
     public let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
-    /// Makes the socket. What a program that ended left behind is replaced; anything else is not, and strangers' links
+    /// Creates the socket. A stale one of an ended program is replaced; anything else is not, and strangers' links
     /// are not followed.
     /// - Parameter mode: who may connect: who may write it; its owner's programs alone unless given.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
@@ -30,14 +30,14 @@ public struct PathListener: ~Copyable, Sendable {
             guard case .notListening(let code) = error.kind else { throw error }
             throw NetworkError(.notMade(errno: code), address: path)
         }
-        // The mode was asked for, whatever the process keeps from all its files.
+        // The mode was requested, whatever the process's umask.
         let identity = try Self.setMode(mode, of: location, path: path)
         (self.path, self.identity) = (path, identity)
         self.listener = listener
     }
 
     deinit {
-        // Not what somebody else has put there meanwhile.
+        // Only its own socket, not something put there since.
         guard let location = try? Self.location(of: path), let found = location.status.map(Self.identity),
             found == identity
         else { return }

@@ -4,7 +4,7 @@ import Threading
 
 /// Waits for many descriptors at once: epoll. One thread uses it.
 ///
-/// Everything is watched edge-triggered: a descriptor is told of once when it becomes readable or writable,
+/// Everything is watched edge-triggered: a descriptor is reported once when it becomes readable or writable,
 /// and again only after it was found empty or full. Waiting allocates nothing.
 public struct Poller: ~Copyable {
     private let descriptor: Int32
@@ -40,7 +40,7 @@ public struct Poller: ~Copyable {
 
     /// Watches a descriptor, or watches it for something else from now on.
     /// - Parameter token: what `wait` calls it.
-    /// - Returns: false where the system has no memory for it.
+    /// - Returns: false if the system has no memory for it.
     public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
         let wanted = readiness.rawValue | Readiness([.ended, .hungUp]).rawValue | NETWORK_EPOLL_EDGE
         return network_epoll_set(descriptor, watched, wanted, token) == 0

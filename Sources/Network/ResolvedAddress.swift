@@ -12,7 +12,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         body(&storage, &length)
     }
 
-    /// A path in the file system; nil where it is longer than the system allows, or empty.
+    /// A path in the file system; nil if it is longer than the system allows, or empty.
     init?(path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -29,7 +29,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A name in Linux's abstract namespace (unix(7)), without the zero byte ahead of it; nil where it is longer than the system allows, or empty.
+    /// A name in Linux's abstract namespace (unix(7)), without the zero byte before it; nil if it is longer than the system allows, or empty.
     init?(abstractName: String) {
         guard !abstractName.contains("\0"), let named = ResolvedAddress(path: "@\(abstractName)"),
             !abstractName.isEmpty

@@ -2,16 +2,16 @@ import CSystem
 import Glibc
 import Threading
 
-/// Whoever started this process as a service and wants to hear how it goes: systemd, by the protocol of sd_notify(3).
+/// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
 ///
-/// Safe in any thread. What cannot be delivered is lost without a word: there is nobody else to tell.
+/// Safe in any thread. Undeliverable messages are dropped silently: there is nobody else to tell.
 public struct ServiceManager: Sendable {
     private let address: ResolvedAddress
 
     /// Nanoseconds that a service manager with a full queue is waited for.
     var patience: Int64 = 1_000_000_000
 
-    /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil where it is
+    /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil if it is
     ///   none of these.
     public init?(address: String) {
         let resolved =
@@ -27,7 +27,7 @@ public struct ServiceManager: Sendable {
         let descriptor = network_datagram_socket(AF_UNIX)
         guard descriptor >= 0 else { return }
         let socket = Socket(descriptor: descriptor)
-        // The manager may have made its socket anew since the last message.
+        // The manager may have made its socket again since the last message.
         guard address.withSocketAddress({ network_connect(socket.descriptor, $0, $1) }) == 0 else { return }
         var message = assignments.joined(separator: "\n")
         message.withUTF8 { bytes in

@@ -67,7 +67,7 @@ extension Socket {
 
     /// Waits until something can be read, or the stream has ended.
     /// - Parameter deadline: monotonic nanoseconds; nil waits forever.
-    /// - Returns: false where the deadline came first.
+    /// - Returns: false if the deadline came first.
     public func waitUntilReadable(until deadline: Int64? = nil) -> Bool {
         Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }

@@ -1,11 +1,11 @@
 import CSystem
 import Glibc
 
-/// A connected stream socket, which ends with its owner. Never blocks, and never raises SIGPIPE.
+/// A connected stream socket, which closes with its owner. Never blocks, and never raises SIGPIPE.
 ///
 /// One thread at a time uses it.
 public struct Socket: ~Copyable, Sendable {
-    /// For whoever polls; the owner closes it.
+    /// For polling; the owner closes it.
     public let descriptor: Int32
 
     /// Takes over a connected descriptor, which the socket closes.
@@ -21,11 +21,11 @@ public struct Socket: ~Copyable, Sendable {
 
     /// What became of bytes to be sent.
     public enum Sending: Sendable, Equatable {
-        /// The system took so many, at least one.
+        /// The system accepted this many bytes, at least one.
         case sent(Int)
-        /// The system takes nothing until there is room.
+        /// The system accepts nothing until there is room.
         case full
-        /// The system has no memory for it now, and will not tell when it has.
+        /// The system has no memory for it now, and will not say when it has.
         case exhausted
         case broken(errno: Int32)
     }
@@ -52,7 +52,7 @@ public struct Socket: ~Copyable, Sendable {
         }
     }
 
-    /// Reads what has come, as far as there is room, of which there is at least one byte.
+    /// Reads available bytes, as far as there is room, which is at least one byte.
     public func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
         let result = network_receive(descriptor, room.baseAddress, room.count)
         if result > 0 { return .received(result) }
@@ -60,7 +60,7 @@ public struct Socket: ~Copyable, Sendable {
         return Int32(-result) == EAGAIN ? .nothing : .broken(errno: Int32(-result))
     }
 
-    /// Throws away what has come, as far as it is there now: a connection that is closed over unread bytes is
+    /// Discards the bytes available now: a connection that is closed over unread bytes is
     /// reset, and what was sent is lost (RFC 1122, 4.2.2.13).
     public func discardReceived() {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
@@ -73,14 +73,14 @@ public struct Socket: ~Copyable, Sendable {
     /// Tells the peer that no more comes. What was sent still arrives.
     public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
 
-    /// Why the connection broke, as errno; nil where it did not.
+    /// Why the connection broke, as errno; nil if it did not.
     public func takeError() -> Int32? {
         let code = network_pending_error(descriptor)
         return code == 0 ? nil : code
     }
 
     /// Bytes sent of which the peer's system has not said yet that it has them, also once the connection is
-    /// broken; 0 where that is not known.
+    /// broken; 0 if unknown.
     public var unconfirmedByteCount: Int { max(0, Int(network_unconfirmed(descriptor))) }
 
     /// Prepares a TCP connection for a live stream; without effect on others.

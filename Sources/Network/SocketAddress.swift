@@ -2,7 +2,7 @@
 public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// Where no port is given.
     public static let defaultPort: UInt16 = 9982
-    /// Where no host is given: nobody but this machine.
+    /// The default host: only this machine.
     public static let defaultHost = "127.0.0.1"
 
     /// A name or a numeric address, that of IPv6 without brackets.
@@ -16,7 +16,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address stands in brackets. Digits alone are a port. Nil where it
+    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address is in brackets. Digits alone are a port. Nil if it
     /// is none of these.
     public init?(_ text: String) {
         if Self.isNumber(text[...]) {
@@ -32,7 +32,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil where it is something else.
+    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil if it is something else.
     public init?(url: String, scheme: String) {
         let prefix = "\(scheme)://"
         guard url.hasPrefix(prefix) else { return nil }
@@ -58,7 +58,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// What a name, a numeric address and its zone are made of (RFC 952, RFC 4291, RFC 6874).
+    /// The characters of a name, a numeric address and its zone (RFC 952, RFC 4291, RFC 6874).
     private static func isHost(_ text: Substring) -> Bool {
         (1...253).contains(text.utf8.count)
             && text.utf8.allSatisfy {

@@ -6,7 +6,7 @@ public final class WakeUp: Sendable {
     /// Readable from `wake` to `sleep`.
     public let descriptor: Int32
 
-    /// Nobody woke anybody yet.
+    /// Nobody woke anyone yet.
     public init() throws(NetworkError) {
         let result = network_eventfd()
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "eventfd") }

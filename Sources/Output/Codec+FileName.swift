@@ -1,7 +1,7 @@
 import Bitstream
 
 extension Codec {
-    /// What the name of a raw stream's file says, in whatever case; nil where it says nothing.
+    /// The codec that a raw stream's file name implies, in upper or lower case; nil if it implies none.
     public init?(fileName path: String) {
         guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
         switch path[dot...].dropFirst().lowercased() {

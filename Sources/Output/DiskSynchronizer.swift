@@ -3,16 +3,16 @@ import Glibc
 import Synchronization
 import Threading
 
-/// Has files written to the disk itself while they grow, on a thread of its own: a disk may take seconds for
-/// it, and whoever writes does not wait.
+/// Flushes growing files to the disk, on a thread of its own: a disk may take seconds for it, and writers do
+/// not wait.
 ///
 /// A file's name is on the disk when its folder is, which is written after the file begins (fsync(2)).
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
-    /// Nanoseconds between two times; what is held back in memory is held no longer.
+    /// Nanoseconds between two flushes; nothing is held back in memory for longer.
     let interval: Int64
 
-    /// Nil where the system allows no more threads.
+    /// Nil if the system allows no more threads.
     /// - Parameter bound: what a power cut can take at most, in nanoseconds, as long as the disk needs no more
     ///   than half of it to write what came in the other half.
     public init?(bound: Int64) {
@@ -57,7 +57,7 @@ final class SynchronizedFile: Sendable {
     /// Nothing more is written to it.
     func end() { isEnded.store(true, ordering: .releasing) }
 
-    /// Why the disk did not take it; nil where it did. Told once, to its writer or, when that is done with it, to the
+    /// Why the disk failed; nil if it did not. Reported once, to its writer or, when that is done with it, to the
     /// synchronizer's owner.
     func takeFailure() -> OutputError? {
         let code = code.exchange(0, ordering: .relaxed)
@@ -81,7 +81,7 @@ final class SynchronizedFile: Sendable {
 /// The synchronizer's thread's work.
 private final class SynchronizationLoop: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`: its maker has it,
-    // and hands it on with the synchronizer to whoever ends that.
+    // and hands it on with the synchronizer to the thread that ends it.
     private let monitor = Monitor()
     private let interval: Int64
     private var files: [SynchronizedFile] = []

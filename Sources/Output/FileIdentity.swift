@@ -1,18 +1,18 @@
 import Glibc
 
-/// Which file it is, under whatever name.
+/// Identifies a file, under any name.
 public struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// The file that a path leads to; nil where there is none.
+    /// The file that a path leads to; nil if there is none.
     public init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, inode) = (status.st_dev, status.st_ino)
     }
 
-    /// An open file; nil where the descriptor is closed.
+    /// An open file; nil if the descriptor is closed.
     public init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -22,7 +22,7 @@ public struct FileIdentity: Hashable, Sendable {
     /// What was found by stat(2).
     init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 
-    /// Whether a path leads to a plain file; nil where there is nothing.
+    /// Whether a path leads to a plain file; nil if there is nothing.
     public static func isFile(_ path: String) -> Bool? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil

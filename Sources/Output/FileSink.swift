@@ -15,7 +15,7 @@ public final class FileSink: AccessUnitSink {
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - interruption: ends a wait for a pipe's reader.
-    ///   - synchronizer: has what is written put on the disk itself.
+    ///   - synchronizer: flushes written data to the disk.
     public init(
         path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
@@ -35,7 +35,7 @@ public final class FileSink: AccessUnitSink {
         try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
-    /// An IDR brings its parameter sets, so that Annex B goes on where it is.
+    /// An IDR brings its parameter sets, so Annex B simply continues.
     public func beginStream(_ description: StreamDescription) {}
 
     public func finish() throws(OutputError) { try file.close() }

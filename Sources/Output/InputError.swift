@@ -12,7 +12,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case shrunk
         /// The file's content, in words.
         case malformed(String)
-        /// The file says otherwise than what was asked for, in words.
+        /// The file contradicts the request; the text says how.
         case contradiction(String)
         /// Without libavformat containers cannot be read.
         case noContainerLibrary(name: String, reason: String)
@@ -31,7 +31,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.input = input
     }
 
-    /// What is wrong, where the file's name stands elsewhere.
+    /// What is wrong, without the file's name.
     public var problem: String {
         if case .malformed(let problem) = kind { problem } else { description }
     }
@@ -50,7 +50,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .malformed(let problem), .contradiction(let problem): "\(input): \(problem)"
         case .noContainerLibrary(let name, let reason):
             "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"
-        case .interrupted: "\(input): stopped while it was read"
+        case .interrupted: "\(input): stopped while reading"
         }
     }
 }

@@ -6,10 +6,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Error, Sendable, Equatable {
         case exists
-        /// Somebody writes this file now.
+        /// Someone writes this file now.
         case inUse
         case notCreated(errno: Int32)
-        /// Somebody else's link, of this name, in a folder that others can write to.
+        /// Someone else's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
         /// A named pipe that nobody reads.
         case noReader
@@ -20,12 +20,12 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case usedTwice(String)
         /// The other end of a pipe was closed.
         case closedPipe
-        /// The other end of a pipe took nothing for so many seconds after the recording had ended.
+        /// The reader of a pipe read nothing for this many seconds after the recording ended.
         case stalled(seconds: Int)
         case writeFailed(errno: Int32)
         /// A write has not returned for long.
         case blocked
-        /// Without libavformat there are no containers.
+        /// libavformat, which containers need, is missing.
         case noContainerLibrary(name: String, reason: String)
         /// libavformat gave up, in its own words.
         case containerFailed(detail: String)
@@ -39,7 +39,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case journalInUse
         /// More is to stay free than there is in all.
         case neverFree(bytes: Int)
-        /// What is in the place of a pattern's journal is none.
+        /// The file in the place of a pattern's journal is not a journal.
         case noJournal
         /// A folder of recordings cannot be read.
         case notRead(errno: Int32)
@@ -47,11 +47,11 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case untrustedJournal
         /// A file can begin with an IDR only.
         case noKeyframe
-        /// The pictures became others, which this output cannot hold beside those before.
+        /// The picture format changed, and this output cannot hold both.
         case formatChanged
         /// A socket could not be made.
         case network(NetworkError)
-        /// Nobody took the stream where it was sent to; the last attempt's failure, where there was one.
+        /// No receiver took the stream; with the last attempt's failure, if there was one.
         case notTaken(because: NetworkError?)
     }
 
@@ -90,21 +90,21 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .exists:
-            "\(output) exists; give another name, or --overwrite to replace it"
+            "\(output): already exists; use another name, or --overwrite to replace it"
         case .inUse:
-            "\(output) is being written already, perhaps by another camrec; give another name"
+            "\(output): already being written, perhaps by another camrec; use another name"
         case .tooLarge:
-            "\(output): the file may not grow any more; raise 'ulimit -f', or make shorter files"
+            "\(output): the file has reached its size limit; raise 'ulimit -f', or record shorter files"
         case .usedTwice(let other):
-            "\(output): given twice: it is also \(other); give another name"
+            "\(output): given twice: it is also \(other); use another name"
         case .notCreated(EMFILE), .notCreated(ENFILE):
             "cannot create \(output): too many open files; raise 'ulimit -n'"
         case .notCreated(ENAMETOOLONG):
-            "cannot create \(output): the name is too long; take a shorter one"
+            "cannot create \(output): the name is too long; use a shorter one"
         case .notCreated(ENOENT):
-            "cannot create \(output): no such folder; make it first"
+            "cannot create \(output): no such folder; create it first"
         case .notCreated(EBADF):
-            "\(output) is closed, or not for writing; redirect it, or give a file"
+            "\(output): closed, or not writable; redirect it, or use a file"
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .untrustedLink(let link):
@@ -115,15 +115,15 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .diskFull:
             "\(output): the disk is full; free some space and try again"
         case .closedPipe:
-            "\(output): the reader closed the pipe; what came then is lost"
+            "\(output): the reader closed the pipe; the rest is lost"
         case .stalled(0):
-            "\(output): its reader does not read; the rest is lost"
+            "\(output): its reader does not read it; the rest is lost"
         case .stalled(let seconds):
             "\(output): its reader stalled for \(seconds) s; the rest is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
         case .blocked:
-            "\(output) stalled, and pending data was lost; check the disk, or its "
+            "\(output): stalled; pending data was lost; check the disk, or its "
                 + "reader"
         case .noContainerLibrary(let name, let reason):
             "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
@@ -133,37 +133,37 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notContinued(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the disk"
         case .removed:
-            "\(output) was removed while it was written, and what was in it is lost; leave it until it is whole"
+            "\(output): removed while being written, so its content is lost; leave it until it is complete"
         case .volumeGone:
             "\(output): the disk that was mounted here is gone; mount it again"
         case .journalInUse:
-            "another camrec keeps the segments of \(output); use another name"
+            "\(output): another camrec manages these segments; use another name"
         case .neverFree(let bytes):
-            "\(output): the disk holds \(bytes / 1_000_000) MB in all; give --min-free less"
+            "\(output): the disk has only \(bytes / 1_000_000) MB in all; lower --min-free"
         case .noJournal:
-            "\(output) is not a list of segments, though it is named like one; remove it"
+            "\(output): named like a segment journal, but not one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
             "\(output): no such folder; check the name"
         case .notRead(let code):
-            "cannot read \(output): \(String(cString: strerror(code))); run as the user whose recordings they are"
+            "cannot read \(output): \(String(cString: strerror(code))); run as the owner of the recordings"
         case .untrustedJournal:
-            "\(output) lists segments, and is somebody else's in a folder that others can write to; remove it"
+            "\(output): a segment journal of another user, in a folder that others can write to; remove it"
         case .noKeyframe:
-            "\(output): no keyframe came, and a file can begin with nothing else; use another --format"
+            "\(output): no keyframe came, which a file must begin with; use another --format"
         case .formatChanged:
-            "\(output): the camera's picture format changed, and one container holds one; record to a file or a raw "
+            "\(output): the camera's picture format changed, and a container holds only one; record to a file or a raw "
                 + "stream"
         case .network(let error): error.description
         case .notTaken(let cause?):
-            "\(output): nobody took the stream (\(cause))"
+            "\(output): nobody received the stream (\(cause))"
         case .notTaken(nil):
-            "\(output): nobody took the stream; start the receiver and check the address"
+            "\(output): nobody received the stream; start the receiver and check the address"
         }
     }
 }
 
 extension OutputError.Kind {
-    /// Whether there is no room, be it for a file or for more of it.
+    /// Whether there is no room for the file or for more data in it.
     var isFullDisk: Bool {
         switch self {
         case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true

@@ -1,10 +1,10 @@
 import Files
 import Glibc
 
-/// How an output's file is found or made. What stands in it is safe from others who are at work in the same folder:
-/// it is what was opened that is looked at, not what was there a moment before.
+/// How an output's file is found or created. Other programs at work in the same folder cannot interfere: the
+/// checks look at what was opened, not at what was there a moment before.
 extension OutputFile {
-    /// Makes the file, or opens what is there.
+    /// Creates the file, or opens the existing one.
     static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
         let location: FileLocation
         do throws(FileLocation.Failure) {
@@ -14,12 +14,12 @@ extension OutputFile {
         do throws(FileLocation.Failure) {
             try location.followLink()
         } catch { throw OutputError(error, output: path) }
-        // A link may lead to where nothing is yet.
+        // A link's target may not exist yet.
         if location.status == nil, let created = try create(location, path: path) { return (created, true) }
         return (try openExisting(location, path: path, overwrite: overwrite), false)
     }
 
-    /// - Returns: nil where something is there already.
+    /// - Returns: nil if something is there already.
     private static func create(_ location: FileLocation, path: String) throws(OutputError) -> Int32? {
         let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
         if created < 0, errno == EEXIST { return nil }
@@ -29,7 +29,7 @@ extension OutputFile {
     }
 
     /// Makes a file without a name, which will have this one.
-    /// - Returns: nil where there is something that is no plain file, which cannot be replaced.
+    /// - Returns: nil if something other than a plain file is there, which cannot be replaced.
     static func stage(_ path: String, overwrite: Bool) throws(OutputError) -> StagedFile? {
         let location: FileLocation
         do throws(FileLocation.Failure) {
@@ -39,7 +39,7 @@ extension OutputFile {
         let former = location.status
         if let status = former {
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-            // Whoever writes it keeps it.
+            // Its writer keeps it.
             Glibc.close(try openExisting(location, path: path, overwrite: overwrite))
         }
         do throws(OutputError.Kind) {
@@ -66,7 +66,7 @@ extension OutputFile {
         return opened
     }
 
-    /// Whether what was opened may be written: pipes and character devices exist before they are written to, files
+    /// Whether the opened file may be written: pipes and character devices exist before they are written to, files
     /// and disks have something to lose.
     static func examine(_ opened: Int32, path: String, overwrite: Bool) throws(OutputError) {
         var status = stat()

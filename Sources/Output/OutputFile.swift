@@ -10,7 +10,7 @@ import Threading
 public final class OutputFile {
     /// The path, or "standard output".
     public let name: String
-    /// Bytes up to the last `keep`, counted from where the recording begins.
+    /// Bytes up to the last `keep`, from the recording's beginning.
     private(set) var keptCount = 0
 
     private let path: String?
@@ -28,9 +28,9 @@ public final class OutputFile {
     private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
-    /// Who has it written to the disk itself from time to time; nil where nobody does.
+    /// Who has it written to the disk itself from time to time; nil if nobody does.
     private var synchronized: SynchronizedFile?
-    /// What has no name before it is whole; nil where the file has its name from the beginning.
+    /// The file without a name until it is complete; nil if it has its name from the beginning.
     private var staged: StagedFile?
     private let overwrite: Bool
 
@@ -39,7 +39,7 @@ public final class OutputFile {
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - interruption: ends a wait for a pipe's reader.
-    ///   - synchronizer: has what is written to a file put on the disk itself.
+    ///   - synchronizer: flushes data written to a file to the disk.
     ///   - isStaged: whether a file appears, and takes the place of another, only when it is closed after `keep`;
     ///     pipes and devices are written as they come.
     public init(
@@ -76,7 +76,7 @@ public final class OutputFile {
     /// Which file it is.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-    /// Whether what was written may be written anew: not in a pipe, nor where everything goes to the end.
+    /// Whether data can be overwritten: not in a pipe, nor in append mode.
     var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
 
     /// Whether the file appears when it is closed.
@@ -121,7 +121,7 @@ public final class OutputFile {
         keep()
     }
 
-    /// Moves the position, counted from where the recording begins, in a file that `isSeekable`.
+    /// Moves the position, counted from the recording's beginning, in a file that `isSeekable`.
     func seek(to position: Int) throws(OutputError) {
         try begin()
         guard lseek(descriptor, beginning + off_t(position), SEEK_SET) >= 0 else { throw failure(errno) }
@@ -156,12 +156,12 @@ public final class OutputFile {
         }
         let result = Glibc.close(descriptor)
         descriptor = -1
-        // Network file systems tell of a full disk only now (close(2)).
+        // Network file systems report a full disk only now (close(2)).
         guard result == 0 || errno == EINTR else { throw failure(errno) }
         if isLost { throw OutputError(.removed, output: name) }
     }
 
-    /// Whether the file has lost its last name: nobody will ever read what is written to it.
+    /// Whether the file has lost its last name: nobody will ever read its data.
     private var isRemoved: Bool {
         var status = stat()
         return hasName && fstat(descriptor, &status) == 0 && status.st_nlink == 0
@@ -181,7 +181,7 @@ public final class OutputFile {
         hasBegun = true
     }
 
-    /// Removes a new file of which nothing was kept; not what somebody has put into its place.
+    /// Removes a new file of which nothing was kept; not what someone has put into its place.
     private func removeIfEmpty() {
         guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity
         else { return }
@@ -190,7 +190,7 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        // A reader that takes something goes ahead of the interruption.
+        // A reader that takes something goes before the interruption.
         let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
         guard wake == .ready else {
             throw OutputError(.stalled(seconds: interruption.patience), output: name)

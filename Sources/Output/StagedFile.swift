@@ -1,7 +1,7 @@
 import Files
 import Glibc
 
-/// A file that has no name before it is whole: whatever ends its writing leaves nothing behind.
+/// A file that has no name until it is complete: however its writing ends, it leaves nothing behind.
 final class StagedFile {
     /// Open for reading and writing, for as long as this lives and after.
     let descriptor: Int32
@@ -10,7 +10,7 @@ final class StagedFile {
     private var temporaryName: [CChar]?
 
     /// Makes a file that will have a place's name.
-    /// - Parameter former: the file that it is to replace, whose owner and mode it gets, as far as the system allows.
+    /// - Parameter former: the file to replace, whose owner and mode it gets, as far as the system allows.
     init(at location: FileLocation, replacing former: stat? = nil) throws(OutputError.Kind) {
         self.location = location
         let unnamed = location.openUnnamed(mode: 0o644)

@@ -3,7 +3,7 @@ import Pictures
 
 extension StreamDescription {
     /// What parameter sets say of their stream; nil without a sequence parameter set.
-    /// - Parameter reordering: how far the stream does reorder, where that is known better.
+    /// - Parameter reordering: how far the stream really reorders, if that is known.
     public init?(_ parameterSets: StreamParameterSets, reordering: Int? = nil) {
         switch parameterSets.codec {
         case .h264:
@@ -23,7 +23,7 @@ extension StreamDescription {
 }
 
 extension ColorEncoding {
-    /// Nil where nothing is said.
+    /// Nil if nothing is said.
     fileprivate init?(_ vui: H264.VUIParameters) {
         guard vui.video_signal_type_present_flag else { return nil }
         self.init(
@@ -33,7 +33,7 @@ extension ColorEncoding {
             transfer: UInt8(clamping: vui.transfer_characteristics))
     }
 
-    /// Nil where nothing is said.
+    /// Nil if nothing is said.
     fileprivate init?(_ vui: H265.VUIParameters) {
         guard vui.video_signal_type_present_flag else { return nil }
         self.init(

@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// What a container says about the stream in it, beside what the stream says itself.
+/// What a container declares about its stream, in addition to the stream itself.
 public struct StreamDescription: Sendable {
     /// The coding standard.
     public var codec: Codec
@@ -9,15 +9,15 @@ public struct StreamDescription: Sendable {
     public var width: Int
     /// Height in luma samples, after cropping.
     public var height: Int
-    /// Nominal frames a second; nil where nothing is known.
+    /// Nominal frames a second; nil if nothing is known.
     public var frameRate: FrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
     /// upper bound will do, such as the number of B pictures in a row. Each puts the first decoding time one
     /// frame earlier.
     public var reordering: Int
-    /// The colour; nil where only the stream's VUI says it.
+    /// The colour; nil if only the stream's VUI says it.
     public var color: ColorEncoding?
-    /// The shape of pixels; nil where they are square, or only the stream's VUI says it.
+    /// The shape of pixels; nil if they are square, or only the stream's VUI says it.
     public var pixelAspect: PixelAspect?
     /// The encoder's name, for the file's metadata.
     public var encoder: String?
@@ -39,7 +39,7 @@ public struct StreamDescription: Sendable {
     }
 
     /// The nominal time from one picture to the next in nanoseconds, at least 1; that of 25 frames a second,
-    /// which players assume, where nothing is known.
+    /// which players assume if nothing is known.
     var frameDuration: Int64 {
         guard let frameRate else { return 40_000_000 }
         return Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15))

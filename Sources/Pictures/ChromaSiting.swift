@@ -2,14 +2,14 @@
 public enum ChromaSiting: UInt8, Sendable, Hashable {
     /// Level with the left of two luma samples, between two rows: MPEG-2, and all that came after it.
     case left = 0
-    /// In the middle of four luma samples: JPEG, and what is averaged over four pixels.
+    /// In the middle of four luma samples: JPEG, and averages over four pixels.
     case center = 1
     /// On the upper left luma sample.
     case topLeft = 2
 }
 
 extension PixelFormat {
-    /// Where chroma is in the 4:2:0 pictures that are made of this format, if the source does not say otherwise: JFIF
+    /// Where chroma is in the 4:2:0 pictures converted from this format, if the source does not say otherwise: JFIF
     /// samples chroma between pixels, video level with them, and of pixels with chroma of their own the mean is taken.
     package var chromaSiting: ChromaSiting {
         switch arrangement {

@@ -5,7 +5,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Seconds, 1 … 2³³.
     public let denominator: Int
 
-    /// What is wanted where nothing was asked for: 30, which most cameras have and most people expect.
+    /// The default: 30, which most cameras have and most people expect.
     package static let usual = FrameRate(whole: 30)
 
     private init(whole: Int) {
@@ -26,7 +26,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Any rate that a stream's parameter sets can announce, whose clock has 32 bits (H.264 E.2.1, H.265 E.3.1).
     ///
-    /// Nil where either part is not positive, or is beyond 2³³ in lowest terms.
+    /// Nil if either part is not positive, or is beyond 2³³ in lowest terms.
     public init?(announced frames: Int, in seconds: Int) {
         guard frames > 0, seconds > 0 else { return nil }
         let divisor = Self.greatestCommonDivisor(frames, seconds)
@@ -60,7 +60,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         guard value > 0, value <= 1_000_000 else { return nil }
         let (whole, ntsc) = (value.rounded(), (value * 1.001).rounded())
         let wholeError = abs(whole - value) / value
-        // Of those that are so slowed, video has these alone.
+        // The only slowed-down rates in video.
         let ntscError = [24, 30, 48, 60, 120].contains(ntsc) ? abs(ntsc / 1.001 - value) / value : .infinity
         if wholeError <= min(ntscError, tolerance) {
             self.init(Int(whole))

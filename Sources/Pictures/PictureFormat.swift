@@ -33,18 +33,18 @@ public final class PictureFormat: Sendable, Equatable {
     public let frameRate: FrameRate
     /// What the numbers mean; for RGB, what they will be converted to.
     public let color: ColorEncoding
-    /// Where chroma is in the 4:2:0 pictures that are made of these.
+    /// Where chroma is in the 4:2:0 pictures converted from these.
     public let chromaSiting: ChromaSiting
-    /// Nil for square pixels, and where nobody tells.
+    /// Nil for square pixels, and if unknown.
     public let pixelAspect: PixelAspect?
     /// Fields of two moments are woven into one picture, or come one after the other.
     public let isInterlaced: Bool
-    /// The field that comes first where a whole one lies before the other in each plane; nil where rows are in the
+    /// The first field if each plane stores the fields one after the other; nil if rows are in the
     /// picture's order.
     public let firstField: Field?
     /// Empty for compressed and vendor formats.
     public let planes: [Plane]
-    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil where it did
+    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil if it did
     /// not. What libv4lconvert must know of formats that have no `planes`.
     public let bytesPerLine: Int?
     /// What the driver gave for each memory plane.
@@ -56,9 +56,9 @@ public final class PictureFormat: Sendable, Equatable {
     /// More than any format's row; bounds what a driver can claim.
     private static let longestRow = 16 * PictureSize.maximumSide
 
-    /// - Parameter strides: what the driver gave as `bytesperline` for each memory plane. Nil means rows
+    /// - Parameter strides: the driver's `bytesperline` for each memory plane. Nil means rows
     ///   without padding; a driver's 0 (compressed formats) is taken as that too.
-    /// - Returns: nil where a stride is shorter than a row, or a plane cannot be halved into fields.
+    /// - Returns: nil if a stride is shorter than a row, or a plane cannot be halved into fields.
     public init?(
         _ pixelFormat: PixelFormat, size: PictureSize, frameRate: FrameRate, color: ColorEncoding,
         chromaSiting: ChromaSiting? = nil, pixelAspect: PixelAspect? = nil, isInterlaced: Bool = false,
@@ -100,7 +100,7 @@ public final class PictureFormat: Sendable, Equatable {
             pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)
     }
 
-    /// Whether pictures of the one can be taken for pictures of the other.
+    /// Whether pictures of one format can pass for pictures of the other.
     public static func == (first: PictureFormat, second: PictureFormat) -> Bool {
         first.pixelFormat == second.pixelFormat && first.size == second.size
             && first.frameRate == second.frameRate && first.color == second.color

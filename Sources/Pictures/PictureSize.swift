@@ -9,7 +9,7 @@ public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
     /// 1 … `maximumSide`.
     public let height: Int
 
-    /// What is taken where nothing else is known: 1280x720.
+    /// The default if nothing else is known: 1280x720.
     package static let usual = PictureSize(width: 1280, height: 720)
 
     private init(width: Int, height: Int) {

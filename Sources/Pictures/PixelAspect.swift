@@ -1,11 +1,11 @@
 /// The shape of pixels that are not square.
 public struct PixelAspect: Sendable, Hashable, CustomStringConvertible {
-    /// The pixel's width, as a multiple of what its height is one of; 1 … 65,535, in lowest terms.
+    /// The pixel's width in relation to its height; 1 … 65,535, in lowest terms.
     public let width: Int
     /// The pixel's height; 1 … 65,535, in lowest terms.
     public let height: Int
 
-    /// More than any video has: what is beyond it was not meant so.
+    /// More than any video has: larger values are mistakes.
     private static let extreme = 8
 
     /// Nil for square pixels, and for what cannot be.

@@ -1,6 +1,6 @@
 /// One buffer of a stream's pool, held by us: a picture, or the compressed form of one.
 ///
-/// Whoever owns it may read it from any thread. When its life ends its index is posted to the pool's
+/// Its owner may read it from any thread. When its life ends, its index is posted to the pool's
 /// mailbox and the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
 public struct PixelBuffer: ~Copyable, Sendable {
     private let pool: PixelBufferPool
@@ -25,8 +25,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
     public let sequence: UInt32
     /// When the picture was taken, nanoseconds of CLOCK_MONOTONIC (start of exposure on uvcvideo).
     public let timestamp: Int64
-    /// Which life of its source it is of: those of two lives do not follow each other, whatever their numbers
-    /// say. Set by whoever starts the source again.
+    /// The source's generation. Buffers of two generations do not follow each other, whatever their numbers
+    /// say. Set when the source is restarted.
     public var run = 0
 
     /// The caller has checked that each payload lies within the pool's memory and holds at least the
@@ -60,7 +60,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
-    /// The right to give the buffer back in place of its owner.
+    /// The right to give the buffer back instead of its owner.
     public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index) }
 
     deinit { pool.giveBack(index) }

@@ -5,7 +5,7 @@ import Synchronization
 /// The memory of a stream's buffers and the mailbox through which ended `PixelBuffer`s come back.
 ///
 /// Every stream makes its own pool. A buffer that outlives its stream posts into a pool that nobody
-/// reads any more, so it can never be queued into the device's next life; its memory stays mapped until
+/// reads any more, so it can never be queued into the reopened device; its memory stays mapped until
 /// the last such buffer is gone.
 public final class PixelBufferPool: Sendable {
     /// VIDEO_MAX_FRAME: what V4L2 hands out at most, and the bits of the mailbox.
@@ -35,7 +35,7 @@ public final class PixelBufferPool: Sendable {
         guard wakeDescriptor >= 0 else { throw .noDescriptor(errno: -wakeDescriptor) }
     }
 
-    /// A pool of ordinary memory, for sources that are no device.
+    /// A pool of ordinary memory, for sources that are not devices.
     package static func allocated(count: Int, length: Int) throws(PixelBufferPoolError) -> PixelBufferPool {
         var planes: [UnsafeMutableRawBufferPointer] = []
         for _ in 0..<count {
@@ -58,7 +58,7 @@ public final class PixelBufferPool: Sendable {
         close(wakeDescriptor)
     }
 
-    /// Lets go of the driver's memory: a mapping keeps the device busy for whoever opens it next. Where buffers
+    /// Releases the driver's memory: a mapping keeps the device busy for the next program. If buffers
     /// are held still, ordinary memory takes its place, so that they stay readable but lose their picture.
     package func leaveDriver() {
         guard backing == .mapped else { return }

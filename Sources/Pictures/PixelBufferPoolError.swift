@@ -1,7 +1,7 @@
-/// Why there is no pool.
+/// Why a pool could not be created.
 package enum PixelBufferPoolError: Error, Equatable {
     /// The system has no descriptor for the mailbox.
     case noDescriptor(errno: Int32)
-    /// There is not enough memory for pictures of so many bytes.
+    /// There is not enough memory for pictures of this many bytes.
     case noMemory(pictureLength: Int)
 }

@@ -17,7 +17,7 @@ public struct SettingsFile: Sendable {
     public let path: String
     /// In the order of the lines.
     public let entries: [Entry]
-    /// Lines that are no settings.
+    /// Lines that are not settings.
     public let problems: [SettingsProblem]
 
     /// Larger files are something else.
@@ -43,7 +43,7 @@ public struct SettingsFile: Sendable {
                     problems.append(
                         SettingsProblem(
                             path: path, line: index + 1,
-                            "more than \(Self.mostEntries) settings; not a file of settings"))
+                            "more than \(Self.mostEntries) settings; not a settings file"))
                     break
                 }
                 entries.append(entry)
@@ -70,7 +70,7 @@ public struct SettingsFile: Sendable {
             throw LineError(reason: "'\(text)' has no '='; write key = value")
         }
         let key = text[..<sign].trimmed
-        guard !key.isEmpty else { throw LineError(reason: "no key ahead of the '='; write key = value") }
+        guard !key.isEmpty else { throw LineError(reason: "no key before the '='; write key = value") }
         return Entry(
             line: number, key: String(key), value: try value(text[text.index(after: sign)...].trimmed))
     }
@@ -82,7 +82,7 @@ public struct SettingsFile: Sendable {
         }
         let rest = text[text.index(after: end)...].trimmed
         guard rest.isEmpty || rest.hasPrefix("#") else {
-            throw LineError(reason: "'\(rest)' after the closing quote; leave it out")
+            throw LineError(reason: "'\(rest)' after the closing quote; remove it")
         }
         return String(text[text.index(after: text.startIndex)..<end])
     }
@@ -96,13 +96,13 @@ public struct SettingsFile: Sendable {
                     ? "no such file; check its name and folder"
                     : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
         }
-        // A pipe that nobody writes to is not waited for.
+        // Does not wait for a pipe without a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SettingsProblem(path: path, line: nil, "not a file of settings")
+            throw SettingsProblem(path: path, line: nil, "not a settings file")
         }
         var bytes = [UInt8](repeating: 0, count: mostBytes + 1)
         var count = 0
@@ -117,7 +117,7 @@ public struct SettingsFile: Sendable {
         }
         guard count <= mostBytes else {
             throw SettingsProblem(
-                path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a file of settings")
+                path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a settings file")
         }
         guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
             throw SettingsProblem(path: path, line: nil, "not UTF-8; write plain text")

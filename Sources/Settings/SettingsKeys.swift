@@ -28,7 +28,7 @@ public struct SettingsKeys: Sendable {
     /// In alphabetical order.
     public var names: [String] { options.keys.filter { !isInversion($0) }.sorted() }
 
-    /// The arguments that each entry stands for, in the order of the lines, and what is wrong with the others.
+    /// The arguments that each entry means, in the order of the lines, and what is wrong with the others.
     public func arguments(
         of file: SettingsFile
     ) -> (arguments: [(line: Int, argument: String?)], problems: [SettingsProblem]) {
@@ -54,7 +54,7 @@ public struct SettingsKeys: Sendable {
                 "unknown key '\(entry.key)'; \(nearest ?? "'camrec --help' lists the options, which are the keys")"
         }
         if let earlier, !option.isRepeating {
-            return "'\(entry.key)' is in line \(earlier) already; leave one out"
+            return "'\(entry.key)' is already in line \(earlier); leave one out"
         }
         if option.isFlag, entry.value != "yes", entry.value != "no" {
             return "'\(entry.key)' is '\(entry.value)'; write yes or no"

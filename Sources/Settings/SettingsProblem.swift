@@ -1,8 +1,8 @@
 /// What is wrong with a file of settings. `description` is one line: the place, the thing, the next step.
 public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The file, as it was given.
+    /// The file's path, as given.
     public let path: String
-    /// Counted from 1; nil where the file as a whole is meant.
+    /// Counted from 1; nil for the file as a whole.
     public let line: Int?
     /// What is wrong.
     public let reason: String

@@ -1,6 +1,6 @@
-/// The words of a command line, ahead of parsing.
+/// The words of a command line, before parsing.
 public enum ArgumentText {
-    /// What is wrong with words that are no text; nil where all are. Swift would replace what is not UTF-8 in them,
+    /// What is wrong with words that are not text; nil if all are. Swift would replace what is not UTF-8 in them,
     /// and another file would be meant.
     public static func damage(in words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> String? {
         var index = 0
@@ -32,7 +32,7 @@ public enum ArgumentText {
         return joined
     }
 
-    /// What is wrong with an option whose value behind the sign is empty, as in `--report=$FILE`; nil where there is
+    /// What is wrong with an option whose value after the sign is empty, as in `--report=$FILE`; nil if there is
     /// none. The parser would take the next word for the value.
     public static func emptyValue(in words: [String]) -> String? {
         words.prefix { $0 != "--" }.first {

@@ -5,7 +5,7 @@ import FoundationEssentials
 public struct CommandOptions {
     /// A long option, without its dashes.
     public struct Option: Equatable {
-        /// The first of `names`; a flag and what turns it round are options of their own.
+        /// The first of `names`; a flag and its inversion are separate options.
         public let name: String
         /// It takes no value.
         public let isFlag: Bool

@@ -8,17 +8,17 @@ public struct Console: Sendable {
     public let isQuiet: Bool
     /// Everything, as lines, wherever standard error leads.
     public let isVerbose: Bool
-    /// Somebody watches: a progress line is welcome.
+    /// Whether someone watches, so that a progress line is welcome.
     public let isTerminal: Bool
 
-    /// Nil where messages are written at once.
+    /// Nil if messages are written at once.
     private let queue: MessageQueue?
 
     private static let patience: Int64 = 3_000_000_000
 
     /// - Parameters:
     ///   - program: what messages begin with.
-    ///   - isDetached: whoever says something does not wait until it is taken; `finish` does.
+    ///   - isDetached: callers do not wait for output; `finish` does.
     public init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         queue = isDetached ? MessageQueue() : nil
         self.program = program
@@ -32,7 +32,7 @@ public struct Console: Sendable {
         if !isQuiet, isTerminal || isVerbose { write("\(clearing)\(line.printable)\n") }
     }
 
-    /// What somebody should hear of even when the run succeeds.
+    /// Prints a warning, which matters even if the run succeeds.
     public func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
 
     /// Why the run fails.
@@ -56,7 +56,7 @@ public struct Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Gives messages that wait some seconds to be taken; none may follow. To be called ahead of the process's end.
+    /// Gives messages that wait some seconds to be taken; none may follow. Call it before the process's end.
     public func finish() { queue?.finish(patience: Self.patience) }
 
     private func write(_ text: String, isPassing: Bool = false) {

@@ -2,13 +2,13 @@ import Glibc
 
 /// Writes text or bytes whole.
 public enum DescriptorWriter {
-    /// - Returns: errno where it failed.
+    /// - Returns: errno if it failed.
     public static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    /// - Returns: errno where it failed.
+    /// - Returns: errno if it failed.
     public static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
         var rest = bytes
         while !rest.isEmpty {

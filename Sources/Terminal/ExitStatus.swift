@@ -13,7 +13,7 @@ public enum ExitStatus: Int32, Error {
     case cannotCreate = 73
     case inputOutput = 74
     case busy = 75
-    /// As a service: everything that was asked for is over, and something of it was lost. Not to be restarted.
+    /// As a service: the recording is finished, with losses. Not to be restarted.
     case incomplete = 76
     case noPermission = 77
 }

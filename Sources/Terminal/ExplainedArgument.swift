@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A value on the command line that says what it has to be where it is something else.
+/// A value on the command line that explains what it must be if it is invalid.
 public protocol ExplainedArgument: ExpressibleByArgument {
     /// In words, with the limits.
     static var requirement: String { get }

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// JSON as it is printed.
 public enum JSONText {
-    /// Indented, with sorted keys and a newline at the end; nil where a number is not finite.
+    /// Indented, with sorted keys and a newline at the end; nil if a number is not finite.
     public static func of(_ value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -10,7 +10,7 @@ public enum JSONText {
         return String(decoding: data, as: UTF8.self) + "\n"
     }
 
-    /// On one line; nil where a number is not finite.
+    /// On one line; nil if a number is not finite.
     public static func line(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,8 +4,8 @@ import Threading
 /// Messages on their way to standard error, which may take nothing for as long as it likes: a terminal that was
 /// stopped (Ctrl-S), a pager that nobody scrolls, a link that hangs.
 ///
-/// Whoever has something to say never waits for it: a thread of the queue's own writes. What comes while much
-/// waits is left out, and counted.
+/// Callers never wait: the queue's own thread writes. Messages that arrive while much
+/// waits are dropped, and counted.
 final class MessageQueue: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.
     private let monitor = Monitor()
@@ -19,11 +19,11 @@ final class MessageQueue: @unchecked Sendable {
 
     private static let mostBytes = 64 << 10
 
-    /// Nothing is to be said yet, and no thread needed.
+    /// The thread starts with the first message.
     init(descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
 
-    /// Adds a text. Safe in any thread; never waits, but where the system has no thread left.
-    /// - Parameter isPassing: it is worth nothing later, and is left out where it can't be shown at once.
+    /// Adds a text. Safe in any thread; never waits, unless the system has no thread left.
+    /// - Parameter isPassing: whether it is worthless later, and dropped if it can't be shown at once.
     func add(_ text: String, isPassing: Bool = false) {
         let needsThread = monitor.withLock {
             if isPassing, isWriting || !waiting.isEmpty { return false }
@@ -31,7 +31,7 @@ final class MessageQueue: @unchecked Sendable {
                 leftOut += 1
                 return false
             }
-            let omission = leftOut > 0 ? "(\(leftOut) messages were left out: nobody took them)\n" : ""
+            let omission = leftOut > 0 ? "(\(leftOut) messages left out: standard error was blocked)\n" : ""
             waiting.append(omission + text)
             (leftOut, byteCount) = (0, byteCount + omission.utf8.count + text.utf8.count)
             monitor.signal()
@@ -47,7 +47,7 @@ final class MessageQueue: @unchecked Sendable {
         }
     }
 
-    /// Gives what waits some time to be taken. Nothing can be said any more.
+    /// Gives waiting messages some time to be written, and accepts no more.
     /// - Parameter patience: nanoseconds.
     func finish(patience: Int64) {
         let deadline = MonotonicTime.now() + patience
@@ -72,7 +72,7 @@ final class MessageQueue: @unchecked Sendable {
     }
 
     /// Writes what has waited longest, without the lock.
-    /// - Returns: false where there was nothing.
+    /// - Returns: false if there was nothing.
     private func write() -> Bool {
         let text: String? = monitor.withLock {
             guard !waiting.isEmpty else { return nil }

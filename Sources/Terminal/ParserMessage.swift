@@ -7,7 +7,7 @@ public enum ParserMessage {
     /// Other lines are those of a value, which is shown with codes in their place (`printable`).
     public static func line(_ message: String) -> String {
         guard let range = message.ranges(of: list).last else {
-            // The one text of several lines in which no value stands is about shells.
+            // The only text of several lines without a value is about shells.
             let isAboutShells = message.contains("--generate-completion-script")
             let line = isAboutShells ? message.split(separator: "\n").joined(separator: " ") : message
             return line.hasSuffix(".") ? String(line.dropLast()) : line
@@ -15,7 +15,7 @@ public enum ParserMessage {
         return "\(message[..<range.lowerBound]): it is \(values(message[range.upperBound...]).alternatives)"
     }
 
-    /// Few values stand in quotes, on the same line; many have a line each.
+    /// A few values are quoted on the same line; many have a line each.
     private static func values(_ list: Substring) -> [String] {
         let bullets = list.split(separator: "\n").dropFirst()
         guard bullets.isEmpty else { return bullets.map { String($0.drop { " -".contains($0) }) } }

@@ -13,7 +13,7 @@ public enum PlainValue {
     }
 
     /// Reads any text but an empty one.
-    /// - Parameter requirement: what the text has to be, in words.
+    /// - Parameter requirement: what the text must be, in words.
     public static func text(_ requirement: String) -> @Sendable (String) throws -> String {
         { text in
             guard !text.isEmpty else { throw ValidationError(requirement) }

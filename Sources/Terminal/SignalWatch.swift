@@ -7,7 +7,7 @@ import Threading
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
 /// work begins a signal ends the process at once, for nothing is there to be lost; afterwards the first asks for
 /// a clean end and another, half a second later or more, does not wait for it: timeout(1) sends a process two at
-/// once, one of them to its group. A signal that whoever started us ignores (nohup, a shell's background job)
+/// once, one of them to its group. A signal that the parent process ignores (nohup, a shell's background job)
 /// stays ignored.
 public final class SignalWatch: Sendable {
     /// Raised by the first signal once work has begun.
@@ -28,7 +28,7 @@ public final class SignalWatch: Sendable {
     }
 
     /// Has SIGUSR1 and SIGUSR2, which would end the process, wait for a watch. The first thing that a program
-    /// does: whoever started it may send one at any time.
+    /// does: the parent may send one at any time.
     public static func holdUserSignals() {
         var mask = sigset_t()
         sigemptyset(&mask)
@@ -37,16 +37,16 @@ public final class SignalWatch: Sendable {
         pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
-    /// To be made before any other thread; nil where the system has no thread or descriptor left.
+    /// To be made before any other thread; nil if the system has no thread or descriptor left.
     /// - Parameters:
     ///   - program: what its message begins with.
-    ///   - userSignals: by number (SIGUSR1, SIGUSR2) what a thread of its own calls; others are left alone.
+    ///   - userSignals: by number (SIGUSR1, SIGUSR2) handlers that a separate thread calls; others are left alone.
     public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption
         self.program = program
         self.userSignals = userSignals
-        // Broken pipes and full quotas are told by the calls that meet them.
+        // The failing calls report broken pipes and full quotas.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         var mask = mask()
@@ -98,9 +98,9 @@ public final class SignalWatch: Sendable {
                 _exit(128 + number)
             } else if let firstTime {
                 guard MonotonicTime.now() - firstTime >= Self.sameWish else { continue }
-                // Standard error may be what the first signal waits for.
+                // The first signal may be waiting for standard error.
                 let queue = MessageQueue()
-                queue.add("\(program): stopped at once; what was not written yet is lost\n")
+                queue.add("\(program): stopped immediately; unwritten data is lost\n")
                 queue.finish(patience: Self.lastPatience)
                 _exit(128 + number)
             } else {

@@ -34,7 +34,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     /// At least 1, but for 0.
     public var nanoseconds: Int64 { seconds == 0 ? 0 : max(1, Int64(seconds * 1e9)) }
 
-    /// Nil for what is none.
+    /// Nil if it is not a time.
     public init?(argument: String) {
         let (number, unit) = argument.splitUnit()
         let factor: Double? =

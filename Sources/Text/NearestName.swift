@@ -1,6 +1,6 @@
 extension Sequence<String> {
-    /// The name that somebody who wrote `word` may have meant, whatever the case of its letters: the first that begins
-    /// with it, else the one with the fewest changes, and no more than a third of its letters. Nil where none is near.
+    /// The name that someone who wrote `word` may have meant, whatever the case of its letters: the first that begins
+    /// with it, or else the one with the fewest changes, and no more than a third of its letters. Nil if none is near.
     public func nearest(to word: String) -> String? {
         let typed = Array(word.lowercased())
         let candidates = map { (name: $0, letters: Array($0.lowercased())) }

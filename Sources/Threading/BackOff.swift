@@ -4,7 +4,7 @@ public struct BackOff: Sendable {
     private let first: Int64
     private let longest: Int64
 
-    /// Nanoseconds after which a connection counts as one that works: whoever takes connections and ends them at
+    /// Nanoseconds after which a connection counts as one that works: a peer that accepts connections and ends them at
     /// once is not called without a pause.
     public static let steadyTime: Int64 = 1_000_000_000
 

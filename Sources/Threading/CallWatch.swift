@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Lets somebody else see that a thread's call never returns, and go on in its place.
+/// Lets another thread see that a call never returns, and take over.
 ///
-/// A driver's call can't be cancelled. So the thread is abandoned where it is: whoever moves the call's number
+/// A driver's call can't be cancelled. So the thread is abandoned where it is: the thread that moves the call's number
 /// on first, the caller by returning or the watchdog by losing patience, owns everything that the caller had.
-/// An abandoned thread that returns after all finds that out before it touches anything, and stays where it is.
+/// An abandoned thread that returns after all notices it before it touches anything, and stops there.
 public final class CallWatch: Sendable {
     /// Odd while a call is under way.
     private let number = Atomic<Int>(0)
@@ -19,14 +19,14 @@ public final class CallWatch: Sendable {
         fileprivate let number: Int
     }
 
-    /// To be called right before the call. One thread at a time makes calls.
+    /// Call it right before the call. One thread at a time makes calls.
     /// - Parameter patience: how many ticks of the watchdog it may take; nil for any time.
     public func begin(patience: Int?) -> Call {
         self.patience.store(patience ?? .max, ordering: .relaxed)
         return Call(number: number.wrappingAdd(1, ordering: .releasing).newValue)
     }
 
-    /// To be called right after it. Does not return where the thread was abandoned meanwhile.
+    /// Call it right after the call. Does not return if the thread was abandoned meanwhile.
     public func end(_ call: Call) {
         while !number.compareExchange(
             expected: call.number, desired: call.number + 1, ordering: .acquiringAndReleasing
@@ -44,9 +44,9 @@ public final class CallWatch: Sendable {
         /// A watchdog of these calls.
         public init(_ watch: CallWatch) { self.watch = watch }
 
-        /// To be called about every second. Ticks are counted, and not time: a process that was stopped, or a
+        /// Call it about every second. Ticks are counted, and not time: a process that was stopped, or a
         /// machine that was suspended, has done nothing meanwhile.
-        /// - Returns: true where the thread that makes the calls was abandoned just now.
+        /// - Returns: true if the thread that makes the calls was abandoned just now.
         public mutating func tick() -> Bool {
             let number = watch.number.load(ordering: .acquiring)
             guard !number.isMultiple(of: 2), number == lastNumber else {

@@ -1,4 +1,4 @@
-/// Gives a value to another thread for good: whoever hands it over does not touch it again.
+/// Transfers a value to another thread: the sender does not touch it again.
 public final class Handover<Value>: @unchecked Sendable {
     // Safe to share: one thread at a time has it.
     public var value: Value

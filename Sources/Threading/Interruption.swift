@@ -1,14 +1,14 @@
 import Glibc
 
-/// A flag that wakes whoever polls its descriptor. Raised from any thread, and never lowered.
+/// A flag that wakes threads polling its descriptor. Raised from any thread, and never lowered.
 public final class Interruption: Sendable {
     /// Readable from the moment it is raised.
     public let descriptor: Int32
     private let writeEnd: Int32
-    /// Seconds that go by before somebody gives up and raises it; for messages.
+    /// Seconds after which a waiting thread raises it; for messages.
     public let patience: Int
 
-    /// Nil where the system has no descriptors left.
+    /// Nil if the system has no descriptors left.
     public init?(patience: Int = 0) {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
@@ -37,7 +37,7 @@ public final class Interruption: Sendable {
     /// - Parameters:
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another one, which is to be readable.
+    ///   - other: another descriptor to wait for until it is readable.
     ///   - deadline: monotonic nanoseconds; nil waits forever.
     public func wait(
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,

@@ -13,7 +13,7 @@ public struct MessageLimit: Sendable {
 
     /// Asks whether a message may be told now.
     /// - Parameter now: monotonic nanoseconds.
-    /// - Returns: how many were held back since the last one; nil where this one is to be, too.
+    /// - Returns: how many were suppressed since the last one; nil if this one should be, too.
     public mutating func admit(at now: Int64) -> Int? {
         let distance = now - lastTold
         guard distance >= interval else {

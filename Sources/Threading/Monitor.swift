@@ -35,7 +35,7 @@ public final class Monitor: @unchecked Sendable {
         return body()
     }
 
-    /// Waits, with the lock held, until somebody signals or the monotonic time `deadline` in nanoseconds has
+    /// Waits, with the lock held, until someone signals or the monotonic time `deadline` in nanoseconds has
     /// come. May also return for no reason.
     public func wait(until deadline: Int64? = nil) {
         guard let deadline else {

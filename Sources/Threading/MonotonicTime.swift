@@ -6,7 +6,7 @@ public enum MonotonicTime {
     public static func now() -> Int64 { read(CLOCK_MONOTONIC) }
 
     /// Nanoseconds since the same start during which the machine was suspended: this clock stands still then,
-    /// and CLOCK_BOOTTIME goes on.
+    /// and CLOCK_BOOTTIME continues.
     public static func suspended() -> Int64 { read(CLOCK_BOOTTIME) - now() }
 
     private static func read(_ clock: clockid_t) -> Int64 {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The work a process has done so far. Two of these tell whether it was working or waiting in between.
+/// The work a process has done so far. Two of these show whether it was working or waiting in between.
 struct ProcessActivity {
     /// Nanoseconds of processor time, of all threads.
     let processorTime: Int64

@@ -15,7 +15,7 @@ public enum Wake: Sendable {
     /// - Parameters:
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another one, which is to be readable; comes after the first where both are ready.
+    ///   - other: another descriptor to wait for until it is readable; the first one wins if both are ready.
     ///   - deadline: monotonic nanoseconds; nil waits forever.
     public static func wait(
         for descriptor: Int32, _ events: Int32 = POLLIN, or other: Int32 = -1,

@@ -25,8 +25,8 @@ public final class WatchedThread: Sendable {
     ///     the call waits for them. It counts ticks instead of time, because a stopped process or a suspended
     ///     machine does no work.
     ///   - tick: nanoseconds.
-    ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
-    /// - Returns: nil where the call did not return in time, or an earlier one never did.
+    ///   - call: what it captures must not be used by others until it has returned.
+    /// - Returns: nil if the call did not return in time, or an earlier one never did.
     @discardableResult public func run<Value>(
         patience: Int, tick: Int64 = 1_000_000_000, _ call: @escaping () -> Value
     ) -> Value? {
@@ -51,7 +51,7 @@ public final class WatchedThread: Sendable {
             case idle
             /// A call was handed over.
             case busy
-            /// It has returned, and lets go of what it holds.
+            /// It has returned, and releases what it holds.
             case returned
             /// The caller has gone on without it.
             case abandoned
@@ -72,7 +72,7 @@ extension WatchedThread.Calls {
         }
     }
 
-    /// Makes a call and lets go of it; false where no more come.
+    /// Makes a call and releases it; false if no more come.
     private func makeNext() -> Bool {
         guard let call = take() else { return false }
         call()

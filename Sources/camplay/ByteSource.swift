@@ -10,7 +10,7 @@ protocol ByteSource: AnyObject {
     /// Whether reading would not wait.
     var isReady: Bool { get }
 
-    /// Reads what is there, waiting for at least a byte of it, or, of a live stream, for the first pause since.
+    /// Reads available bytes, waiting for at least one or, in a live stream, for the first pause.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
     /// What was read is of no use.
@@ -25,7 +25,7 @@ enum Reading: Equatable {
     case bytes(Int)
     /// A live stream rests: what came last is likely to be a whole picture.
     case pause
-    /// The stream has ended; another begins with what is read next. Not `isWhole` where something is missing
+    /// The stream has ended; the next read begins another. Not `isWhole` if something is missing
     /// at its end.
     case interrupted(isWhole: Bool)
     /// Nothing more will come.

@@ -11,13 +11,15 @@ import Terminal
 struct Camplay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camplay",
-        abstract: "Plays a recording or stream of H.264 or H.265, and saves it or its pictures.",
+        abstract: "Plays an H.264 or H.265 recording or stream, and saves it or its pictures.",
         usage: "camplay [<options>] <SOURCE>",
         discussion: """
-            SOURCE is tcp://HOST:PORT (connects, and connects again), listen://[HOST:]PORT (waits for a sender), a \
-            file (.mkv, .mp4, .ts, .h264, .h265, .avcc), or - for standard input: what comes through a pipe is shown as it comes, and at its time where \
-            --fps, --speed or --timestamps is given. A window shows the pictures: F full screen, space pause, S statistics, \
-            left and right 10 s back and on in a file, down and up 60 s, Q or Escape the end.
+            SOURCE is tcp://HOST:PORT (connects and reconnects), listen://[HOST:]PORT (waits for a sender), a file \
+            (.mkv, .mp4, .ts, .h264, .h265, .avcc), or - for standard input. A pipe is shown as it arrives; with --fps, \
+            --speed or --timestamps, each picture is shown at its time.
+
+            Keys: F full screen, space pause, S statistics, left and right seek 10 s in a file, down and up 60 s, \
+            Q or Escape quit.
 
             Examples:
               camplay tcp://192.168.1.100:9982
@@ -27,7 +29,7 @@ struct Camplay: ParsableCommand {
               camplay --no-window --output pictures.y4m out.h265
               camplay --no-window --frames 1 --snapshot now.png tcp://camera:9982
 
-            Exit codes: 0 done; 64 usage; 65 no stream of H.264 or H.265, or no picture in it; 66 no such file; 69 \
+            Exit codes: 0 done; 64 usage; 65 not an H.264 or H.265 stream, or no picture in it; 66 no such file; 69 \
             no display or no decoder; 73 cannot create a file, or listen; 74 read or write failed; 77 no permission \
             to read; 129, 130, 143: stopped by a signal before playing began, or by a second one.
             """,
@@ -38,14 +40,14 @@ struct Camplay: ParsableCommand {
         transform: SourceChoice.read)
     var source: SourceChoice
 
-    @OptionGroup(title: "How it is received and decoded") var reading: ReadingOptions
-    @OptionGroup(title: "How it is shown") var showing: ShowingOptions
-    @OptionGroup(title: "What is written") var writing: WritingOptions
+    @OptionGroup(title: "Input") var reading: ReadingOptions
+    @OptionGroup(title: "Display") var showing: ShowingOptions
+    @OptionGroup(title: "Output") var writing: WritingOptions
 
-    @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
+    @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
-    @Flag(help: "Say everything, even in a script.")
+    @Flag(help: "Print everything, even in a script.")
     var verbose = false
 
     func validate() throws {
@@ -69,7 +71,7 @@ struct Camplay: ParsableCommand {
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose, isDetached: true)
         defer { console.finish() }
-        // What camrec is asked for with these is nothing here.
+        // camrec uses these signals; camplay does not.
         guard let signals = SignalWatch(program: "camplay", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput

@@ -28,8 +28,8 @@ final class ConnectionSource: ByteSource {
 
     /// Nanoseconds that connecting may take.
     private static let connectTimeout: Int64 = 5_000_000_000
-    /// Nanoseconds without a byte that are taken for the end of a picture. A sender writes one in one go, and
-    /// where the network parts it nevertheless, the decoder finds out.
+    /// Nanoseconds without a byte that mark the end of a picture. A sender writes one in one go, and
+    /// if the network splits it all the same, the decoder finds out.
     private static let pauseDuration: Int64 = 2_000_000
     /// Seconds after which a sender whose machine is gone is given up.
     private static let patience = 10
@@ -96,11 +96,11 @@ final class ConnectionSource: ByteSource {
                 return .bytes(count)
             case .nothing: socket = consume connected
             case .ended:
-                console.inform("\(name): the sender has ended")
+                console.inform("\(name): the sender disconnected")
                 leaveSender()
                 return .interrupted(isWhole: true)
             case .broken(let code):
-                tell("\(name): the connection broke: \(String(cString: strerror(code)))")
+                tell("\(name): connection lost: \(String(cString: strerror(code)))")
                 leaveSender()
                 return .interrupted(isWhole: false)
             }
@@ -110,7 +110,7 @@ final class ConnectionSource: ByteSource {
 
     func giveUp(_ reason: String) -> Bool {
         guard !isOnce else { return false }
-        tell("\(name): \(reason); waiting for a sender of one")
+        tell("\(name): \(reason); waiting for another sender")
         if socket.take() != nil { leaveSender() }
         return true
     }
@@ -133,8 +133,8 @@ extension ConnectionSource {
         }
     }
 
-    /// Takes another sender in place of a silent one.
-    /// - Returns: false where the other one is gone already.
+    /// Takes another sender instead of a silent one.
+    /// - Returns: false if the other one is gone already.
     private func replace(_ silent: consuming Socket) throws(PlayError) -> Bool {
         do throws(NetworkError) { socket = try makeConnection() } catch { throw .network(error) }
         guard let taken = socket.take() else {
@@ -142,7 +142,7 @@ extension ConnectionSource {
             return false
         }
         socket = consume taken
-        console.warn("\(name): the sender said nothing for \(Self.silence) s and makes way for another")
+        console.warn("\(name): the sender was silent for \(Self.silence) s; accepting another one")
         return true
     }
 
@@ -153,12 +153,12 @@ extension ConnectionSource {
         } catch {
             if case .unknownHost = error.kind, !hasReceived { throw .network(error) }
             if case .interrupted = error.kind { return }
-            tell("\(error); trying again")
+            tell("\(error); retrying")
             pause()
         }
     }
 
-    /// Nil where the interruption came first, or whoever knocked is gone.
+    /// Nil if the interruption came first, or the peer is gone.
     private func makeConnection() throws(NetworkError) -> Socket? {
         let made: Socket?
         switch origin {
@@ -179,7 +179,7 @@ extension ConnectionSource {
         guard interruption.wait(for: listener.descriptor) == .ready else { return nil }
         switch listener.accept() {
         case .connection(let socket, let peer):
-            console.inform("\(name): \(peer) sends")
+            console.inform("\(name): receiving from \(peer)")
             return socket
         case .nobody: return nil
         case .exhausted(let code): throw NetworkError(.noResources(errno: code), address: name)
@@ -198,7 +198,7 @@ extension ConnectionSource {
 
     private func pause() { _ = interruption.wait(until: MonotonicTime.now() + backOff.next()) }
 
-    /// Of an outage somebody should hear once, however many attempts it takes.
+    /// An outage is reported once, however many attempts it takes.
     private func tell(_ problem: String) {
         if isOutageTold { console.inform(problem) } else { console.warn(problem) }
         isOutageTold = true

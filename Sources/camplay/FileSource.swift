@@ -35,7 +35,7 @@ final class FileSource: ByteSource {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The container that the file is; nil for anything else, and for what is no file.
+    /// The file's container format; nil for anything else, and for what is not a file.
     func container() throws(PlayError) -> ContainerReader? {
         guard Self.isFile(descriptor), lseek(descriptor, 0, SEEK_CUR) == 0, try startsAsContainer() else {
             return nil

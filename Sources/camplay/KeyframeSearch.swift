@@ -2,11 +2,11 @@ import Bitstream
 import Decoder
 import Pictures
 
-/// Finds the keyframe from which a raw stream has to be decoded to be played from a time on, without decoding it.
+/// Finds the keyframe from which a raw stream must be decoded to be played from a time on, without decoding it.
 struct KeyframeSearch {
-    /// Access units ahead of the keyframe.
+    /// Access units before the keyframe.
     private(set) var unitCount = 0
-    /// Where the clock is ahead of the keyframe.
+    /// Where the clock is before the keyframe.
     private(set) var place: PictureClock.Place
     /// Whether the time was reached.
     private(set) var isOver = false
@@ -17,14 +17,14 @@ struct KeyframeSearch {
     private var rate: FrameRate?
     private var candidate: Candidate?
 
-    /// A keyframe of which it is not known yet what is shown ahead of it.
+    /// A keyframe for which it is not yet known which pictures are shown before it.
     private struct Candidate {
         let unitCount: Int
-        /// Where the clock is ahead of it, in output order.
+        /// Where the clock is before it, in output order.
         var place: PictureClock.Place
         let role: PictureRole
 
-        /// Whether a picture behind it is shown ahead of it, and not decoded where decoding begins with it.
+        /// Whether a later picture is shown before it, and not decoded if decoding begins with it.
         func leavesOut(_ other: PictureRole) -> Bool {
             if role.isEntryPoint { return other.isSkippedLeading }
             guard let order = role.order, let otherOrder = other.order else { return false }
@@ -57,7 +57,7 @@ struct KeyframeSearch {
     /// No more access units come.
     mutating func finish() { settle() }
 
-    /// Decoding begins with the candidate where that is shown in time.
+    /// Decoding begins with the candidate if it is shown in time.
     private mutating func settle() {
         // The clock has come to the keyframe itself, in output order.
         guard let candidate = candidate.take(), clock.place.time <= time else { return }

@@ -2,12 +2,12 @@ import Bitstream
 import Output
 import Pictures
 
-/// When a file's pictures are to be shown, counted from the first: by a timestamp file, at a rate, or as a container
+/// When a file's pictures are shown, counted from the first: by a timestamp file, at a rate, or as a container
 /// says.
 ///
 /// Used by one thread.
 final class PictureClock {
-    /// The rate asked for; nil for the stream's own.
+    /// The requested rate; nil for the stream's own.
     let frameRate: FrameRate?
     /// When the picture after the last one would be due, in nanoseconds.
     private(set) var end: Int64 = 0
@@ -18,7 +18,7 @@ final class PictureClock {
 
     /// A place in the file.
     struct Place: Equatable {
-        /// Pictures ahead of it.
+        /// Pictures before it.
         fileprivate(set) var count = 0
         /// The time of the picture before, at the file's own speed, in nanoseconds.
         fileprivate(set) var elapsed = 0.0
@@ -26,7 +26,7 @@ final class PictureClock {
         /// What makes a place's time of a container's, whose times begin again where recordings follow each other.
         fileprivate var offset = 0.0
 
-        /// A picture of a container is next. One that is a little too early is shown at once; where the time goes back
+        /// A picture of a container is next. One that is a little too early is shown at once; if the time goes back
         /// further, another recording follows.
         fileprivate mutating func go(to time: Double, duration: Double) {
             let jitter = PresentationClock.largestStepBack(frameDuration: PictureClock.nanoseconds(duration))
@@ -52,7 +52,7 @@ final class PictureClock {
 
     /// When the next picture is due, in nanoseconds.
     /// - Parameters:
-    ///   - rate: the rate of the stream, if that is known.
+    ///   - rate: the rate of the stream, if known.
     ///   - time: what a container says; counts where neither a rate nor times are given.
     func next(rate: FrameRate?, time: Int64? = nil) throws(PlayError) -> Int64 {
         let duration = 1e9 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams)
@@ -71,7 +71,7 @@ final class PictureClock {
         return Self.nanoseconds(place.elapsed / speed)
     }
 
-    /// Goes to a place where it was before.
+    /// Returns to an earlier place.
     func go(to place: Place) throws(PlayError) {
         self.place = place
         guard let timestamps else { return }

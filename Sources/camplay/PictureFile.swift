@@ -35,12 +35,12 @@ final class PictureFile {
     /// What all pictures of a file have in common.
     private struct Shape: Equatable {
         let width, height: Int
-        /// What YUV4MPEG2's header says besides; nil for samples alone.
+        /// The rest of the YUV4MPEG2 header; nil for raw samples.
         let header: [Int]?
     }
     private var packed: [UInt8] = []
 
-    /// Opens the file, or standard output for `-`, which is YUV4MPEG2 where the layout allows.
+    /// Opens the file, or standard output for `-`, which is YUV4MPEG2 if the layout allows.
     init(
         path: String, layout: PictureLayout, overwrite: Bool, interruption: Interruption
     ) throws(OutputError) {
@@ -51,11 +51,11 @@ final class PictureFile {
         continues = path != FileSink.standardOutput && FileIdentity.isFile(path) == true
     }
 
-    /// Whether another file can follow this one: not where it is a pipe or a device.
+    /// Whether another file can follow this one: not if it is a pipe or a device.
     let continues: Bool
 
-    /// Begins another file where a picture has no place in this one.
-    /// - Returns: the name of the file that has ended; nil where none has.
+    /// Starts another file if a picture does not fit this one.
+    /// - Returns: the name of the file that has ended; nil if none has.
     func makePlace(for picture: borrowing DecodedPicture) throws(OutputError) -> String? {
         let aspect = picture.sampleAspectRatio ?? (0, 0)
         let next = Shape(
@@ -73,7 +73,7 @@ final class PictureFile {
     }
 
     /// Writes a picture, of the same size as the others in the file.
-    /// - Parameter rate: what the stream says; YUV4MPEG2 needs a rate, and 25 is what is taken for none.
+    /// - Parameter rate: the stream's rate; YUV4MPEG2 needs one, and 25 is used if there is none.
     func write(_ picture: borrowing DecodedPicture, rate: FrameRate?) throws(OutputError) {
         do throws(OutputError) {
             if form == .y4m {

@@ -29,25 +29,25 @@ enum PlayError: Error, CustomStringConvertible {
         switch self {
         case .notOpened(let name, ENOENT), .notOpened(let name, ENOTDIR):
             "\(name): no such file; check its name"
-        case .notOpened(let name, EISDIR): "\(name) is a folder; give a recording's name"
+        case .notOpened(let name, EISDIR): "\(name): is a folder; name a recording"
         case .notOpened(let name, let code): "cannot open \(name): \(Self.words(code)); check its permissions"
         case .readFailed(let name, EBADF):
-            "\(name) is closed, or not for reading; redirect it, or give a file"
+            "\(name): closed, or not readable; redirect it, or name a file"
         case .readFailed(let name, let code): "\(name): reading failed: \(Self.words(code)); check the disk"
         case .notAStream(let name, let problem): "\(name): \(problem)"
         case .noPicture(let name, nil): "\(name): it is empty; give a recording, or a stream"
         case .noPicture(let name, let reason?):
-            "\(name): no picture could be decoded: \(reason); 'camrec inspect' tells what is in it"
+            "\(name): no picture could be decoded: \(reason); 'camrec inspect' shows what is in it"
         case .network(let error): error.description
         case .decoder(let error): error.description
         case .output(let error): error.description
         case .timestamps(let error), .input(let error): error.description
         case .tooFewTimestamps(let name, let count):
-            "\(name) has only \(count) times for more pictures; give the file of the same recording"
+            "\(name) has only \(count) times for more pictures; use the file of this recording"
         case .noDisplay(let reason):
-            "no display (\(reason)); with --no-window and --output, --save or --snapshot none is needed"
+            "no display (\(reason)); use --no-window with --output, --save or --snapshot"
         case .notShown(let reason):
-            "the picture cannot be shown (\(reason)); with --no-window it need not be"
+            "cannot show the picture (\(reason)); use --no-window"
         case .noResources: "out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'"
         }
     }

@@ -7,7 +7,7 @@ enum PlayInput {
     /// A container, whose pictures have their own times, and the file that it is read from.
     case container(ContainerReader, FileSource)
 
-    /// Whether its pictures have times of their own.
+    /// Whether its pictures have their own times.
     var hasTimes: Bool { if case .container = self { true } else { false } }
 
     /// Whether it can be played from anywhere on.

@@ -7,43 +7,43 @@ import Terminal
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("h264 or hevc. Default: found out.", valueName: "CODEC"))
+    @Option(help: ArgumentHelp("h264 or hevc. Default: detected.", valueName: "CODEC"))
     var codec: Codec?
 
     @Option(
         help: ArgumentHelp(
-            "After a loss: freeze until the next keyframe, or show what comes.", valueName: "MODE"))
+            "After a loss, freeze until the next keyframe or show damaged pictures.", valueName: "MODE"))
     var onLoss: DecoderConfiguration.LossPolicy = .freeze
 
     @Option(
         help: ArgumentHelp(
-            "auto (a GPU that decodes, else software; the default), software, or a render node.",
+            "auto (a GPU that can, else software; the default), software, or a render node.",
             valueName: "MODE"),
         transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto
 
     @Option(
-        help: ArgumentHelp("Begin so far into a file: 90s, 10m, 1h.", valueName: "TIME"),
+        help: ArgumentHelp("Start at this time in a file: 90s, 10m, 1h.", valueName: "TIME"),
         transform: TimeSpan.readPlace)
     var start: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"),
+        help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var record: String?
 
     @Option(
-        help: ArgumentHelp("End after so many pictures.", valueName: "N"),
+        help: ArgumentHelp("Stop after N pictures.", valueName: "N"),
         transform: PlainValue.number(from: 1))
     var frames: Int?
 
-    @Flag(help: "End when the sender does, in place of waiting for it to come back.")
+    @Flag(help: "Exit when the sender does, instead of waiting for it to return.")
     var once = false
 }
 
 /// How pictures are shown.
 struct ShowingOptions: ParsableArguments {
-    @Flag(help: "Open no window.")
+    @Flag(help: "Do not open a window.")
     var noWindow = false
 
     @Option(
@@ -53,12 +53,12 @@ struct ShowingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file's frames a second, whatever it says: 30, 29.97, 30000/1001.", valueName: "F"),
+            "Frames per second of a file, overriding its own: 30, 29.97, 30000/1001.", valueName: "F"),
         transform: FramesPerSecond.read)
     var fps: FramesPerSecond?
 
     @Option(
-        help: ArgumentHelp("A raw file's times, as camrec --timestamps wrote them.", valueName: "FILE"),
+        help: ArgumentHelp("Times of a raw file, as written by camrec --timestamps.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var timestamps: String?
 
@@ -69,7 +69,7 @@ struct ShowingOptions: ParsableArguments {
         return speed
     }
 
-    /// Whether they say when pictures are to be shown.
+    /// Whether they determine when pictures are shown.
     var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
 
     func validate() throws {
@@ -83,29 +83,31 @@ struct ShowingOptions: ParsableArguments {
 struct WritingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The pictures: .y4m, .yuv (samples alone), or - for standard output as .y4m.", valueName: "FILE|-"
+            "Write the pictures as .y4m, .yuv (raw samples), or - for standard output (.y4m if yuv420p, else raw).",
+            valueName: "FILE|-"
         ), transform: Self.fileName)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "The stream as it comes, from the first keyframe on.", valueName: "FILE.h264|.h265"),
+            "Save the stream as received, from the first keyframe on.", valueName: "FILE.h264|.h265"),
         transform: Self.fileName)
     var save: String?
 
-    @Option(help: ArgumentHelp("The last picture.", valueName: "FILE.png"), transform: Self.fileName)
+    @Option(help: ArgumentHelp("Save the last picture.", valueName: "FILE.png"), transform: Self.fileName)
     var snapshot: String?
 
-    @Option(help: ArgumentHelp("Of .yuv and -.", valueName: "FORMAT"))
+    @Option(help: ArgumentHelp("Pixel format of .yuv and -.", valueName: "FORMAT"))
     var pixelFormat: PictureLayout = .yuv420p
 
     @Option(
-        help: ArgumentHelp("Scale what is written, to 16000x16000 at most.", valueName: "WxH"),
+        help: ArgumentHelp("Scale the written pictures, up to 16000x16000.", valueName: "WxH"),
         transform: ScaledSize.read)
     var scale: ScaledSize?
 
     @Option(
-        help: ArgumentHelp("Write what was received as JSON.", valueName: "FILE|-"), transform: Self.fileName)
+        help: ArgumentHelp("Write a JSON report of what was received.", valueName: "FILE|-"),
+        transform: Self.fileName)
     var report: String?
 
     @Flag(help: "Replace existing files.")
@@ -178,7 +180,7 @@ struct ScaledSize: ExplainedArgument {
     let width: Int
     let height: Int
 
-    /// What libswscale makes at most, and more than any display has; libavutil bounds the area besides
+    /// libswscale's maximum, and more than any display has; libavutil bounds the area besides
     /// (av_image_check_size).
     private static let limit = 16384
 

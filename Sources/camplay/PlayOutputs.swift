@@ -19,7 +19,7 @@ final class PlayOutputs {
     private var last: DecodedPicture?
 
     /// Opens the files.
-    /// - Parameter warn: told what somebody should hear of.
+    /// - Parameter warn: called with each warning.
     init(
         _ options: WritingOptions, interruption: Interruption, warn: @escaping (String) -> Void
     ) throws(OutputError) {
@@ -54,13 +54,13 @@ final class PlayOutputs {
     /// The stream breaks here.
     func interrupt() { saver?.interrupt() }
 
-    /// - Parameter rate: what the stream says.
+    /// - Parameter rate: the stream's rate.
     func write(_ picture: borrowing DecodedPicture, rate: FrameRate?) throws(PlayError) {
         guard wantPictures else { return }
         if let pictures, !layout.isRGB, let form = picture.finerForm, !hasToldForm {
             hasToldForm = true
             warn(
-                "\(pictures.file.name): the pictures are \(form) and are written as \(layout.rawValue); ffmpeg keeps them "
+                "\(pictures.file.name): the pictures are \(form) and are written as \(layout.rawValue); use ffmpeg to keep them "
                     + "as they are")
         }
         let converted = try convert(picture)
@@ -88,7 +88,7 @@ final class PlayOutputs {
         } catch { throw .decoder(error) }
     }
 
-    /// The picture's own, unless one is asked for, or what is written can't have another than the first.
+    /// The picture's own, unless one is requested or the file is bound to its first picture's.
     private func size(of picture: borrowing DecodedPicture) -> (width: Int, height: Int) {
         if let scale { return (scale.width, scale.height) }
         let own = (width: picture.width, height: picture.height)
@@ -105,7 +105,7 @@ final class PlayOutputs {
         return (converter.width, converter.height)
     }
 
-    /// Writes what comes last, and ends the files.
+    /// Writes the rest, and completes the files.
     func finish() throws(PlayError) {
         try writeSnapshot()
         do throws(OutputError) {

@@ -9,7 +9,7 @@ struct PlayReport: Encodable {
         var secondFields = 0
         var beforeFirstKeyframe = 0
         var frozen = 0
-        /// Not decoded, to catch up; or decoded on the way from a keyframe to where playing goes on.
+        /// Not decoded, to catch up; or only decoded on the way from a keyframe to where playing continues.
         var skipped = 0
         /// Decoded, and left out by libavcodec.
         var lost = 0

@@ -5,7 +5,7 @@ import Output
 import Terminal
 import Threading
 
-/// One run: opens everything, plays, tells.
+/// One run: opens everything, plays, reports.
 struct PlaySession {
     let command: Camplay
     let console: Console
@@ -76,7 +76,7 @@ struct PlaySession {
     /// - Parameter path: nil for standard input.
     private func openFile(_ path: String?) throws(PlayError) -> PlayInput {
         let file = try FileSource(path: path, interruption: signals.interruption)
-        // A record belongs to a raw stream, whatever the file looks like.
+        // A record belongs to a raw stream, whatever the file's name.
         guard command.reading.record == nil, let container = try file.container() else {
             return .bytes(file)
         }
@@ -84,7 +84,7 @@ struct PlaySession {
         return .container(container, file)
     }
 
-    /// A container says itself what it holds, and when it is shown.
+    /// A container declares its content and its times.
     private func check(_ container: ContainerReader) throws(InputError) {
         if command.showing.timestamps != nil {
             throw InputError(
@@ -97,7 +97,7 @@ struct PlaySession {
         }
         if !container.leftOut.isEmpty {
             console.warn(
-                "\(container.name): pictures alone are played, as they are coded; left out: "
+                "\(container.name): only the video is played, as it is coded; left out: "
                     + container.leftOut.joined(separator: ", "))
         }
     }
@@ -108,7 +108,7 @@ struct PlaySession {
         let window: PlayWindow
     }
 
-    /// - Returns: nil where no window is wanted.
+    /// - Returns: nil if no window is wanted.
     private func openWindow(_ input: PlayInput) throws(PlayError) -> Screen? {
         if command.showing.noWindow { return nil }
         let presentation = try Presentation(
@@ -118,14 +118,14 @@ struct PlaySession {
         return Screen(presentation: presentation, window: window)
     }
 
-    /// Writes what comes last.
+    /// Writes the rest.
     private func finish(_ player: Player, _ outputs: PlayOutputs, _ report: OutputFile?) throws(PlayError) {
         try outputs.finish()
         try write(player.report, to: report)
     }
 
-    /// Plays on a thread of its own, and shows on this one, which is the only one that a window may have.
-    /// - Parameter finish: does what is left to be done where the display's library ends the process.
+    /// Plays on a separate thread, and shows on this one, because a window belongs to the main thread.
+    /// - Parameter finish: finishes the work if the display's library ends the process.
     private func play(
         _ player: Player, on screen: Screen, finish: @escaping () throws(PlayError) -> Void
     ) throws(PlayError) {
@@ -139,7 +139,7 @@ struct PlaySession {
             screen.presentation.close()
             player.note(screen.presentation.statistics)
             do throws(PlayError) { try finish() } catch { console.fail(error.description) }
-            endProcess(.noDisplay(reason: "it went away"))
+            endProcess(.noDisplay(reason: "it was closed"))
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
@@ -154,7 +154,7 @@ struct PlaySession {
 
     private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
         let writing = command.writing
-        // A pipe whose reader takes nothing does not keep the program from ending.
+        // A pipe that nobody reads does not keep the program from ending.
         let interruption = signals.interruption
         do throws(OutputError) {
             let outputs = try PlayOutputs(

@@ -3,7 +3,7 @@ import Output
 
 /// Playing on from elsewhere in a file.
 extension Player {
-    /// Goes where the viewer wants to.
+    /// Seeks to where the viewer wants to go.
     /// - Returns: whether there was such a wish.
     func jump() throws(PlayError) -> Bool {
         guard !isDone, !interruption.isRaised, let presentation, clock != nil,
@@ -50,14 +50,14 @@ extension Player {
         return (search.place, search.unitCount)
     }
 
-    /// Nothing of what was read so far is played any more.
+    /// Discards everything read so far.
     private func discard() {
         (head, isUnknown) = ([], true)
         outputs.interrupt()
         giveUp()
     }
 
-    /// What was read so far, and is still to come out, is not played any more.
+    /// Discards pictures that were read but not yet played.
     func giveUp() {
         guard let pipeline else { return }
         pipeline.gatherer.abandon()

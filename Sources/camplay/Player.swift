@@ -5,7 +5,7 @@ import Pictures
 import Terminal
 import Threading
 
-/// Reads the stream, decodes it, and hands on what comes out. Runs on one thread.
+/// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {
     private let options: ReadingOptions
     private let isLive: Bool
@@ -16,7 +16,7 @@ final class Player {
     let interruption: Interruption
     let clock: PictureClock?
     var pipeline: Pipeline?
-    /// Whether it is yet to be found out what the stream is.
+    /// Whether the kind of stream is still unknown.
     var isUnknown = true
     /// The first bytes of a stream of which that is not known yet.
     var head: [UInt8] = []
@@ -32,14 +32,14 @@ final class Player {
     var start: Int64?
     /// Where playing has come to, in nanoseconds at the file's own speed.
     private(set) var position: Int64 = 0
-    /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
+    /// Access units that are not even decoded, because a keyframe precedes the place where playing continues.
     var unitsToPass = 0
-    /// What looks for a keyframe, and takes the access units in place of the decoder.
+    /// What looks for a keyframe, and takes the access units instead of the decoder.
     var search: KeyframeSearch?
     private var hasToldLoss = false
     private var hasToldOrder = false
     private var hasDescribed = false
-    /// Why there is no picture; nil where nothing came.
+    /// Why there is no picture; nil if nothing came.
     private var problem: String?
     private var shedder = LoadShedder()
     /// When everything that had come had been taken, and the next bytes were waited for.
@@ -57,9 +57,9 @@ final class Player {
     }
 
     static let chunkLength = 64 << 10
-    /// What a decoder tells as no time at all.
+    /// The value with which a decoder reports no time.
     private static let noTime = Int64.min
-    /// Seconds of a live stream without a picture after which somebody should hear of it.
+    /// Seconds of a live stream without a picture after which a warning is due.
     private static let patience: Int64 = 5
 
     /// - Parameters:
@@ -77,7 +77,7 @@ final class Player {
         report = PlayReport(source: input.name)
     }
 
-    /// Plays until the stream ends, enough pictures were played, or somebody interrupts.
+    /// Plays until the stream ends, enough pictures were played, or someone interrupts.
     func run() throws(PlayError) {
         let start = MonotonicTime.now()
         defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
@@ -94,7 +94,7 @@ final class Player {
         // Joining a live stream between keyframes is normal, and so is beginning in an open group.
         if report.pictures.beforeFirstKeyframe > 0, !isLive, options.start == nil {
             console.warn(
-                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures ahead of the first keyframe are left out"
+                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures before the first keyframe are left out"
             )
         }
         if report.losses > 0, !console.isQuiet {
@@ -145,7 +145,7 @@ extension Player {
         }
     }
 
-    /// - Returns: nil at the end, and where somebody interrupts.
+    /// - Returns: nil at the end, and where someone interrupts.
     private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch {
             guard error.kind != .interrupted else { return nil }
@@ -200,7 +200,7 @@ extension Player {
         try identify(isWhole: false)
     }
 
-    /// Finds out what the stream is, and hands its first bytes on.
+    /// Detects the kind of stream, and passes its first bytes on.
     private func identify(isWhole: Bool) throws(PlayError) {
         let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
         guard let kind, kind != .empty else { return }
@@ -241,7 +241,7 @@ extension Player {
         case .container(let container):
             "this is \(container), which is played from a file, not a pipe; save it first"
         case .other(let kind): "this is \(kind), not a raw H.264 or H.265 stream; play it with ffplay"
-        case .stream, .unknown, .empty: "not a raw H.264 or H.265 stream; --codec plays what is one"
+        case .stream, .unknown, .empty: "not a raw H.264 or H.265 stream; if it is one, add --codec"
         }
     }
 
@@ -253,7 +253,7 @@ extension Player {
         self.beginning = (.max, 0)
         guard beginning.pictures == report.pictures.decoded else { return }
         console.warn(
-            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets came"
+            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets arrived"
         )
     }
 
@@ -263,7 +263,7 @@ extension Player {
         configuration.delay = isLive ? .low : .safe
         configuration.acceleration = options.decoder.acceleration
         report.codec = codec.rawValue
-        problem = "it has no keyframe with its parameter sets"
+        problem = "no keyframe with its parameter sets"
         return Pipeline(
             gatherer: AccessUnitGatherer(codec: codec), decoder: PictureDecoder(configuration))
     }
@@ -284,7 +284,7 @@ extension Player {
         if let problem { try reject(problem) }
     }
 
-    /// What comes next has pictures missing ahead of it.
+    /// What comes next has pictures missing before it.
     private func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
@@ -302,7 +302,7 @@ extension Player {
 
     /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
     private func anticipate() throws(PlayError) {
-        // The last picture wanted ends the program: what is saved of it has to be whole.
+        // The last wanted picture ends the program, so its data must be saved completely.
         let isLast = report.pictures.decoded + 1 == options.frames
         guard !isUnknown, !isLast, let pipeline else { return }
         try pipeline.gatherer.anticipate { (unit) throws(PlayError) in
@@ -314,7 +314,7 @@ extension Player {
         }
     }
 
-    /// - Parameter isWhole: whether what was gathered last is all there.
+    /// - Parameter isWhole: whether the last gathered unit is complete.
     private func endStream(isWhole: Bool) throws(PlayError) {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
         (isUnknown, beginning) = (true, nil)
@@ -358,7 +358,7 @@ extension Player {
         count()
     }
 
-    /// How far pictures in the window are behind, in nanoseconds: a file's behind their time, a live stream's behind
+    /// How late pictures in the window are, in nanoseconds: in a file compared with their time, live with
     /// the moment when nothing more waited to be read. A read that does not fill its room proves nothing: the sender
     /// may be waiting for that room.
     private var lateness: Int64 {
@@ -397,7 +397,7 @@ extension Player {
                 skipped: report.pictures.skipped))
     }
 
-    /// Says what the stream is, when its first picture is there.
+    /// Reports the kind of stream once its first picture is there.
     private func describe(_ picture: borrowing DecodedPicture) {
         hasDescribed = true
         guard let pipeline else { return }
@@ -438,13 +438,13 @@ extension Player {
         if !hasToldLoss {
             let consequence =
                 pipeline?.decoder.isFrozenByLoss == true ? "; frozen until the next keyframe" : ""
-            console.warn("\(input.name): a loss: \(loss)\(consequence)")
+            console.warn("\(input.name): loss: \(loss)\(consequence)")
         }
         hasToldLoss = true
         if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
             hasToldOrder = true
             console.warn(
-                "\(input.name): its pictures are in another order than it declares; more are held back from here on"
+                "\(input.name): its pictures are in another order than declared; more are held back from now on"
             )
         }
     }

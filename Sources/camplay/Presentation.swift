@@ -2,7 +2,7 @@ import Decoder
 import Network
 import Threading
 
-/// Hands pictures from the thread that decodes to the one that shows them.
+/// Passes pictures from the decoding thread to the displaying one.
 ///
 /// A file's pictures wait for their time; of a live stream's the latest wins. `@unchecked Sendable`: everything
 /// that changes does so under the lock.
@@ -18,16 +18,16 @@ final class Presentation: @unchecked Sendable {
     private let isSeekable: Bool
     /// Nanoseconds that the viewer wants to go on or back, until the decoding thread does so.
     private var jump: Int64?
-    /// Whether a picture is to be shown in spite of a pause: the first one behind a jump.
+    /// Whether a picture is shown despite a pause: the first one after a jump.
     private var showsNext = false
     private var current = Statistics()
     private var lateness: Int64 = 0
 
     /// What became of pictures, and of the stream.
     struct Statistics {
-        /// Pictures taken to be shown.
+        /// Pictures taken for display.
         var shownCount = 0
-        /// Pictures replaced by a later one before they could be shown.
+        /// Pictures replaced by a later one before they could be displayed.
         var lateCount = 0
         /// Live pictures that came during a pause.
         var pausedCount = 0
@@ -76,10 +76,10 @@ extension Presentation {
     /// How long after its time the last picture of a file was there, in nanoseconds.
     var currentLateness: Int64 { monitor.withLock { lateness } }
 
-    /// Leaves the last picture where it is until a time, in nanoseconds since the first.
+    /// Keeps the last picture on screen until a time, in nanoseconds since the first.
     func hold(until due: Int64) { _ = wait(until: due) }
 
-    /// How far the viewer wants to go on or back, in nanoseconds, once; nil where nobody asked.
+    /// How far the viewer wants to seek, in nanoseconds; returned once, then nil.
     func takeJump() -> Int64? { monitor.withLock { jump.take() } }
 
     /// What is shown next comes from elsewhere in the file: its time begins now.
@@ -102,7 +102,7 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false where the viewer, or a signal, ends the wait, be it to go elsewhere.
+    /// - Returns: false if the viewer, or a signal, ends the wait, be it to go elsewhere.
     private func wait(until due: Int64) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
@@ -116,7 +116,7 @@ extension Presentation {
         return false
     }
 
-    /// Until somebody pauses, goes on or ends; nil for as long as it takes.
+    /// Until someone pauses, resumes or quits; nil waits as long as it takes.
     private func sleep(nanoseconds: Int64?) {
         let deadline = nanoseconds.map { MonotonicTime.now() + $0 }
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
@@ -126,10 +126,10 @@ extension Presentation {
 extension Presentation {
     // MARK: The thread that shows
 
-    /// Sets what is called, by any thread, when there is something to take or nothing more will come.
+    /// Sets a callback for new pictures and the end; any thread may call it.
     func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
 
-    /// The picture to show, once; nil where there is no new one.
+    /// The next picture to show, returned once; nil if there is no new one.
     func take() -> DecodedPicture? {
         var taken: DecodedPicture?
         monitor.withLock {
@@ -145,20 +145,20 @@ extension Presentation {
     /// What happened so far.
     var statistics: Statistics { monitor.withLock { current } }
 
-    /// Nobody takes pictures any more: one that waits is too late.
+    /// Stops taking pictures: a waiting one counts as late.
     func close() {
         monitor.withLock {
             if picture.take() != nil { current.lateCount += 1 }
         }
     }
 
-    /// Stops at the picture that is shown, or goes on.
+    /// Pauses at the shown picture, or resumes.
     func togglePause() {
         monitor.withLock { clock.togglePause(now: MonotonicTime.now()) }
         wakeUp.wake()
     }
 
-    /// Goes on, or back, by so many nanoseconds where pictures come from a file.
+    /// Seeks by a number of nanoseconds, if pictures come from a file.
     func seek(by nanoseconds: Int64) {
         guard isSeekable else { return }
         monitor.withLock { jump = (jump ?? 0) + nanoseconds }

@@ -10,9 +10,9 @@ enum SourceChoice: ExplainedArgument {
 
     case file(String)
     case standardInput
-    /// Connects to whoever sends there.
+    /// Connects to a sender.
     case sender(SocketAddress)
-    /// Waits for whoever sends.
+    /// Waits for a sender.
     case listener(SocketAddress)
 
     init?(argument: String) {

@@ -3,7 +3,7 @@ import Decoder
 import Output
 import Threading
 
-/// The stream as it was received, byte for byte, from the first entry point of each connection on.
+/// The received stream, byte for byte, from the first entry point of each connection on.
 ///
 /// A file has one codec, that of its first connection.
 final class StreamSaver {
@@ -38,13 +38,13 @@ final class StreamSaver {
     private func belongs(_ other: Codec) -> Bool {
         guard let codec else {
             if let named = Codec(fileName: file.name), named != other {
-                warn("\(file.name) gets \(other), which its name does not say")
+                warn("\(file.name) receives \(other), which does not match its name")
             }
             codec = other
             return true
         }
         if codec != other, !hasToldOther {
-            warn("\(file.name): the stream is \(other) now, which is not saved: \(codec) is in the file")
+            warn("\(file.name): the stream is now \(other), which is not saved: the file holds \(codec)")
             hasToldOther = true
         }
         return codec == other

@@ -8,19 +8,20 @@ struct AdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
         abstract:
-            "Takes over recordings that were copied to another disk, so that --keep and --min-free count them.",
+            "Adopts recordings that were copied to another disk, so that --keep and --min-free count them.",
         usage: "camrec adopt <FOLDER>...",
         discussion: """
-            --keep and --min-free remove what camrec wrote itself, and never a copy. After recordings were copied \
-            with their journals (cp -a, rsync -a), this makes the copies camrec's own. No recorder may be at work there.
+            --keep and --min-free remove only files that camrec wrote itself, never copies. After you copy recordings \
+            with their journals (cp -a, rsync -a), this command makes the copies camrec's own. Stop any recorder that \
+            writes to the folder first.
 
-            Exit codes: 0 done; 65 what has a journal's name is none; 66 no such folder, or no journal in it; 74 reading \
-            or writing failed; 75 a recorder is at work there; 77 no permission.
+            Exit codes: 0 done; 65 not a journal, despite its name; 66 no such folder, or no journal in it; 74 read or \
+            write failed; 75 a recorder is running there; 77 no permission.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Folders with journals (.NAME.camrec): what stands ahead of the first % in an output's name.",
+            "Folders with journals (.NAME.camrec): the part of an output's name before the first %.",
             valueName: "FOLDER"), transform: PlainValue.text("it is a folder's name"))
     var folders: [String]
 

@@ -7,7 +7,7 @@ import Terminal
 struct Camrec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camrec",
-        abstract: "Records a camera as H.264 and H.265, on the GPU where there is one.",
+        abstract: "Records a camera as H.264 or H.265, on the GPU if there is one.",
         version: "0.1.0",
         subcommands: [
             RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,

@@ -6,13 +6,13 @@ import Terminal
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "Lists cameras with their formats, and encoders with what they can do.",
+        abstract: "Lists cameras and their formats, and encoders and their capabilities.",
         usage: "camrec devices [--controls] [--json]")
 
-    @Flag(help: "As JSON, for programs.")
+    @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(help: "With each camera's controls, as --control takes them.")
+    @Flag(help: "Include each camera's controls, as --control takes them.")
     var controls = false
 
     func run() throws {

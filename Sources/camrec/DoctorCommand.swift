@@ -7,17 +7,17 @@ import Terminal
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Says what a recording needs and does not have, and what mends it.",
+        abstract: "Finds what a recording needs but lacks, and how to fix it.",
         usage: "camrec doctor [--json] [--encode]",
         discussion: """
             Exit codes: 0 a recording would work; else what it would end with: 66 no camera, 69 no encoder, \
             73 no room, 75 in use, 77 no permission.
             """)
 
-    @Flag(help: "As JSON, for programs.")
+    @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(help: "Encode 5 s of pictures with each encoder and measure it: a report to paste into a bug.")
+    @Flag(help: "Encode 5 s of pictures with each encoder and print measurements, for a bug report.")
     var encode = false
 
     func run() throws {

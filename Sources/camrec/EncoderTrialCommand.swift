@@ -11,7 +11,7 @@ import Terminal
 struct EncoderTrialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encoder-trial",
-        abstract: "Measures one encoder; a part of 'camrec doctor --encode'.",
+        abstract: "Measures one encoder; used by 'camrec doctor --encode'.",
         shouldDisplay: false)
 
     static let width = 1280, height = 720, framesPerSecond = 30, seconds = 5
@@ -19,11 +19,11 @@ struct EncoderTrialCommand: ParsableCommand {
     private static let patience: Int64 = 10_000_000_000
 
     @Option(
-        help: ArgumentHelp("The render node. Default: software.", valueName: "PATH"),
+        help: ArgumentHelp("Render node. Default: software.", valueName: "PATH"),
         transform: PlainValue.text("it is a path, as in /dev/dri/renderD128"))
     var node: String?
 
-    @Option(help: "What is encoded.")
+    @Option(help: "Codec.")
     var codec: Codec
 
     /// Writes newlines as it goes on, and the result as JSON.

@@ -11,7 +11,7 @@ struct RecordCommand: ParsableCommand {
     static let name = "record"
     static let configuration = CommandConfiguration(
         commandName: name,
-        abstract: "Records a camera, the test picture or a .y4m file as H.264 and H.265.",
+        abstract: "Records a camera, the test picture or a .y4m file as H.264 or H.265.",
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
@@ -34,10 +34,10 @@ struct RecordCommand: ParsableCommand {
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
             69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; 76, \
-            as a service, over and something was lost; 77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
+            as a service, finished with losses; 77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
 
-            Several outputs share one capture, and those of one codec share one encoder. One that fails does \
-            not stop the others.
+            All outputs share one capture, and outputs of the same codec share one encoder. If one fails, the others \
+            go on.
 
             Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe; \
             SIGUSR2 writes what --ring has kept.
@@ -45,7 +45,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264, .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. strftime's %Y, %m, ... are the date. tcp://HOST:PORT connects to a receiver.",
+            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver.",
             valueName: "OUTPUT"))
     var arguments: [String] = []
 

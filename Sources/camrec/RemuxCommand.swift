@@ -10,13 +10,13 @@ import Terminal
 struct RemuxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remux",
-        abstract: "Puts a recording into another container, or cuts it, each picture at its time.",
+        abstract: "Moves a recording to another container, or cuts it, and keeps each picture's time.",
         usage: "camrec remux [<options>] <IN> <OUT>",
         discussion: """
             IN is a .mkv, .mp4 or .ts file, or a raw stream (.h264, .h265, .avcc); OUT is named .mkv, .mp4, .ts, \
-            .h264 or .h265. A raw stream's pictures come at the times of --timestamps, or at the rate that the \
-            stream says or --fps gives. Nothing is encoded again. An .mp4 appears when it is whole, with its index \
-            in front.
+            .h264 or .h265. The pictures of a raw stream get their times from --timestamps, from --fps, or from the \
+            rate that the stream declares. Nothing is re-encoded. An .mp4 appears once it is complete, with its index \
+            at the front.
 
             Examples:
               camrec remux out.h264 out.mkv --timestamps out.txt
@@ -25,49 +25,51 @@ struct RemuxCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A recording.", valueName: "IN"), transform: PlainValue.text("it is a file's name")
+        help: ArgumentHelp("Recording to read.", valueName: "IN"),
+        transform: PlainValue.text("it is a file's name")
     )
     var input: String
 
     @Argument(
-        help: ArgumentHelp(".mkv, .mp4, .ts, .h264 or .h265.", valueName: "OUT"),
+        help: ArgumentHelp("File to write: .mkv, .mp4, .ts, .h264 or .h265.", valueName: "OUT"),
         transform: PlainValue.text("it is a file named .mkv, .mp4, .ts, .h264 or .h265"))
     var output: String
 
     @Option(
         help: ArgumentHelp(
-            "The pictures' times, as --timestamps wrote them or mkvmerge has them (format v2).",
+            "File with the pictures' times, from --timestamps or for mkvmerge (format v2).",
             valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var timestamps: String?
 
     @Option(
-        help: ArgumentHelp("Frames a second, whatever the stream says: 30, 30000/1001.", valueName: "F"),
+        help: ArgumentHelp("Frames per second, overriding the stream: 30, 30000/1001.", valueName: "F"),
         transform: FrameRate.read)
     var fps: FrameRate?
 
     @Option(
-        help: ArgumentHelp("The avcC or hvcC that was written apart from an .avcc file.", valueName: "FILE"),
+        help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var record: String?
 
     @Option(
-        help: ArgumentHelp("Begin at the last IDR picture up to a time: 90s, 10m, 1h.", valueName: "TIME"),
+        help: ArgumentHelp(
+            "Start at the last IDR picture at or before a time: 90s, 10m, 1h.", valueName: "TIME"),
         transform: TimeSpan.readPlace)
     var from: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("End ahead of the first IDR picture from a time on.", valueName: "TIME"),
+        help: ArgumentHelp("End before the first IDR picture at or after a time.", valueName: "TIME"),
         transform: TimeSpan.read)
     var to: TimeSpan?
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
+    @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
-    @Flag(help: "Say everything, even in a script.")
+    @Flag(help: "Print everything, even in a script.")
     var verbose = false
 
     func validate() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Missing reference pictures, by the numbers of those that came.
 @Suite struct FrameNumberTrackerTests {
-    /// Which of the pictures, all of which others refer to, have some missing ahead of them.
+    /// Which of the pictures, all of which others refer to, have some missing before them.
     private func gaps(_ numbers: [Int], modulus: Int = 16) -> [Int] {
         var tracker = FrameNumberTracker()
         return numbers.indices.filter {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("every picture that is missing is noticed, wherever the numbers begin anew", arguments: 1..<40)
+    @Test("every picture that is missing is noticed, wherever the numbers start over", arguments: 1..<40)
     func everyPicture(missing: Int) {
         let numbers = (0..<48).filter { $0 != missing }.map { $0 % 16 }
         #expect(gaps(numbers) == [missing])
@@ -21,6 +21,6 @@ import Testing
     @Test("nothing is missing where nothing is")
     func whole() { #expect(gaps((0..<100).map { $0 % 16 }).isEmpty) }
 
-    @Test("an operation that starts the numbers anew in the middle is no loss")
+    @Test("an operation that starts the numbers again in the middle is no loss")
     func begunAnew() { #expect(gaps([0, 1, 2, 3, 4, 1, 2, 3]).isEmpty) }
 }

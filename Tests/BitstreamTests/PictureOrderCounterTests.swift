@@ -114,7 +114,7 @@ import Testing
         #expect(counts(stream, slices) == (0..<40).map { 2 * $0 })
     }
 
-    @Test("an IDR picture begins anew")
+    @Test("an IDR picture starts over")
     func idr() throws {
         let stream = try Stream(type: 0)
         var counter = PictureOrderCounter()

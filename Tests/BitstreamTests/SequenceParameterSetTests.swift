@@ -264,7 +264,7 @@ import Testing
         #expect(lucky > 10)
     }
 
-    /// Reads a set and everything derived from it; false where it is refused.
+    /// Reads a set and everything derived from it; false if it is refused.
     private static func survives(_ nalUnit: [UInt8]) -> Bool {
         guard let sps = try? H264.SequenceParameterSet(nalUnit) else { return false }
         #expect(sps.width > 0 && sps.height > 0)

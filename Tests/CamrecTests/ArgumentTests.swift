@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "a value that cannot be read is answered with what it has to be",
+        "a value that cannot be read is answered with what it must be",
         arguments: [
             ("--duration", "1d", "24h"), ("--codec", "h265", "hevc for H.265"), ("--size", "640", "1280x720"),
             ("--fps", "x", "29.97"), ("--wait", "soon", "forever"), ("--keyframe-interval", "0", "50,2s"),

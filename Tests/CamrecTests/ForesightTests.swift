@@ -19,10 +19,10 @@ import Testing
     @Test(
         "one place is used once",
         arguments: [
-            (["same.h264", "same.h264"], "same.h264: given twice: it is also an output; give another name"),
+            (["same.h264", "same.h264"], "same.h264: given twice: it is also an output; use another name"),
             (
                 ["same.h264", "./same.h264"],
-                "./same.h264: given twice: it is also an output; give another name"
+                "./same.h264: given twice: it is also an output; use another name"
             ),
             (["/tmp/x.h264", "/tmp//./x.h264"], "given twice: it is also an output"),
             (["--report=a.h264", "a.h264"], "a.h264: given twice: it is also an output"),
@@ -87,7 +87,7 @@ import Testing
         let path = String(repeating: "x", count: 108)
         for option in ["--listen=unix:\(path)", "--control-socket=\(path)"] {
             let error = try #require(try failure(option, "a.h264"))
-            #expect(error.description.contains("107 bytes at most; take a shorter one"))
+            #expect(error.description.contains("at most 107 bytes; use a shorter one"))
             #expect(ExitStatus(error) == .cannotCreate)
         }
         #expect(try failure("--listen=unix:\(path.dropLast())", "a.h264") == nil)

@@ -267,7 +267,7 @@ import Testing
     func useless(arguments: [String]) { #expect(verdict(arguments) == .warns) }
 
     @Test(
-        "what no encoder can do is refused ahead of any device",
+        "what no encoder can do is refused before any device",
         arguments: [
             (
                 ["--entropy=cabac", "--profile=constrained-baseline", "a.h264"],

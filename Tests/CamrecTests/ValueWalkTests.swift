@@ -4,7 +4,7 @@ import Testing
 
 @testable import camrec
 
-/// Every option and argument of every command with values that nobody means: taken, or refused with what it has to be.
+/// Every option and argument of every command with values that nobody means: taken, or refused with what it must be.
 @Suite struct ValueWalkTests {
     private static let commands = Camrec.configuration.subcommands
 
@@ -50,7 +50,7 @@ import Testing
         return reason.dropFirst(prefix.count).contains("': it is ") || reason.contains("; ")
     }
 
-    @Test("a value is taken, or what it has to be is told")
+    @Test("a value is taken, or what it must be is told")
     func options() {
         var count = 0
         for command in Self.commands {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("an empty argument is refused, and what it has to be is told")
+    @Test("an empty argument is refused, and what it must be is told")
     func arguments() throws {
         for (name, operands) in Self.operands {
             let command = try #require(Self.commands.first { $0.configuration.commandName == name })

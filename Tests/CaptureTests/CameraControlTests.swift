@@ -89,8 +89,8 @@ import Testing
             ("brightness=65", "it takes -64 to 64"), ("brightness=", "it takes -64 to 64"),
             ("auto_exposure=2", "it takes 1: Manual Mode, 3:"), ("auto_exposure=m0de", "it takes 1: Manual"),
             ("white_balance_temperature_auto=maybe", "it takes off or on"), ("bits=0x1", "bits of 0xf0"),
-            ("caption=far too long", "1 to 8 bytes"), ("serial=8", "can only be read"),
-            ("matrix=1", "only v4l2-ctl sets"), ("brihgtness=1", "did you mean 'brightness'?"),
+            ("caption=far too long", "1 to 8 bytes"), ("serial=8", "is read-only"),
+            ("matrix=1", "set it with v4l2-ctl"), ("brihgtness=1", "did you mean 'brightness'?"),
             ("exposure_time=1", "did you mean 'exposure_time_absolute'?"), ("zoom=1", "lists them"),
         ])
     func refusals(text: String, reason: String) throws {

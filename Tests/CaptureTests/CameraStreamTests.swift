@@ -112,7 +112,7 @@ import Testing
         #expect(next.queueings == [0, 1, 2, 3, 4, 5])
     }
 
-    @Test("while every buffer is held the camera is not silent, and afterwards it has its time anew")
+    @Test("while every buffer is held the camera is not silent, and afterwards it has its time again")
     func allHeld() throws {
         let device = ScriptedDevice()
         device.grantedBuffers = 3
@@ -296,11 +296,11 @@ import Testing
         arguments: [6, 31, 32, 99, UInt32.max] as [UInt32])
     func foreignIndex(index: UInt32) {
         let failure = ScriptedDevice([.frame(Frame(index: index))]).failure()
-        #expect(failure == .driverMisbehaved("it gave buffer \(index) of 6"))
+        #expect(failure == .driverMisbehaved("it returned buffer \(index) of 6"))
     }
 
     @Test(
-        "a buffer that is handed over while somebody reads it is passed over, and its frame counted as lost")
+        "a buffer that is handed over while someone reads it is passed over, and its frame counted as lost")
     func twice() throws {
         let device = ScriptedDevice([
             .frame(Frame(index: 2)), .frame(Frame(index: 2)), .frame(Frame(index: 3)),
@@ -339,7 +339,7 @@ import Testing
 
     // MARK: Again
 
-    @Test("a stream that was stopped starts again: what nobody holds is queued, and numbers begin anew")
+    @Test("a stream that was stopped starts again: what nobody holds is queued, and numbers start over")
     func restarts() throws {
         let device = ScriptedDevice([
             .frame(Frame(sequence: 0)), .frame(Frame(sequence: 1)), .silence, .frame(Frame(sequence: 2)),

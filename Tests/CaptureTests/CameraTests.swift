@@ -57,7 +57,7 @@ import Testing
     func metadataNode() {
         let device = Self.device(Self.metadata | Self.streaming)
         device.capabilities = Self.capture | Self.metadata | Self.streaming
-        #expect(device.failure() == .notACaptureDevice("it delivers metadata only"))
+        #expect(device.failure() == .notACaptureDevice("it only delivers metadata"))
         #expect(device.closeCount == 1)
     }
 
@@ -74,7 +74,7 @@ import Testing
         for caps in [Self.output | Self.streaming, processor | Self.streaming, 0] {
             #expect(
                 Self.device(caps).failure()
-                    == .notACaptureDevice("it takes or processes video, or is no camera at all"))
+                    == .notACaptureDevice("it outputs or processes video, or is not a camera"))
         }
         #expect(
             Self.device(Self.capture).failure()
@@ -99,7 +99,7 @@ import Testing
     func foreignDevice() {
         let device = ScriptedDevice()
         device.failures[CV4L2_QUERYCAP] = ENOTTY
-        #expect(device.failure() == .notACaptureDevice("it does not speak V4L2"))
+        #expect(device.failure() == .notACaptureDevice("it does not support V4L2"))
     }
 
     @Test(
@@ -141,7 +141,7 @@ import Testing
         #expect(path == "/dev/video20")
         #expect(isp.callCount[CV4L2_REQBUFS] == 2)
         let reservation = try Camera(path: "/dev/video14", calls: machine).reservation
-        #expect(reservation == "it passes on what another program gives it")
+        #expect(reservation == "it relays the video of another program")
         isp.isClaimed = true
         _ = try Camera.first(of: machine.paths, calls: machine)
         #expect(isp.callCount[CV4L2_REQBUFS] == 4)

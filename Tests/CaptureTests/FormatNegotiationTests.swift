@@ -123,7 +123,7 @@ import Testing
         }
         #expect(
             error?.description
-                == "/dev/video0: it offers only formats that camrec cannot read: HEVC, ZZZZ; "
+                == "/dev/video0: it only offers formats that camrec cannot read: HEVC, ZZZZ; "
                 + "'camrec devices' lists the cameras")
         device.formats.append(Format(pixelFormat: .h264))
         #expect(

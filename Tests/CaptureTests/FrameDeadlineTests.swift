@@ -25,7 +25,7 @@ import Testing
         #expect(isOver(&deadline))
     }
 
-    @Test("a process that was stopped, as by SIGSTOP, gives the camera its time anew, once")
+    @Test("a process that was stopped, as by SIGSTOP, gives the camera its time again, once")
     func stopped() {
         var deadline = deadline()
         clock.pass(3600 * Self.second)

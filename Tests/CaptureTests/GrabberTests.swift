@@ -34,7 +34,7 @@ import Testing
 
     @Test("fields that come one by one are refused, with the reason")
     func alternate() {
-        let reason = "it delivers the fields of a picture one by one; choose another --input or --size"
+        let reason = "it delivers the fields of a picture separately; choose another --input or --size"
         #expect(grabber([V4L2_FIELD_ALTERNATE]).failure() == .unsupported(reason))
     }
 

@@ -172,7 +172,7 @@ import Testing
     }
 }
 
-/// What is refused ahead of opening anything.
+/// What is refused before opening anything.
 @Suite struct CaptureSourceTests {
     private func reason(_ device: String?, _ change: (inout CaptureRequest) -> Void) -> String? {
         var request = CaptureRequest()

@@ -61,7 +61,7 @@ import Testing
         #expect(
             complaint("YUV4MPEG2 W8 H8 C\(name)")
                 == .badFile(
-                    "its format 'C\(name)' is not read; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4"))
+                    "its format 'C\(name)' is not supported; convert it to 8-bit 4:2:0, 4:2:2 or 4:4:4"))
     }
 
     @Test(
@@ -99,7 +99,8 @@ import Testing
             "Fx:y",
         ])
     func badRate(field: String) {
-        #expect(complaint("YUV4MPEG2 W8 H8 \(field)") == .badFile("its frame rate is no positive fraction"))
+        #expect(
+            complaint("YUV4MPEG2 W8 H8 \(field)") == .badFile("its frame rate is not a positive fraction"))
     }
 
     @Test(
@@ -200,7 +201,7 @@ import Testing
     @Test("a file without frames is bad")
     func empty() {
         #expect(read(Array(Self.header.utf8)).frames.isEmpty)
-        #expect(read(Array(Self.header.utf8)).failure == .badFile("there is no frame in it"))
+        #expect(read(Array(Self.header.utf8)).failure == .badFile("it has no frames"))
     }
 
     @Test("a file that ends within a frame is delivered up to there, and then it is bad")

@@ -65,7 +65,7 @@ import Testing
         let units = try CodedFilm(codec: .hevc).accessUnits(4)
         let sets = Self.persistentRice.prefix { $0 != 0x28 }
         let receiver = try Receiver.receive(units[0] + sets.dropLast(3) + units[1] + units[2], .hevc)
-        #expect(receiver.decoder.lastLoss == "a sequence parameter set that came between keyframes")
+        #expect(receiver.decoder.lastLoss == "a sequence parameter set arrived between keyframes")
         #expect(receiver.decoder.counters.isBalanced, "\(receiver.decoder.counters)")
     }
 

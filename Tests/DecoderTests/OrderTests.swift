@@ -54,13 +54,13 @@ import Testing
         return [(middle, .b, last - first > 2)] + between(first, middle) + between(middle, last)
     }
 
-    /// How many pictures have to be held back: the most that precede one and are shown after it.
+    /// How many pictures must be held back: the most that precede one and are shown after it.
     private static func depth(_ group: [Place]) -> Int {
         group.indices.map { index in group[..<index].count { $0.order > group[index].order } }.max() ?? 0
     }
 
     @Test(
-        "B pictures ahead of their IDR picture all come out, where the stream leaves its order open or breaks it",
+        "B pictures before their IDR picture all come out, where the stream leaves its order open or breaks it",
         arguments: [nil, 0, 1])
     func leading(declaredDepth: Int?) throws {
         let group = (0..<7).map { (order: $0 - 8, kind: PCMFilm.Kind.b, isReference: false) }

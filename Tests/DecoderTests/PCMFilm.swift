@@ -33,7 +33,7 @@ struct PCMFilm {
         add(kind, order: order, isReference: isReference, grey: grey, isIDR: false)
     }
 
-    /// Adds a picture that decoding can begin with, ahead of which are the parameter sets.
+    /// Adds a picture that decoding can begin with, before which are the parameter sets.
     /// - Parameter frameCount: how many frames later pictures are right.
     mutating func addRecoveryPoint(
         _ kind: Kind = .i, order: Int, grey: Int, frameCount: Int = 0, isBrokenLink: Bool = false

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a loss ends at the next I picture, and the pictures ahead of it are counted as left out by the loss")
+        "a loss ends at the next I picture, and the pictures before it are counted as left out by the loss")
     func loss() throws {
         var units = openGroups().accessUnits
         units.remove(at: 1)
@@ -106,7 +106,7 @@ import Testing
             film.add(.p, order: order, isReference: true, grey: 1 + order)
             film.add(.b, order: order - 1, isReference: false, grey: order)
         }
-        // The frames shown at 2 and 4 are refreshed; that at 6 is right, and the B picture ahead of it refers to 4.
+        // The frames shown at 2 and 4 are refreshed; that at 6 is right, and the B picture before it refers to 4.
         let receiver = try receive(film.accessUnits.dropFirst())
         #expect(greys(receiver) == [7, 8, 9, 10, 11])
         #expect(receiver.decoder.counters.isBalanced)
@@ -122,7 +122,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("what is missing right ahead of an I picture costs no more than the pictures ahead of that")
+    @Test("what is missing right before an I picture costs no more than the pictures before that")
     func gapAtThePoint() throws {
         var units = openGroups().accessUnits
         units.remove(at: 2)
@@ -211,7 +211,7 @@ import Testing
         func point(_ unit: [UInt8]) -> RecoveryPoint? {
             SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .h264)
         }
-        // User data of 255 + 1 bytes ahead of it, and another message behind.
+        // User data of 255 + 1 bytes before it, and another message behind.
         let others: [UInt8] = [5, 255, 1] + [UInt8](repeating: 7, count: 256)
         #expect(point([6] + others + [6, 1, 0b0111_0001, 4, 1, 0, 0x80])?.count == 2)
         #expect(point([6] + others + [6, 9, 0b0111_0001, 0x80]) == nil)

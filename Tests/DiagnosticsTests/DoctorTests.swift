@@ -123,7 +123,7 @@ import Testing
         put("/etc/camrec/door.conf")
         let problem = SettingsProblem(path: "door.conf", line: 1, "unknown key 'x'")
         #expect(finding(.wrong([problem]))?.verdict == .broken)
-        #expect(finding()?.message == "its camera is not there: /dev/camrec/door")
+        #expect(finding()?.message == "its camera is missing: /dev/camrec/door")
         #expect(finding(.sound(device: nil))?.remedy == "sudo systemctl start camrec@door.service")
         put("/dev/camrec/door")
         #expect(finding()?.remedy == "sudo systemctl start camrec@door.service")

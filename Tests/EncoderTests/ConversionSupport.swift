@@ -12,7 +12,7 @@ final class GuardedMemory {
     private let isOwned: Bool
     let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// - Parameter owned: false where a pool unmaps the pages.
+    /// - Parameter owned: false if a pool unmaps the pages.
     init(count: Int, owned: Bool = true) {
         let page = 4096
         pageBytes = max(1, (count + page - 1) / page) * page

@@ -6,7 +6,7 @@ import Testing
 @Suite struct KeyframePolicyTests {
     private static let frameDuration: Int64 = 33_333_333
 
-    /// The frames that become IDR among `count` at 30 a second, with keyframes requested ahead of some.
+    /// The frames that become IDR among `count` at 30 a second, with keyframes requested before some.
     private func idrFrames(interval: KeyframeInterval, of count: Int, requests: Set<Int> = []) -> [Int] {
         idrFrames(interval, at: (0..<count).map { Int64($0) * 1_000_000_000 / 30 }, requests: requests)
     }

@@ -103,7 +103,7 @@ import Testing
         #expect(damaged.isEmpty)
     }
 
-    @Test("parameter sets that come in a buffer of their own are put ahead of every IDR")
+    @Test("parameter sets that come in a buffer of their own are put before every IDR")
     func separateSets() throws {
         let sets = units(stream[0]) { $0.isParameterSet }
         let (passed, damaged) = try pass(numbered([sets] + stream.map(withoutSets)))

@@ -244,7 +244,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                     ($0.latency, $0.maximumFrameDelay) = (.quality, limit)
                 }
                 #expect(outcome.held <= limit)
-                // Drivers hold one at most; libx265 none where one is allowed, and keeps one in reserve.
+                // Drivers hold one at most; libx265 none if one is allowed, and keeps one in reserve.
                 let least = encoder.driver == nil ? max(0, limit - 1) : min(1, limit)
                 #expect(outcome.held >= least)
             }

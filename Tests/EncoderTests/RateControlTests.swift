@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("in place of one that it lacks comes one that it has, with the reason", arguments: Mode.allCases)
+    @Test("instead of one that it lacks comes one that it has, with the reason", arguments: Mode.allCases)
     func fallback(mode: Mode) throws {
         for supported in Self.supports where !supported.contains(mode) && !supported.isEmpty {
             let (control, note) = try resolve(Self.request(for: mode), supported)

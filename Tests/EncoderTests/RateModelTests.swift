@@ -124,7 +124,7 @@ import Testing
         #expect(model.promise.bitsInWindow == Int(10 * 309_200 * 1.02))
         #expect(
             model.shortfall?.hasSuffix(
-                "up to 309 kbit and a window has 10; from --max-bitrate 3.1M on it holds, or with a longer --keyframe-interval"
+                "up to 309 kbit and a window has 10; use --max-bitrate 3.1M or more, or a longer --keyframe-interval"
             ) == true)
         let enough = request(rate: 1_000_000, maximum: 3_100_000)
         #expect(try self.model(enough, traits: .x265, framesInGroup: 3).shortfall == nil)

@@ -226,7 +226,10 @@ import Testing
         #expect(try properties { $0.slices = 4 }.slices == 4)
         let limited = try properties(limits: Self.limits { $0.maximumSlices = 2 }) { $0.slices = 4 }
         #expect(limited.slices == 2)
-        #expect(limited.notes.map(\.description) == ["the encoder makes at most 2 slices of such a picture"])
+        #expect(
+            limited.notes.map(\.description) == [
+                "the encoder makes at most 2 slices for pictures of this size"
+            ])
         #expect(try properties(width: 64, height: 33) { $0.slices = 32 }.slices == 3)
     }
 
@@ -250,7 +253,7 @@ import Testing
                 == .unsupported("the encoder encodes up to 4096x4096, not 4098x16"))
         #expect(
             failure { try properties(width: 320, height: 14) }
-                == .unsupported("the encoder encodes 16x16 and more, not 320x14"))
+                == .unsupported("the encoder encodes 16x16 and larger, not 320x14"))
         #expect(try properties(width: 4095, height: 15).size == PictureSize(4096, 16))
     }
 

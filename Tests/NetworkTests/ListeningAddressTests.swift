@@ -34,7 +34,7 @@ import Testing
             ("unix:sk,mdoe=660", "only a mode may follow it; write unix:sk,mode=660"),
             ("unix:a,9982", "a path has no comma"), ("unix:@abs", "write unix:./@abs"),
             ("unix:", "the path is missing; write unix:PATH"), ("unix:x,mode=9", "octal"),
-            ("unix:x,mode=044", "octal, and lets its owner write; write unix:x,mode=660"),
+            ("unix:x,mode=044", "octal and must let the owner write; write unix:x,mode=660"),
         ])
     func complaints(text: String, part: String) throws {
         #expect(try #require(ListeningAddress.complaint(about: text)).contains(part))
@@ -56,7 +56,7 @@ import Testing
         #expect(try #require(ListeningAddress(text)).isLoopback == isLoopback)
     }
 
-    @Test("a path that no socket can have is refused ahead of making one")
+    @Test("a path that no socket can have is refused before making one")
     func longPath() {
         let path = String(repeating: "x", count: 107)
         #expect(throws: Never.self) { try PathListener.refuseUnusable(path) }

@@ -41,7 +41,7 @@ import Testing
         #expect(mode(path) == nil)
     }
 
-    @Test("a socket that somebody listens on is refused, and stays")
+    @Test("a socket that someone listens on is refused, and stays")
     func living() throws {
         let listener = try PathListener(path: path)
         #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: true))
@@ -93,7 +93,7 @@ import Testing
         #expect(failure { () throws(NetworkError) in try make("\(link)/socket") } == .untrustedLink("link"))
     }
 
-    @Test("what somebody else put in the socket's place stays")
+    @Test("what someone else put in the socket's place stays")
     func replaced() throws {
         do {
             let listener = try PathListener(path: path)

@@ -4,7 +4,7 @@ import Threading
 
 /// What ends a wait for a descriptor.
 @Suite struct WakeTests {
-    @Test("an interruption goes ahead of what is ready, and that ahead of the other")
+    @Test("an interruption goes before what is ready, and that before the other")
     func order() throws {
         let (one, other) = (try WakeUp(), try WakeUp())
         let interruption = try #require(Interruption())

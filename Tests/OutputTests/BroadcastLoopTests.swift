@@ -142,7 +142,7 @@ import Testing
     @Test("how far away the regular keyframe is, the frames that come tell, not the nominal rate")
     func slowCamera() throws {
         let bench = try LiveBench(keyframeInterval: 30)
-        // In the dark: five frames a second in place of thirty.
+        // In the dark: five frames a second instead of thirty.
         for _ in 0..<5 { bench.frame(after: LiveBench.second / 5) }
         let peer = try bench.connect()
         bench.frame(after: LiveBench.second / 5)

@@ -76,7 +76,7 @@ import Threading
         #expect(try listen(SocketAddress(host: host, port: 0)).isOpenToNetwork)
     }
 
-    @Test("an output that connects out tries until somebody listens, and again after a break")
+    @Test("an output that connects out tries until someone listens, and again after a break")
     func connecting() throws {
         // A port that was free a moment ago.
         let free = try address(of: listen())
@@ -113,7 +113,7 @@ import Threading
             #expect(!error.isCreation)
             #expect(
                 error.description.hasPrefix(
-                    "tcp://\(free): nobody took the stream (\(free): connection refused"))
+                    "tcp://\(free): nobody received the stream (\(free): connection refused"))
         }
     }
 }

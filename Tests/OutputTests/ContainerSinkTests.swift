@@ -167,7 +167,7 @@ import Threading
                 #expect(length < bytes.count / 3)
                 continue
             }
-            // The last packet may be cut itself; what is ahead of it is as it was.
+            // The last packet may be cut itself; what is before it is as it was.
             let kept = content.packets.dropLast()
             let isEqual = kept.elementsEqual(whole.packets.prefix(kept.count))
             #expect(isEqual, "cut at \(length) of \(bytes.count)")
@@ -335,7 +335,7 @@ import Threading
     }
 
     @Test(
-        "parameter sets that change are in the container, ahead of their picture",
+        "parameter sets that change are in the container, before their picture",
         arguments: ContainerFormat.allCases)
     func changedParameterSets(format: ContainerFormat) throws {
         let first = try CodedStream(.h264, frames: 10)

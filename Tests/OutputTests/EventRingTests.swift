@@ -65,7 +65,7 @@ import Testing
         #expect(files(ring(), units(0..<200), triggers: [75, 90, 105]) == [Array(40..<130)])
     }
 
-    @Test("after an event the ring fills anew, and no picture is in two files")
+    @Test("after an event the ring fills again, and no picture is in two files")
     func another() {
         #expect(files(ring(), units(0..<200), triggers: [75, 105]) == [Array(40..<100), Array(100..<130)])
         #expect(files(ring(), units(0..<200), triggers: [75, 115]) == [Array(40..<100), Array(100..<140)])

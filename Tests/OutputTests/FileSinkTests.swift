@@ -85,7 +85,7 @@ import Threading
         #expect(folder.content("out.h264") == nil)
     }
 
-    @Test("what somebody has put into a new file's place stays", arguments: [true, false])
+    @Test("what someone has put into a new file's place stays", arguments: [true, false])
     func replaced(isFinished: Bool) throws {
         do {
             let sink = try sink("out.h264")
@@ -96,7 +96,7 @@ import Threading
         #expect(folder.content("out.h264") == [1, 2, 3])
     }
 
-    @Test("a file that somebody writes is left alone, and is free when its writer is done")
+    @Test("a file that someone writes is left alone, and is free when its writer is done")
     func inUse() throws {
         do {
             let sink = try sink("out.h264")

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "a link to somebody's file is no journal, and the file stays as it is", arguments: ["", "password"])
+        "a link to someone's file is no journal, and the file stays as it is", arguments: ["", "password"])
     func hardLink(content: String) throws {
         folder.write("victim", Array(content.utf8))
         chmod(folder.path("victim"), 0o644)

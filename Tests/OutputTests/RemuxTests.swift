@@ -126,7 +126,7 @@ import Threading
         #expect(remux.pictureCount >= 29)
     }
 
-    @Test("pictures ahead of the first keyframe are left out with their times")
+    @Test("pictures before the first keyframe are left out with their times")
     func headless() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         folder.write("in.raw", stream.units.dropFirst(5).flatMap(\.allBytes))
@@ -167,7 +167,7 @@ import Threading
         }
     }
 
-    @Test("damage in a unit ahead of a slice is its picture's, and behind the last picture nobody's")
+    @Test("damage in a unit before a slice is its picture's, and behind the last picture nobody's")
     func damageBetweenPictures() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
@@ -179,7 +179,7 @@ import Threading
         #expect(prefixed.pictureCount == 23)
         let times = try #require(ContainerContent(folder.path("prefix.mkv"))).times
         #expect(times == (Array(0..<13) + Array(20..<30)).map { Int64($0) * 40_000_000 })
-        // A sequence parameter set, as ahead of a picture that never came.
+        // A sequence parameter set, as before a picture that never came.
         let last = stream.units.flatMap(\.allBytes) + [0, 0, 0, 1, 0x80 | 0x67, 66, 0, 30, 7]
         folder.write("end.raw", last)
         #expect(try remux("end.raw", "in.txt", to: "end.mkv").pictureCount == 30)
@@ -221,7 +221,7 @@ import Threading
         }
     }
 
-    @Test("a cut begins at the keyframe before and ends ahead of the next one", arguments: cases)
+    @Test("a cut begins at the keyframe before and ends before the next one", arguments: cases)
     func cutAtKeyframes(_ kind: Case) throws {
         // A keyframe every 10 pictures, a third of a second.
         let stream = try CodedStream(kind.codec, frames: 60, bFrames: kind.bFrames)
@@ -316,7 +316,7 @@ import Threading
         return types
     }
 
-    @Test("an MP4 has its index ahead of its pictures", arguments: Codec.allCases, [0, 3])
+    @Test("an MP4 has its index before its pictures", arguments: Codec.allCases, [0, 3])
     func indexInFront(codec: Codec, bFrames: Int) throws {
         record(try CodedStream(codec, bFrames: bFrames), to: "in.raw")
         _ = try remux("in.raw", to: "out.mp4")

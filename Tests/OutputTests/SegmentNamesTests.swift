@@ -53,13 +53,13 @@ import Testing
         #expect(names.misplacedConversion(at: time) == nil)
     }
 
-    @Test("% means nothing where it is not to")
+    @Test("% means nothing if it is not to")
     func literal() {
         var names = SegmentNames("a%Y.h264", expandsTime: false)
         #expect(names.next(at: time) == "a%Y.h264")
     }
 
-    @Test("a name that there is gets a counter ahead of its extension, which only rises")
+    @Test("a name that there is gets a counter before its extension, which only rises")
     func counter() {
         #expect(next("out.h264", times: 3) == ["out.h264", "out-1.h264", "out-2.h264"])
         folder.write("out-7.h264", [])

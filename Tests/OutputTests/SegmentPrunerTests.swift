@@ -224,7 +224,7 @@ import Testing
         #expect(folder.names() == ["a-4.h264"])
     }
 
-    @Test("age holds ahead of a recording, too, every ten seconds, and nothing is made where there was none")
+    @Test("age holds before a recording, too, every ten seconds, and nothing is made where there was none")
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = 3600
@@ -338,7 +338,7 @@ import Testing
         #expect(folder.names() == [])
     }
 
-    @Test("a journal that went away with its folder is written anew, with what is still there")
+    @Test("a journal that went away with its folder is written again, with what is still there")
     func removedFolder() throws {
         mkdir(folder.path("in"), 0o755)
         let pruner = try pruner("in/a.h264", count: 10)
@@ -387,7 +387,7 @@ import Testing
         #expect(lines >= 43)
     }
 
-    @Test("a journal that grows with what is gone is written anew now and then")
+    @Test("a journal that grows with what is gone is written again now and then")
     func longRecording() throws {
         let pruner = try pruner(count: 3)
         for number in 0..<2000 {

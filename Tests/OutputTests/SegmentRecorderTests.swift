@@ -39,7 +39,7 @@ import Testing
         #expect(bench.bytes("a-2.h264") == allBytes(units[40...]))
     }
 
-    @Test("a file that has its bytes ends ahead of the next IDR")
+    @Test("a file that has its bytes ends before the next IDR")
     func size() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a.h264", .bytes(1000))
@@ -77,13 +77,13 @@ import Testing
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
     }
 
-    @Test("a folder ahead of the first date is not made: it may be mistyped, or not mounted")
+    @Test("a folder before the first date is not made: it may be mistyped, or not mounted")
     func mistypedFolder() throws {
         let bench = SegmentBench()
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
             let error = #expect(throws: OutputError.self) { try bench.recorder(pattern, .frames(10)) }
             #expect(error?.kind == .notCreated(errno: ENOENT))
-            #expect(error?.description.hasSuffix(": no such folder; make it first") == true)
+            #expect(error?.description.hasSuffix(": no such folder; create it first") == true)
         }
         #expect(bench.folder.names().isEmpty)
     }

@@ -6,7 +6,7 @@ import Threading
 
 @testable import Recorder
 
-/// Commands through a socket, and whatever else somebody may send.
+/// Commands through a socket, and whatever else someone may send.
 @Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
@@ -106,7 +106,7 @@ private final class Conversation {
     private let socket: Socket
     init(_ path: String) throws { socket = try Socket.connect(path: path) }
 
-    /// - Returns: nothing where the other end is gone.
+    /// - Returns: nothing if the other end is gone.
     func ask(_ command: String) -> String {
         _ = Array("\(command)\n".utf8).withUnsafeBytes { socket.send($0) }
         var room = [UInt8](repeating: 0, count: 100)

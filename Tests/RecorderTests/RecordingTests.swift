@@ -330,7 +330,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("it says that it has ended before anybody asks")
+    @Test("it says that it has ended before anyone asks")
     func ended() throws {
         let recording = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink())
         while !recording.ended.isRaised { sched_yield() }

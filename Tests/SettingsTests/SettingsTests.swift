@@ -37,7 +37,7 @@ import Testing
     @Test func moreThanAnyoneWritesIsNoSettingsFile() {
         let text = String(repeating: "output = a.h264\n", count: 300)
         #expect(arguments(text).count == 256)
-        #expect(problems(text) == ["door.conf:257: more than 256 settings; not a file of settings"])
+        #expect(problems(text) == ["door.conf:257: more than 256 settings; not a settings file"])
     }
 
     @Test func quotesKeepWhatWouldBeAComment() {
@@ -79,10 +79,10 @@ import Testing
 
     @Test(arguments: [
         ("bitrate 4M", "'bitrate 4M' has no '='; write key = value"),
-        ("= 4M", "no key ahead of the '='; write key = value"),
+        ("= 4M", "no key before the '='; write key = value"),
         ("bitrate =", "'bitrate' has no value; write one, or leave the line out"),
         ("output = \"a", "the quote is not closed; end the value with '\"'"),
-        ("output = \"a\" b", "'b' after the closing quote; leave it out"),
+        ("output = \"a\" b", "'b' after the closing quote; remove it"),
         ("output = a\u{0}b", "a control character; write plain text"),
     ])
     func whatIsNoSettingIsTold(line: String, reason: String) {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func whatIsNoFileIsNotRead() {
-        #expect(throws: SettingsProblem(path: "/dev/zero", line: nil, "not a file of settings")) {
+        #expect(throws: SettingsProblem(path: "/dev/zero", line: nil, "not a settings file")) {
             try SettingsFile(path: "/dev/zero")
         }
     }

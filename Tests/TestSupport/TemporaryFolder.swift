@@ -25,14 +25,14 @@ public final class TemporaryFolder: Sendable {
     /// The path of a file in it; its own for an empty name.
     public func path(_ name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 
-    /// - Returns: false where there was no room.
+    /// - Returns: false if there was no room.
     @discardableResult public func write(_ name: String, _ bytes: [UInt8]) -> Bool {
         let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
         return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     }
 
-    /// - Returns: false where there was no room.
+    /// - Returns: false if there was no room.
     @discardableResult public func write(_ name: String, _ text: String) -> Bool {
         write(name, Array(text.utf8))
     }

@@ -3,7 +3,7 @@ extension AVCC {
     public struct Unit: Hashable, Sendable {
         /// Position in the stream of the unit's first byte, which is its header's.
         public fileprivate(set) var offset: Int
-        /// Number of bytes, as the length ahead of it says.
+        /// Number of bytes, as the length before it says.
         public fileprivate(set) var byteCount = 0
         /// Number of bytes of that length.
         public let lengthSize: LengthSize

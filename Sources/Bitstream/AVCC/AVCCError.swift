@@ -31,7 +31,7 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unitTooLarge(let limit):
             "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
         case .truncatedUnit(let byteCount):
-            "a NAL unit is to have \(unit.byteCount) bytes, and the stream ends after \(byteCount) of them"
+            "a NAL unit should have \(unit.byteCount) bytes, but the stream ends after \(byteCount)"
         case .truncatedLength(let byteCount):
             "the stream ends after \(byteCount) of the \(unit.lengthSize.rawValue) bytes of a length"
         }

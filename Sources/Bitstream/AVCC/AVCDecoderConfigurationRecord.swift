@@ -1,4 +1,4 @@
-/// What a decoder must know ahead of a stream of length-prefixed H.264: the `avcC` of MP4 and Matroska
+/// What a decoder must know before a stream of length-prefixed H.264: the `avcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 5.3.3.1).
 ///
 /// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes behind the record are
@@ -37,7 +37,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     /// Bytes behind the record, which are not understood.
     public let trailingBytes: [UInt8]
 
-    /// The reserved bits ahead of `lengthSizeMinusOne` and of the number of sequence parameter sets.
+    /// The reserved bits before `lengthSizeMinusOne` and of the number of sequence parameter sets.
     private let reservedBits: [UInt8]
 
     /// Whether records of a profile have the elements of the High profiles: all but Baseline, Main and

@@ -40,14 +40,14 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
         let problem =
             switch reason {
             case .truncated: "the decoder configuration record ends within it"
-            case .unsupportedVersion(let version): "version \(version) of the record, where 1 is known"
-            case .invalidLengthSize(let value): "\(value) is none of 0, 1 and 3"
+            case .unsupportedVersion(let version): "version \(version) of the record is not supported, only 1"
+            case .invalidLengthSize(let value): "\(value) is not 0, 1 or 3"
             case .emptyUnit: "a NAL unit of 0 bytes"
             case .tooLarge(let byteCount, let limit): "\(byteCount) bytes, more than \(limit)"
             case .tooMany(let count, let limit): "\(count) NAL units, more than \(limit)"
-            case .missing: "there is none, and the record needs one"
+            case .missing: "missing, but the record needs one"
             case .malformed(let error): "\(error)"
-            case .differing: "the parameter sets do not agree on it"
+            case .differing: "the parameter sets disagree"
             }
         return (offset.map { "offset \($0): " } ?? "") + "\(element): \(problem)"
     }

@@ -37,13 +37,13 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         return nil
     }
 
-    /// The NAL units that a stream without them needs ahead of its first picture.
+    /// The NAL units that a stream without them needs before its first picture.
     public var parameterSets: [[UInt8]] {
         nalUnits.filter { NALUnitHeader(of: $0.span.bytes, codec: codec)?.isParameterSet == true }
     }
 
-    /// What goes ahead of a stream that begins with these bytes, so that it has its parameter sets: they themselves
-    /// behind their lengths, or nothing where the stream begins with its own.
+    /// What goes before a stream that begins with these bytes, so that it has its parameter sets: they themselves
+    /// behind their lengths, or nothing if the stream begins with its own.
     public func prefix(ofStreamBeginningWith head: RawSpan) -> [UInt8] {
         let hasOwn =
             head.byteCount > lengthSize.rawValue

@@ -1,4 +1,4 @@
-/// What a decoder must know ahead of a stream of length-prefixed H.265: the `hvcC` of MP4 and Matroska
+/// What a decoder must know before a stream of length-prefixed H.265: the `hvcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 8.3.3.1).
 ///
 /// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes behind the record are
@@ -22,7 +22,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// Bytes behind the record, which are not understood.
     public let trailingBytes: [UInt8]
 
-    /// The record's bytes ahead of the number of arrays.
+    /// The record's bytes before the number of arrays.
     private let head: [UInt8]
     private static let headByteCount = 22
 

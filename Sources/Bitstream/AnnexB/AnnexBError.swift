@@ -4,7 +4,7 @@
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
-        /// Bytes ahead of the first start code, or a stream without any start code: not Annex B.
+        /// Bytes before the first start code, or a stream without any start code: not Annex B.
         case bytesOutsideUnits
         /// Nothing, or nothing but zeros, between a start code and the next or the end of the stream.
         case emptyUnit
@@ -27,8 +27,8 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     public var problem: String {
         let byteCount = unit.byteCount + unit.trailingZeroCount
         return switch reason {
-        case .bytesOutsideUnits: "\(byteCount) bytes ahead of the first start code: not Annex B"
-        case .emptyUnit: "a start code without a NAL unit behind it"
+        case .bytesOutsideUnits: "\(byteCount) bytes before the first start code: not Annex B"
+        case .emptyUnit: "a start code without a NAL unit"
         case .unitTooLarge(let limit):
             "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
         }

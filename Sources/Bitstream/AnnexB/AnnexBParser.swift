@@ -25,9 +25,9 @@ public struct AnnexBParser: Sendable {
         /// Number of bytes from the header to the last byte that is not zero: no NAL unit ends in a zero byte
         /// (7.4.1).
         public fileprivate(set) var byteCount = 0
-        /// Length of the start code ahead of the unit in bytes: 3, or 4 with a `zero_byte`.
+        /// Length of the start code before the unit in bytes: 3, or 4 with a `zero_byte`.
         public fileprivate(set) var startCodeLength = 0
-        /// Number of `leading_zero_8bits` ahead of the stream's first start code; 0 in all other units.
+        /// Number of `leading_zero_8bits` before the stream's first start code; 0 in all other units.
         public fileprivate(set) var leadingZeroCount = 0
         /// Number of `trailing_zero_8bits` behind the unit, the next start code's `zero_byte` not among them.
         public fileprivate(set) var trailingZeroCount = 0
@@ -41,7 +41,7 @@ public struct AnnexBParser: Sendable {
     /// The number of bytes parsed so far.
     public private(set) var byteCount = 0
 
-    /// The unit that the bytes belong to now, without its trailing zeros. Ahead of the first start code it
+    /// The unit that the bytes belong to now, without its trailing zeros. Before the first start code it
     /// stands for the bytes there, and has a start code of length 0.
     private var current = Unit()
     /// The zeros at the end of what was parsed. They may be bytes of the unit, trail it, or begin a start
@@ -91,7 +91,7 @@ public struct AnnexBParser: Sendable {
     }
 
     /// Lends the first bytes of the unit that goes on in the next chunk, as far as they came, without the zeros
-    /// at their end, of which it is not known yet what they are. There are none ahead of the first start code.
+    /// at their end, of which it is not known yet what they are. There are none before the first start code.
     /// - Parameter body: called with the unit's place, as far as it is known, and its bytes.
     /// - Throws: what `body` throws.
     public func withPendingBytes<Failure: Error>(

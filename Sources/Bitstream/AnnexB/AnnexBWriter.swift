@@ -12,10 +12,10 @@ public struct AnnexBWriter: Sendable {
         /// One line: why.
         public var description: String {
             switch self {
-            case .empty: "a NAL unit without bytes has no place in Annex B"
+            case .empty: "an empty NAL unit has no place in Annex B"
             case .trailingZero: "a NAL unit that ends in a zero byte would lose it in Annex B"
             case .startCode(let position):
-                "a NAL unit with a start code at its byte \(position) would be two in Annex B"
+                "a NAL unit with a start code at its byte \(position) would become two in Annex B"
             }
         }
     }

@@ -24,7 +24,7 @@ extension H264 {
 
         /// Must be false; true marks a unit as damaged.
         public var forbidden_zero_bit: Bool { byte & 0x80 != 0 }
-        /// 0 where the unit is not needed to decode other pictures; 0 to 3.
+        /// 0 if the unit is not needed to decode other pictures; 0 to 3.
         public var nal_ref_idc: Int { Int(byte >> 5 & 3) }
         /// What the unit holds.
         public var nal_unit_type: NALUnitType { NALUnitType(headerByte: byte) }

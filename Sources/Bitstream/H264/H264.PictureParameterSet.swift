@@ -21,9 +21,9 @@ extension H264 {
 
         /// The elements from `num_ref_idx_l0_default_active_minus1` on.
         public struct Coding: Equatable, Sendable {
-            /// Entries of list 0 where a slice does not say, less 1.
+            /// Entries of list 0 if a slice does not say, less 1.
             public let num_ref_idx_l0_default_active_minus1: Int
-            /// Entries of list 1 where a slice does not say, less 1.
+            /// Entries of list 1 if a slice does not say, less 1.
             public let num_ref_idx_l1_default_active_minus1: Int
             /// Whether P slices use explicit weights.
             public let weighted_pred_flag: Bool

@@ -27,7 +27,7 @@ extension H264 {
         /// Whether the slice has the picture's first macroblock.
         var isAtOrigin: Bool { slice.first_mb_in_slice == 0 }
 
-        /// Whether this slice belongs to another picture than a slice ahead of it that was the first one read
+        /// Whether this slice belongs to another picture than a slice before it that was the first one read
         /// of its picture; both of primary coded pictures.
         func beginsPicture(behind first: PictureSlice) -> Bool {
             if slice.pic_parameter_set_id != first.slice.pic_parameter_set_id

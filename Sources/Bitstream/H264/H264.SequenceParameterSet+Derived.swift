@@ -9,7 +9,7 @@ extension H264.SequenceParameterSet {
         (pic_height_in_map_units_minus1 + 1) * 16 * (frame_mbs_only_flag ? 1 : 2)
     }
 
-    /// `ChromaArrayType` (7.4.2.1.1): `chroma_format_idc`, or 0 where the planes are coded apart.
+    /// `ChromaArrayType` (7.4.2.1.1): `chroma_format_idc`, or 0 if the planes are coded apart.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
 
     /// Luma samples of one step of cropping, across and down (equations 7-19 to 7-22).

@@ -16,7 +16,7 @@ extension H264 {
         }
 
         /// The address of the slice's first macroblock (of the first pair where fields are mixed by
-        /// macroblock); 0 where a picture begins.
+        /// macroblock); 0 if a picture begins.
         public let first_mb_in_slice: Int
         /// 0 to 9; from 5 on, all slices of the picture are of the same kind.
         public let slice_type: Int
@@ -51,13 +51,13 @@ extension H264 {
             public let idr_pic_id: Int?
             /// The picture order count's low bits; only with `pic_order_cnt_type` 0.
             public let pic_order_cnt_lsb: Int?
-            /// From the top field's order count to the bottom field's; 0 where absent, and where read without
+            /// From the top field's order count to the bottom field's; 0 if absent, and where read without
             /// the picture parameter set.
             public let delta_pic_order_cnt_bottom: Int
-            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 where absent,
+            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 if absent,
             /// the second also where read without the picture parameter set.
             public let delta_pic_order_cnt: SIMD2<Int>
-            /// 0 in primary coded pictures, else the number of the redundant one; 0 where read without the
+            /// 0 in primary coded pictures, else the number of the redundant one; 0 if read without the
             /// picture parameter set.
             public let redundant_pic_cnt: Int
         }

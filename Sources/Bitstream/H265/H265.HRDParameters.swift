@@ -51,9 +51,9 @@ extension H265 {
             public let elemental_duration_in_tc_minus1: Int?
             /// Whether the decoder works below the picture, so that big pictures may come late.
             public let low_delay_hrd_flag: Bool
-            /// The schedules for NAL units; empty where there are none.
+            /// The schedules for NAL units; empty if there are none.
             public let nal: [Schedule]
-            /// The schedules for slices and filler data; empty where there are none.
+            /// The schedules for slices and filler data; empty if there are none.
             public let vcl: [Schedule]
         }
 

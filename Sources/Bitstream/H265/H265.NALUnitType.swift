@@ -43,7 +43,7 @@ extension H265 {
         public static let endOfBitstream = Self(number: 37)
         /// 38: filler data.
         public static let fillerData = Self(number: 38)
-        /// 39: supplemental enhancement information (SEI) ahead of the slices.
+        /// 39: supplemental enhancement information (SEI) before the slices.
         public static let prefixSEI = Self(number: 39)
         /// 40: supplemental enhancement information (SEI) behind the slices.
         public static let suffixSEI = Self(number: 40)

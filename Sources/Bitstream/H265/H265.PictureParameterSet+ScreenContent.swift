@@ -6,7 +6,7 @@ extension H265.PictureParameterSet {
         /// The transform of colours in residuals; `nil` where there is none.
         public let colourTransform: ColourTransform?
         /// The entries that palette predictors begin with, by component; `nil` where those of the sequence
-        /// parameter set hold, empty where there are none.
+        /// parameter set hold, empty if there are none.
         public let pps_palette_predictor_initializer: [[Int]]?
 
         /// The elements behind `residual_adaptive_colour_transform_enabled_flag`.

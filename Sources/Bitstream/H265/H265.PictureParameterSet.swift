@@ -18,9 +18,9 @@ extension H265 {
         public private(set) var sign_data_hiding_enabled_flag = false
         /// Whether slice headers have `cabac_init_flag`.
         public private(set) var cabac_init_present_flag = false
-        /// Entries of list 0 where a slice does not say, less 1.
+        /// Entries of list 0 if a slice does not say, less 1.
         public private(set) var num_ref_idx_l0_default_active_minus1 = 0
-        /// Entries of list 1 where a slice does not say, less 1.
+        /// Entries of list 1 if a slice does not say, less 1.
         public private(set) var num_ref_idx_l1_default_active_minus1 = 0
         /// The quantiser that slices start from, less 26.
         public private(set) var init_qp_minus26 = 0
@@ -82,9 +82,9 @@ extension H265 {
             public let deblocking_filter_override_enabled_flag: Bool
             /// Whether there is no deblocking.
             public let pps_deblocking_filter_disabled_flag: Bool
-            /// Offset of beta, halved; 0 where the filter is off.
+            /// Offset of beta, halved; 0 if the filter is off.
             public let pps_beta_offset_div2: Int
-            /// Offset of tC, halved; 0 where the filter is off.
+            /// Offset of tC, halved; 0 if the filter is off.
             public let pps_tc_offset_div2: Int
         }
 

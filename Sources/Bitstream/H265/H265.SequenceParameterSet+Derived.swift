@@ -1,7 +1,7 @@
 import Pictures
 
 extension H265.SequenceParameterSet {
-    /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 where the planes are coded apart.
+    /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 if the planes are coded apart.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
 
     /// `SubWidthC` and `SubHeightC` (Table 6-1): luma samples of one step of cropping, across and down.

@@ -16,7 +16,7 @@ extension H265.SequenceParameterSet {
             public let palette_max_size: Int
             /// By how much a predictor may have more.
             public let delta_palette_max_predictor_size: Int
-            /// The entries that predictors begin with, by component; empty where there are none.
+            /// The entries that predictors begin with, by component; empty if there are none.
             public let sps_palette_predictor_initializer: [[Int]]
         }
     }

@@ -2,7 +2,7 @@
 struct FrameNumberTracker: Sendable {
     private var previous: Int?
 
-    /// - Returns: whether pictures are missing ahead of this one.
+    /// - Returns: whether pictures are missing before this one.
     mutating func add(_ frame_num: Int, modulus: Int, isIDR: Bool, isReference: Bool) -> Bool {
         defer { if isReference || isIDR { previous = frame_num } }
         guard !isIDR, let former = previous else { return false }

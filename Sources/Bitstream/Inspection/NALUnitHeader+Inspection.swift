@@ -29,7 +29,7 @@ extension NALUnitHeader {
                 oddities.append("data partitioning (Extended profile), which few decoders know")
             }
             if [0, 17, 18, 22, 23].contains(header.nal_unit_type.rawValue) || nal_unit_type >= 24 {
-                oddities.append("a NAL unit of type \(shortName), which decoders pass over")
+                oddities.append("a NAL unit of type \(shortName), which decoders ignore")
             }
         case .hevc(let header):
             if !header.isTemporalIDValid {
@@ -37,7 +37,7 @@ extension NALUnitHeader {
                     "nuh_temporal_id_plus1 \(header.nuh_temporal_id_plus1) is not allowed in \(shortName)")
             }
             if [10...15, 22...31, 41...63].contains(where: { $0.contains(nal_unit_type) }) {
-                oddities.append("a NAL unit of type \(shortName), which decoders pass over")
+                oddities.append("a NAL unit of type \(shortName), which decoders ignore")
             }
         }
         return oddities

@@ -4,7 +4,7 @@ public struct NALUnitSource: Sendable {
     public enum Framing: Hashable, Sendable {
         /// Start codes (Annex B).
         case annexB
-        /// Lengths ahead of the units.
+        /// Lengths before the units.
         case lengthPrefixed(AVCC.LengthSize)
     }
 
@@ -12,7 +12,7 @@ public struct NALUnitSource: Sendable {
     public struct Piece: Sendable {
         /// Where its start code or length stands.
         public let place: NALUnitPlace
-        /// Zeros ahead of the start code; only in the stream's first unit.
+        /// Zeros before the start code; only in the stream's first unit.
         public let leadingZeroCount: Int
         /// Zeros behind the unit, the next start code's not among them.
         public let trailingZeroCount: Int

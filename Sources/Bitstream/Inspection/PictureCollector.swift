@@ -67,7 +67,7 @@ struct PictureCollector: Sendable {
             picture.isRandomAccess = slice.isRandomAccess
             picture.isSecondField = isSecondField
             if !slice.isFirst { notes.append("a picture lacks its first slice") }
-            if hasGap(ahead: slice) { notes.append("frame_num leaps: pictures are missing") }
+            if hasGap(ahead: slice) { notes.append("frame_num jumps: pictures are missing") }
             if let order { track(order) }
         }
         picture.sliceCount += 1

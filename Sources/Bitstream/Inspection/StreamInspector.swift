@@ -134,7 +134,7 @@ extension StreamInspector {
         }
     }
 
-    /// Ends the access unit before, where the unit, or an undecided one ahead of it, begins another.
+    /// Ends the access unit before, where the unit, or an undecided one before it, begins another.
     private mutating func findBoundary(ahead nalUnit: RawSpan, _ unit: inout UnitReading) {
         switch detector.next(nalUnit) {
         case .undecided: undecidedOffset = undecidedOffset ?? unit.place.offset

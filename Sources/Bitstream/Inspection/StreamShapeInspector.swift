@@ -22,7 +22,7 @@ public struct StreamShapeInspector: Sendable {
     /// Takes the next piece of the stream.
     ///
     /// - Parameters:
-    ///   - beginsAccessUnit: whether the access unit before ends ahead of it.
+    ///   - beginsAccessUnit: whether the access unit before ends before it.
     /// - Throws: the first violation of the access unit before, or of this piece where it is no NAL unit.
     public mutating func add(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool

@@ -4,7 +4,7 @@ public struct StreamSummary: Sendable {
     public enum OutputOrder: Sendable {
         /// It is the same: nothing is reordered.
         case decoding
-        /// Pictures are shown before others that are coded ahead of them.
+        /// Pictures are shown before others that are coded before them.
         case reordered
         /// The stream does not tell, or not in a way that is followed.
         case unknown

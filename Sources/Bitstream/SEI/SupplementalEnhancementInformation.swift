@@ -35,7 +35,7 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         }
     }
 
-    /// The first recovery point that a NAL unit holds; `nil` where there is none, or what is ahead of it can't be
+    /// The first recovery point that a NAL unit holds; `nil` where there is none, or what is before it can't be
     /// read. Of any other unit `nil` too. Allocates nothing.
     public static func recoveryPoint(in nalUnit: RawSpan, _ codec: Codec) -> RecoveryPoint? {
         nalUnit.withUnsafeBytes { bytes in

@@ -1,5 +1,5 @@
-// libavcodec and libavutil as Swift sees them: macros as constants, and the log, whose callback takes a
-// va_list, kept for error messages instead of printed.
+// libavcodec and libavutil for Swift: macros as constants, and the log, whose callback takes a va_list, kept
+// for error messages instead of printed.
 #ifndef CFFMPEG_H
 #define CFFMPEG_H
 
@@ -20,42 +20,41 @@ enum {
 };
 static const int64_t CFFMPEG_NO_TIME = AV_NOPTS_VALUE;
 
-// From here on libav's messages are kept a thread instead of printed. Call it before any other use.
+// From here on, libav's messages are kept per thread instead of printed. Call it before any other use.
 void cffmpeg_keep_log(void);
 
-// The calling thread's last message of severity error or worse since the last cffmpeg_clear_log, without
-// its newline; an empty string where there was none. Valid until the thread's next libav call.
+// The calling thread's last message of severity error or worse since the last cffmpeg_clear_log, without its
+// newline; an empty string if there was none. Valid until the thread's next libav call.
 const char *cffmpeg_last_error(void);
 
-// The same, where it came from an object with the class of `object` (libavutil/log.h); an empty string otherwise.
+// The same, if it came from an object with the class of `object` (libavutil/log.h); otherwise an empty string.
 const char *cffmpeg_last_error_like(const void *object);
 
 void cffmpeg_clear_log(void);
 
-// Watches a decoder for what libavcodec does not return.
+// Watches a decoder for problems that libavcodec does not return.
 typedef struct cffmpeg_watch cffmpeg_watch;
 
-// To be set as the `opaque` of one decoder's context, and freed after it. NULL without memory.
+// Set it as the `opaque` of one decoder's context, and free it after the context. NULL if out of memory.
 cffmpeg_watch *cffmpeg_watch_alloc(void);
 void cffmpeg_watch_free(cffmpeg_watch *watch);
 
-// How often something of severity error or worse was logged for the context since the last call, by any of its
-// threads: libavcodec reports damaged slices and missing reference pictures in no other way.
+// How often something of severity error or worse was logged for the context, on any of its threads, since the
+// last call. libavcodec reports damaged slices and missing reference pictures in no other way.
 unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
 
-// How many of these said that a reference picture is missing.
+// How many of these reported a missing reference picture.
 unsigned cffmpeg_watch_take_missing_references(cffmpeg_watch *watch);
 
-// Whether decoding began amid a stream, where pictures are given up as references that never came: that is no error then.
+// Whether decoding began in the middle of a stream, where references to earlier pictures are missing: that is
+// no error then.
 void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid);
 
-// Marks each picture's buffer ahead of decoding, block by block, so that blocks that no slice covers are found:
-// libavcodec does not report them. To be called before the context is opened, for software decoding of frames; not for
-// fields.
+// Marks each picture's buffer before decoding, block by block, to find blocks that no slice covers: libavcodec
+// does not report them. Call it before the context is opened, for software decoding of frames, not fields.
 void cffmpeg_watch_blocks(AVCodecContext *context);
 
-// The number of blocks of 16x16 that were not written in the picture decoded since the last call; 0 where there was
-// none.
+// The number of 16x16 blocks not written in the picture decoded since the last call; 0 if there was none.
 unsigned cffmpeg_watch_take_missing_blocks(cffmpeg_watch *watch);
 
 #endif

@@ -1,8 +1,8 @@
 // libavformat, loaded when a container is asked for.
 //
-// Linked like the others, libavformat would bring some 40 more libraries into every start of camrec, two
-// thirds as long again and 9 MB, also where a raw stream is recorded. Its functions therefore come from dlopen,
-// under the version of the header: structures are read as the header lays them out.
+// If it were linked like the others, libavformat would bring some 40 more libraries into every start of camrec,
+// which takes two thirds longer and 9 MB more, even to record a raw stream. Its functions therefore come from
+// dlopen, under the version of the header: structures are read as the header lays them out.
 #ifndef CFORMAT_H
 #define CFORMAT_H
 
@@ -17,7 +17,7 @@ enum {
     CFORMAT_REFUSED = AVERROR(EPERM),
 };
 
-// The functions of libavformat that camrec uses, under their names without avformat_, av_ and avio_.
+// The functions of libavformat that camrec uses, named without avformat_, av_ and avio_.
 struct cformat_library {
     __typeof__(&avformat_alloc_output_context2) alloc_output_context2;
     __typeof__(&avformat_free_context) free_context;
@@ -35,15 +35,15 @@ struct cformat_library {
     __typeof__(&av_seek_frame) seek_frame;
 };
 
-// The file name of the library that fits the header.
+// The file name of the library that matches the header.
 extern const char *const cformat_library_name;
 
-// Loads the library and fills the table. False where there is none or it lacks a function; `reason`, of
-// `size` bytes, then says why. The library stays loaded for as long as the process lives. Safe in any thread.
+// Loads the library and fills the table. False if there is none or it lacks a function; `reason`, of `size`
+// bytes, then says why. The library stays loaded for the life of the process. Safe in any thread.
 bool cformat_load(struct cformat_library *library, char *reason, size_t size);
 
-// By how many degrees, from -180 to 180, players turn the stream's pictures; above 0 it is to the left. The place where
-// a stream says so changed with FFmpeg 6.1.
+// By how many degrees, from -180 to 180, players rotate the stream's pictures; above 0 means to the left. Where
+// a stream stores this changed with FFmpeg 6.1.
 int cformat_rotation(const AVStream *stream);
 
 #endif

@@ -1,8 +1,8 @@
 // SDL 2, loaded when a window is asked for.
 //
-// Linked like the others, it would bring X11, Wayland and sound libraries into every start of camplay, also
-// where no window is wanted or possible. Its functions therefore come from dlopen; structures are read as the
-// header lays them out, which SDL 2 keeps.
+// If it were linked like the others, it would bring X11, Wayland and sound libraries into every start of
+// camplay, even where no window is wanted or possible. Its functions therefore come from dlopen; structures are
+// read as the header lays them out, which SDL 2 keeps stable.
 #ifndef CSDL2_H
 #define CSDL2_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The functions of SDL that camplay uses, under their names without SDL_.
+// The functions of SDL that camplay uses, named without SDL_.
 struct csdl2_library {
     __typeof__(&SDL_SetHint) SetHint;
     __typeof__(&SDL_Init) Init;
@@ -50,8 +50,8 @@ static const char *const csdl2_no_signal_handlers = SDL_HINT_NO_SIGNAL_HANDLERS;
 static const char *const csdl2_video_driver = SDL_HINT_VIDEODRIVER;
 static const char *const csdl2_scale_quality = SDL_HINT_RENDER_SCALE_QUALITY;
 
-// Loads the library and fills the table. False where there is none or it lacks a function; `reason`, of
-// `size` bytes, then says why. The library stays loaded for as long as the process lives.
+// Loads the library and fills the table. False if there is none or it lacks a function; `reason`, of `size`
+// bytes, then says why. The library stays loaded for the life of the process.
 bool csdl2_load(struct csdl2_library *library, char *reason, size_t size);
 
 #endif

@@ -1,33 +1,34 @@
-// System calls on files that Swift cannot import by itself.
+// System calls on files that Swift cannot import itself.
 #ifndef CSYSTEM_FILES_H
 #define CSYSTEM_FILES_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-// What a file is, links not followed.
+// What a file is, without following links.
 struct files_facts {
     mode_t mode;
     int64_t size;
-    // Nanoseconds since 1970. `birth` is 0 where the file system does not know it.
+    // Nanoseconds since 1970. `birth` is 0 if the file system does not know it.
     int64_t birth, modification;
 };
 
 // 0, or -errno.
 int files_read_facts(int folder, const char *name, struct files_facts *facts);
 
-// Opens a place in the file system and not what is there (O_PATH), with further flags of openat(2). A descriptor, or
-// -1 with errno.
+// Opens a path without opening what is there (O_PATH), with further flags of openat(2). Returns a descriptor,
+// or -1 with errno.
 int files_open_path(int folder, const char *name, int flags);
 
-// Makes a file without a name in an open folder (O_TMPFILE), for reading and writing. A descriptor, or -1 with errno.
+// Creates a file without a name in an open folder (O_TMPFILE), for reading and writing. Returns a descriptor,
+// or -1 with errno.
 int files_open_unnamed(int folder, mode_t mode);
 
-// Locks a file that is open for writing until that descriptor is closed (F_OFD_SETLK). 0 if another writer holds the
-// lock; 1 also if the file system does not support locks.
+// Locks a file that is open for writing until that descriptor is closed (F_OFD_SETLK). Returns 0 if another
+// writer holds the lock; 1 otherwise, even if the file system does not support locks.
 int files_lock_for_writing(int descriptor);
 
-// Whether an open folder is procfs'.
+// Whether an open folder belongs to procfs.
 int files_is_process_folder(int folder);
 
 #endif

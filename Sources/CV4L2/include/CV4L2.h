@@ -1,5 +1,5 @@
-// The parts of V4L2 that Swift cannot import by itself: function-like macros as constants, and system
-// calls that return -errno, because ARC traffic may overwrite errno before Swift reads it.
+// The parts of V4L2 that Swift cannot import itself: function-like macros as constants, and system calls that
+// return -errno, because ARC traffic may overwrite errno before Swift reads it.
 #ifndef CV4L2_H
 #define CV4L2_H
 
@@ -107,7 +107,7 @@ static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argum
     return result < 0 ? -errno : result;
 }
 
-// As poll(2), with a time-out in nanoseconds; below zero it waits forever.
+// Like poll(2), with a time-out in nanoseconds; below zero it waits forever.
 int cv4l2_poll(struct pollfd *descriptors, nfds_t count, int64_t nanoseconds);
 
 static inline int cv4l2_eventfd(void) {
@@ -115,7 +115,7 @@ static inline int cv4l2_eventfd(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-// The mapping's address goes to *address.
+// Stores the mapping's address in *address.
 static inline int cv4l2_mmap(int descriptor, size_t length, off_t offset, void **address) {
     void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
     if (mapped == MAP_FAILED) return -errno;

@@ -1,4 +1,4 @@
-// libva as Swift sees it, with its messages turned off: it prints to standard error while it probes.
+// libva for Swift, with its messages turned off: it prints to standard error while it probes.
 #ifndef CVAAPI_H
 #define CVAAPI_H
 

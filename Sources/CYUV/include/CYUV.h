@@ -1,4 +1,4 @@
-// libyuv, libjpeg and libv4lconvert as Swift sees them.
+// libyuv, libjpeg and libv4lconvert for Swift.
 #ifndef CYUV_H
 #define CYUV_H
 

@@ -1,4 +1,4 @@
-// libv4lconvert as a converter in software, without a device.
+// libv4lconvert as a software converter, without a device.
 #ifndef CYUV_VENDOR_CONVERTER_H
 #define CYUV_VENDOR_CONVERTER_H
 
@@ -7,11 +7,11 @@
 
 typedef struct v4lconvert_data cyuv_vendor_converter;
 
-// NULL where memory is short.
+// NULL if out of memory.
 cyuv_vendor_converter *cyuv_vendor_create(void);
 void cyuv_vendor_destroy(cyuv_vendor_converter *converter);
 
-// How a picture without compression lies in memory; no rows for compressed and unknown formats.
+// The memory layout of an uncompressed picture; no rows for compressed and unknown formats.
 typedef struct {
     int bytes;
     int count;
@@ -19,10 +19,10 @@ typedef struct {
 
 cyuv_vendor_rows cyuv_vendor_find_rows(uint32_t format, int width, int height);
 
-// Converts one picture to YU12 without padding. libv4lconvert checks `count` late or never, and may write
-// into `bytes`, so there must be room for what a whole picture takes. Width and height are even. Rows have no
-// padding: some of libv4lconvert's converters ignore a stride, and others read beyond the buffer with one.
-// Returns 0 or -errno; EINVAL where the format is not known, or not safe to convert.
+// Converts one picture to YU12 without padding. libv4lconvert checks `count` late or never, and may write into
+// `bytes`, so there must be room for a whole picture. Width and height are even. Rows have no padding: some of
+// libv4lconvert's converters ignore a stride, and others read past the buffer with one. Returns 0 or -errno;
+// EINVAL if the format is unknown or unsafe to convert.
 int cyuv_vendor_convert(
     cyuv_vendor_converter *converter, uint32_t format, int width, int height, uint8_t *bytes, size_t count,
     uint8_t *yu12);

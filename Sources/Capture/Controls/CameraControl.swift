@@ -4,27 +4,27 @@ public struct CameraControl: Sendable, Hashable {
     public let id: UInt32
     /// As `v4l2-ctl` writes it: `exposure_auto`.
     public let name: String
-    /// The driver's words.
+    /// The driver's name for it.
     public let title: String
-    /// Which values it takes.
+    /// The values it takes.
     public let kind: Kind
-    /// Nil where it has none.
+    /// Nil if it has none.
     public let defaultValue: Value?
-    /// Nil where it cannot be read.
+    /// Nil if it cannot be read.
     public let value: Value?
-    /// Why it cannot be set now; nil where it can.
+    /// Why it cannot be set now; nil if it can.
     public let obstacle: Obstacle?
     /// Its value has 64 bits instead of 32.
     let isWide: Bool
 
-    /// What values there are.
+    /// The possible values.
     public enum Kind: Sendable, Hashable {
         case integer(ClosedRange<Int64>, step: UInt64)
         case boolean
         case menu([MenuEntry])
         /// Bits that may be set.
         case bitMask(UInt32)
-        /// Does something when it is set, to whatever value.
+        /// Does something when it is set to any value.
         case button
         /// Lengths in bytes.
         case text(ClosedRange<Int>)
@@ -34,9 +34,9 @@ public struct CameraControl: Sendable, Hashable {
 
     /// One choice of a menu.
     public struct MenuEntry: Sendable, Hashable {
-        /// What the driver is told.
+        /// The number the driver expects.
         public let index: Int64
-        /// What people are told.
+        /// The text people see.
         public let title: String
     }
 
@@ -49,13 +49,14 @@ public struct CameraControl: Sendable, Hashable {
     /// Why a control cannot be set now.
     public enum Obstacle: Sendable, Hashable {
         case readOnly
-        /// Has no effect while another control, such as one for automatic exposure, is as it is.
+        /// Has no effect in the current state of another control, such as automatic exposure.
         case inactive
-        /// Cannot change while somebody streams.
+        /// Cannot change while a program streams.
         case grabbed
     }
 
-    /// A driver's words as a name: letters and digits in lower case, everything between them one underscore.
+    /// Turns a driver's text into a name: letters and digits in lower case, everything between them one
+    /// underscore.
     static func name(of title: String) -> String {
         title.utf8.split { !isNamed($0) }.map { String(decoding: $0, as: UTF8.self).lowercased() }
             .joined(separator: "_")
@@ -82,7 +83,7 @@ public struct CameraControl: Sendable, Hashable {
         }
     }
 
-    /// What can be chosen, for people: `0 to 255`.
+    /// The choices, for people: `0 to 255`.
     public var choices: String {
         switch kind {
         case .integer(let range, let step):
@@ -91,12 +92,12 @@ public struct CameraControl: Sendable, Hashable {
         case .menu(let entries): entries.map { "\($0.index): \($0.title)" }.joined(separator: ", ")
         case .bitMask(let bits): "bits of 0x\(String(bits, radix: 16))"
         case .button: "1 to press it"
-        case .text(let lengths): "a text of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
-        case .compound: "an array, which only v4l2-ctl sets"
+        case .text(let lengths): "text of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
+        case .compound: "an array; set it with v4l2-ctl"
         }
     }
 
-    /// The value that a person means; nil for none that the control has.
+    /// The value that a person means; nil if the control has no such value.
     func value(meaning text: String) -> Value? {
         switch kind {
         case .integer(let range, _):
@@ -129,7 +130,7 @@ public struct CameraControl: Sendable, Hashable {
         text == entry.title || text == "\(entry.index): \(entry.title)"
     }
 
-    /// By its number, its title, its title as a name, or the beginning of one that no other has.
+    /// By its number, its title, its title as a name, or an unambiguous beginning of one.
     private static func choice(_ text: String, of entries: [MenuEntry]) -> MenuEntry? {
         if let index = Int64(text) { return entries.first { $0.index == index } }
         let wanted = name(of: text)

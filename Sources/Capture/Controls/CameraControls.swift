@@ -10,7 +10,7 @@ struct CameraControls {
     private static let mostEntries: Int64 = 256
     private static let longestText: Int64 = 4096
 
-    /// Every control that is one, in the driver's order.
+    /// Every usable control, in the driver's order.
     func all() -> [CameraControl] {
         var controls: [CameraControl] = []
         var query = v4l2_query_ext_ctrl()
@@ -24,7 +24,7 @@ struct CameraControls {
         return controls
     }
 
-    /// Sets controls, those that others depend on (menus and switches) first. All of them or none.
+    /// Sets controls, first those that others depend on (menus and switches). Sets all of them or none.
     func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
         guard !settings.isEmpty else { return [] }
         let controls = all()
@@ -46,7 +46,8 @@ struct CameraControls {
         return changes
     }
 
-    /// Puts back what was there before, the last change first. What the device no longer takes is left.
+    /// Restores the previous values, the last change first. Values that the device no longer accepts are
+    /// skipped.
     func restore(_ changes: [ControlChange]) {
         for change in changes.reversed() {
             if let value = change.control.value { _ = set(change.control, to: value) }
@@ -60,14 +61,14 @@ struct CameraControls {
             let names = controls.map(\.name)
             let hint =
                 names.isEmpty
-                ? "it has no controls at all; leave out --control"
+                ? "it has no controls; leave out --control"
                 : "it has no control '\(setting.name)'; "
                     + (names.nearest(to: setting.name).map { "did you mean '\($0)'? " } ?? "")
                     + "'camrec devices --controls' lists them"
             throw device.error(.unsupported(hint))
         }
         guard control.obstacle != .readOnly else {
-            throw device.error(.unsupported("\(control.name) can only be read; leave it out of --control"))
+            throw device.error(.unsupported("\(control.name) is read-only; leave it out of --control"))
         }
         guard let value = control.value(meaning: setting.value) else {
             throw device.error(
@@ -82,11 +83,13 @@ struct CameraControls {
         return switch errno {
         case EACCES where control.obstacle == .inactive, EINVAL where control.obstacle == .inactive:
             device.error(
-                .unsupported("\(wish): another control makes it inactive; turn off its automatic mode, too"))
+                .unsupported(
+                    "\(wish): another control makes it inactive; turn off its automatic mode as well"))
         case EBUSY:
-            device.error(.unsupported("\(wish): it cannot change while somebody streams; close that program"))
+            device.error(
+                .unsupported("\(wish): it cannot change while another program streams; close that program"))
         case ERANGE, EINVAL, EACCES:
-            device.error(.unsupported("\(wish): the driver refuses; it takes \(control.choices)"))
+            device.error(.unsupported("\(wish): the driver rejects it; it takes \(control.choices)"))
         default: device.failure("VIDIOC_S_EXT_CTRLS (\(control.name))", -errno)
         }
     }
@@ -143,7 +146,7 @@ struct CameraControls {
         }
     }
 
-    /// Nil for what is no control: a heading, or one that is switched off for good.
+    /// Nil for entries that are not controls: a heading, or a permanently disabled one.
     private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
         guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue,
             query.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) == 0
@@ -168,7 +171,7 @@ struct CameraControls {
     }
 
     private func kind(of query: v4l2_query_ext_ctrl) -> CameraControl.Kind {
-        // Only a text has a payload that is one value.
+        // Only text has a payload that is a single value.
         let hasPayload = query.flags & UInt32(V4L2_CTRL_FLAG_HAS_PAYLOAD) != 0
         let isText = query.type == V4L2_CTRL_TYPE_STRING.rawValue && query.nr_of_dims == 0
         guard !hasPayload || isText, query.minimum <= query.maximum else { return .compound }
@@ -215,7 +218,7 @@ extension CameraControl.Kind {
         }
     }
 
-    /// Whether its value is one number with a default.
+    /// Whether its value is a single number with a default.
     fileprivate var hasDefault: Bool {
         switch self {
         case .integer, .boolean, .menu, .bitMask: true

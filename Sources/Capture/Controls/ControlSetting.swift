@@ -1,11 +1,11 @@
-/// A wish for a control, as people write it: `brightness=128`.
+/// A requested control value, as people write it: `brightness=128`.
 public struct ControlSetting: Sendable, Hashable {
     /// The control's name.
     public var name: String
     /// The value, in any form that `CameraControl` understands.
     public var value: String
 
-    /// A wish for one control.
+    /// Creates a setting for one control.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -29,8 +29,8 @@ public struct ControlSetting: Sendable, Hashable {
 public struct ControlChange: Sendable, Hashable {
     /// The control as it was before.
     public let control: CameraControl
-    /// What was asked for.
+    /// The requested value.
     public let wanted: CameraControl.Value
-    /// What the driver says it has now; nil where it cannot be read.
+    /// The driver's value now; nil if it cannot be read.
     public let granted: CameraControl.Value?
 }

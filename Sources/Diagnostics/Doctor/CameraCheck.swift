@@ -12,7 +12,7 @@ struct CameraCheck {
         return cameras + [absence(hasNodes: isBroken)].compactMap { $0 }
     }
 
-    /// Nil for nodes that are no cameras.
+    /// Nil for nodes that are not cameras.
     private func finding(_ path: String) -> Finding? {
         if let refusal = deviceAccess.refusal(of: path, class: "char-video4linux", module: "videodev") {
             return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
@@ -30,7 +30,7 @@ struct CameraCheck {
         let name = "\(entry.name ?? "camera") (\(entry.driver ?? "unknown driver"))\(links)"
         if let reservation = entry.reservation {
             return Finding(
-                .cameras, .note, path, "\(name): taken with --device \(path) only: \(reservation)")
+                .cameras, .note, path, "\(name): used only with --device \(path): \(reservation)")
         }
         guard isBusy(path) else { return Finding(.cameras, .fine, path, name) }
         return Self.busy(path, name, holder: DeviceHolder.find(of: path))
@@ -40,14 +40,14 @@ struct CameraCheck {
         do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
     }
 
-    /// A camera that somebody streams from. Where that is camrec, all is as it should be.
+    /// A camera that a program streams from. If that is camrec, all is well.
     static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
         if let holder, holder.hasPrefix("camrec ") {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")
         }
         return Finding(
             .cameras, .broken, path, "\(DeviceAccess.occupation) \(holder ?? "another program"): \(name)",
-            remedy: "end that program, or record once it has ended")
+            remedy: "close that program, or record with --wait")
     }
 
     /// Why there may be no camera.
@@ -56,8 +56,8 @@ struct CameraCheck {
         let hidden = files.names(in: "/sys/class/video4linux").filter { $0.hasPrefix("video") }
         if let first = hidden.first(where: { !files.exists("/dev/\($0)") }) {
             return Finding(
-                .cameras, .broken, "/dev/\(first)", "the kernel has it, but it is not in this /dev",
-                remedy: "give it to the container when it starts: --device /dev/\(first)")
+                .cameras, .broken, "/dev/\(first)", "the kernel has it, but this /dev does not",
+                remedy: "pass it to the container: --device /dev/\(first)")
         }
         if let interface = interfaceWithoutDriver {
             return Finding(

@@ -2,7 +2,7 @@ import Files
 import Glibc
 import Threading
 
-/// Which device nodes this process may open, and what to do where it may not.
+/// Which device nodes this process may open, and what to do if it may not.
 struct DeviceAccess {
     let user: User
     let environment: RuntimeEnvironment
@@ -12,14 +12,14 @@ struct DeviceAccess {
 
     /// What every message of a refusal begins with.
     static let refusal = "permission denied"
-    /// What every message of a camera that somebody else has begins with.
+    /// The beginning of every message about a camera that is in use.
     static let occupation = "in use by"
 
-    /// Nil where the node can be opened, or fails for another reason than its rights.
+    /// Nil if the node can be opened, or fails for another reason than its rights.
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {
-        // A driver may hang already where its node is opened, as it wakes its GPU: who asks it more finds that, too.
+        // A driver may hang as soon as its node is opened, as it wakes its GPU; later questions find that, too.
         let code = WatchedThread().run(patience: Self.patience) {
             let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0 { return errno }
@@ -41,10 +41,10 @@ struct DeviceAccess {
         case EPERM where environment.service != nil:
             (
                 "\(Self.refusal) by the unit's DevicePolicy",
-                "systemctl edit \(environment.service ?? ""): DeviceAllow=\(deviceClass) rw, and have \(module) loaded before it starts"
+                "systemctl edit \(environment.service ?? ""): DeviceAllow=\(deviceClass) rw, and load \(module) before it starts"
             )
         case EPERM:
-            ("\(Self.refusal) by the container", "give it the device when it starts: --device \(node)")
+            ("\(Self.refusal) by the container", "pass the device to the container: --device \(node)")
         case EACCES: refusalByFile(node, owningGroup)
         default: nil
         }
@@ -53,24 +53,24 @@ struct DeviceAccess {
     private func refusalByFile(_ node: String, _ group: String?) -> (message: String, remedy: String) {
         guard let group else {
             return (
-                "\(Self.refusal): its group may not use it",
+                "\(Self.refusal): its group has no access",
                 "sudo cp udev/70-camrec.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
             )
         }
         if let service = environment.service {
             return (
-                "\(Self.refusal): it is for the group '\(group)'",
+                "\(Self.refusal): only group '\(group)' has access",
                 "systemctl edit \(service): SupplementaryGroups=\(group)"
             )
         }
         if user.enrolledGroups.contains(group), !user.groups.contains(group) {
             return (
-                "\(Self.refusal): '\(user.name)' is in the group '\(group)' from the next login on",
+                "\(Self.refusal): '\(user.name)' joins group '\(group)' at the next login",
                 "log out and in again"
             )
         }
         return (
-            "\(Self.refusal): it is for the group '\(group)'",
+            "\(Self.refusal): only group '\(group)' has access",
             "sudo usermod -aG \(group) \(user.name), then log out and in again"
         )
     }

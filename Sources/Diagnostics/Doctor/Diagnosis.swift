@@ -7,7 +7,7 @@ public struct Diagnosis: Sendable, Encodable {
 
     /// In the order of their areas.
     public let findings: [Finding]
-    /// Nil where a recording would work.
+    /// Nil if a recording would work.
     public let obstacle: Obstacle?
     /// Whether a thread hangs in a driver, for which ordinary clean-up at the process's end may wait.
     public let leavesThread: Bool

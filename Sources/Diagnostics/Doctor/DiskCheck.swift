@@ -18,7 +18,7 @@ enum DiskCheck {
         guard let space = Volume(folder: folder).space else {
             return Finding(
                 .disk, isNeeded ? .broken : .note, folder, String(cString: strerror(errno)),
-                remedy: "make the folder")
+                remedy: "create the folder")
         }
         guard access(folder, W_OK) == 0 else {
             return Finding(
@@ -36,6 +36,6 @@ enum DiskCheck {
         if free >= comfortable { return Finding(.disk, .fine, folder, room) }
         return Finding(
             .disk, free < least ? .broken : .note, folder, room,
-            remedy: "make room, or record with --keep or --min-free")
+            remedy: "free some space, or record with --keep or --min-free")
     }
 }

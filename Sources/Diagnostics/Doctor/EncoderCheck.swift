@@ -40,17 +40,17 @@ struct EncoderCheck {
             .encoders, .broken, node, entry.hangs ? "its driver does not answer" : problem,
             // One that hangs is there.
             remedy: entry.hangs
-                ? "restart the machine, or leave it out: --encoder software"
+                ? "restart the machine, or use --encoder software"
                 : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
     }
 
-    /// Where there is no render node at all.
+    /// If there is no render node at all.
     func absence() -> Finding {
         let cards = files.names(in: "/sys/class/drm").filter { $0.hasPrefix("renderD") }
         if let card = cards.first {
             return Finding(
-                .encoders, .note, "/dev/dri/\(card)", "the kernel has it, but it is not in this /dev",
-                remedy: "give it to the container when it starts: --device /dev/dri")
+                .encoders, .note, "/dev/dri/\(card)", "the kernel has it, but this /dev does not",
+                remedy: "pass it to the container: --device /dev/dri")
         }
         return Finding(
             .encoders, .note, "GPU", "no render node in /dev/dri: no GPU, or its kernel driver is not loaded")
@@ -60,7 +60,7 @@ struct EncoderCheck {
         node.split(separator: "/").last.flatMap { files.linkedName("/sys/class/drm/\($0)/device/driver") }
     }
 
-    /// Debian's and Ubuntu's package with the VA-API driver for a kernel driver; nil where none encodes.
+    /// Debian's and Ubuntu's package with the VA-API driver for a kernel driver; nil if none encodes.
     static func package(for kernelDriver: String) -> String? {
         switch kernelDriver {
         case "amdgpu", "radeon", "virtio-pci", "virtio_gpu": "mesa-va-drivers"

@@ -20,7 +20,7 @@ public struct Finding: Sendable, Equatable, Encodable {
     public let subject: String
     /// How it is, and why, in one line.
     public let message: String
-    /// What mends it: a command, or an instruction. Nil where there is nothing to mend.
+    /// What mends it: a command, or an instruction. Nil if there is nothing to mend.
     public let remedy: String?
 
     init(_ area: Area, _ verdict: Verdict, _ subject: String, _ message: String, remedy: String? = nil) {

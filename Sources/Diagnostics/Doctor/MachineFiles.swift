@@ -10,12 +10,12 @@ struct MachineFiles {
 
     func exists(_ path: String) -> Bool { access(root + path, F_OK) == 0 }
 
-    /// In alphabetical order; empty where the folder cannot be read.
+    /// In alphabetical order; empty if the folder cannot be read.
     func names(in path: String) -> [String] {
         Folder.names(in: root + path).filter { $0 != "." && $0 != ".." }.sorted()
     }
 
-    /// The beginning of a file, up to 16 KiB; nil where it cannot be read.
+    /// The beginning of a file, up to 16 KiB; nil if it cannot be read.
     func text(_ path: String) -> String? {
         let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -25,7 +25,7 @@ struct MachineFiles {
         return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// The name at the end of what a link leads to.
+    /// The last component of a link's target.
     func linkedName(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(root + path, &bytes, bytes.count)

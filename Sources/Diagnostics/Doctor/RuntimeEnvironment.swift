@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where this process runs, as far as that keeps devices from it.
+/// The environment of this process, as far as it hides devices.
 struct RuntimeEnvironment {
     /// Its name, as `docker`; nil outside containers.
     let container: String?
@@ -24,7 +24,7 @@ struct RuntimeEnvironment {
         }
         let distribution = files.text("/etc/os-release")?.split(separator: "\n")
             .first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst("PRETTY_NAME=".count).filter { $0 != "\"" }
-        system = "Linux \(release), \(distribution ?? "of an unknown distribution")"
+        system = "Linux \(release), \(distribution ?? "unknown distribution")"
     }
 
     /// What container managers leave for the processes inside: systemd's Container Interface, and the marks of
@@ -51,18 +51,19 @@ struct RuntimeEnvironment {
             findings.append(
                 Finding(
                     .machine, .note, "container",
-                    "this is inside a container (\(container)); it has the devices that it was given",
-                    remedy: "give it devices when it starts: --device /dev/video0 --device /dev/dri"))
+                    "running in a container (\(container)), which has only the devices passed to it",
+                    remedy: "pass devices to it: --device /dev/video0 --device /dev/dri"))
         }
         if let service {
             findings.append(
-                Finding(.machine, .note, "service", "this runs as \(service), with the rights of that unit"))
+                Finding(
+                    .machine, .note, "service", "running as \(service), with the permissions of that unit"))
         }
         if !hasSysfs {
             findings.append(
                 Finding(
                     .machine, .note, "/sys",
-                    "hidden: what is plugged in and which driver it has cannot be told"))
+                    "hidden: plugged-in devices and their drivers are unknown"))
         }
         if !hasUdev {
             findings.append(

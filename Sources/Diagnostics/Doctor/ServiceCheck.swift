@@ -23,7 +23,7 @@ struct ServiceCheck {
         guard isInstalled || !settings.isEmpty else {
             return [
                 Finding(
-                    .services, .note, "camrec@.service", "not installed: nothing records by itself",
+                    .services, .note, "camrec@.service", "not installed: nothing records unattended",
                     remedy: "sudo scripts/install")
             ]
         }
@@ -31,7 +31,7 @@ struct ServiceCheck {
             return [
                 Finding(
                     .services, .note, Self.settingsFolder,
-                    "no camera has settings there: nothing records by itself",
+                    "no camera has settings here: nothing records unattended",
                     remedy:
                         "sudo sh -c 'sed s/NAME/DOOR/ examples/camera.conf >\(Self.settingsFolder)/DOOR.conf', with the name of a link in /dev/camrec for DOOR"
                 )
@@ -48,15 +48,15 @@ struct ServiceCheck {
                 .services, .broken, path, problems.first?.reason ?? "wrong", remedy: "camrec check \(path)")
         case .sound(let device?) where device.hasPrefix("/dev/") && !files.exists(device):
             return Finding(
-                .services, .note, service, "its camera is not there: \(device)",
+                .services, .note, service, "its camera is missing: \(device)",
                 remedy:
-                    "plug it in, or write its name into \(path) ('ls /dev/camrec' lists those that are there)"
+                    "plug it in, or put its name into \(path) ('ls /dev/camrec' lists the cameras)"
             )
         case .sound: break
         }
         if isRunning(service) { return Finding(.services, .fine, service, "running") }
         return Finding(
-            .services, .note, service, "not running; its settings are sound",
+            .services, .note, service, "not running; its settings are valid",
             remedy: "sudo systemctl start \(service)")
     }
 

@@ -1,12 +1,12 @@
 @preconcurrency import Glibc
 
-/// This program once more, in a process of its own: whatever a driver does to that one, this one goes on.
+/// Runs this program again in a child process: whatever a driver does to the child, this process continues.
 public enum ChildProcess {
     /// How it ended.
     public enum Ending: Sendable, Equatable {
         /// With what it wrote to standard output, of which 64 KiB are kept.
         case done([UInt8])
-        /// By a failure of its own, a signal or an exit code.
+        /// By its own failure, a signal or an exit code.
         case failed(String)
         /// It wrote nothing for too long, and was killed.
         case silent
@@ -48,7 +48,7 @@ public enum ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        // Threads of some libraries block signals, and what they start inherits that.
+        // Threads of some libraries block signals, and child processes inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -64,7 +64,7 @@ public enum ChildProcess {
     }
 
     /// Reads to the end.
-    /// - Returns: false where nothing came for too long.
+    /// - Returns: false if nothing came for too long.
     private static func read(_ descriptor: Int32, patience: Int64?, into output: inout [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -10,19 +10,19 @@ extension EncoderTrial {
 
 extension EncoderTrial.Result {
     fileprivate var text: String {
-        let quality = psnr.map { "PSNR \(Self.decimal($0)) dB" } ?? "every sample as it was"
+        let quality = psnr.map { "PSNR \(Self.decimal($0)) dB" } ?? "identical samples"
         let deviation = wantedBitRate.map { wanted in
             " (\(Self.decimal(Double(bitRate - wanted) * 100 / Double(wanted))) % from \(Self.decimal(Double(wanted) / 1e6)))"
         }
         let most = maximumBitRate.map { " (at most \(Self.decimal(Double($0) / 1e6)))" } ?? ""
         let peak =
             ", \(Self.decimal(Double(peakBitRate) / 1e6)) in the fullest \(Self.decimal(rateWindowSeconds)) s\(most)"
-        let broken = holdsRates ? "" : "; it does not hold its rates"
+        let broken = holdsRates ? "" : "; it exceeds its rates"
         let lost = decoded == pictures ? "" : "; only \(decoded) of \(pictures) pictures could be decoded"
         return
             "\(Self.decimal(framesPerSecond)) frames/s; latency \(Self.decimal(medianLatency)) ms, 99 % within "
             + "\(Self.decimal(percentile99Latency)) ms; \(quality); \(Self.decimal(Double(bitRate) / 1e6)) Mbit/s"
-            + (deviation ?? ", by quality") + peak + broken + lost
+            + (deviation ?? ", at constant quality") + peak + broken + lost
     }
 
     /// With one decimal.

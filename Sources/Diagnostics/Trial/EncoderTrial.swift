@@ -21,30 +21,30 @@ public struct EncoderTrial: Sendable, Codable {
     /// What was measured.
     public struct Result: Sendable, Codable {
         public let pictures: Int
-        /// Of them, those that a decoder made something of.
+        /// How many of them could be decoded.
         public let decoded: Int
         /// Pictures a second, one after the other as fast as it goes.
         public let framesPerSecond: Double
         /// From a picture to its access unit, in milliseconds.
         public let medianLatency: Double
         public let percentile99Latency: Double
-        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil where they are the same.
+        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are the same.
         public let psnr: Double?
-        /// Bits a second that were asked for; nil where the encoder has no such mode.
+        /// The requested bits per second; nil if the encoder has no such mode.
         public let wantedBitRate: Int?
         /// Bits a second that came out.
         public let bitRate: Int
-        /// Bits a second that the fullest window was to have at most; nil where the encoder has no such mode.
+        /// Bits a second that the fullest window was to have at most; nil if the encoder has no such mode.
         public let maximumBitRate: Int?
         /// Bits a second in the fullest window.
         public let peakBitRate: Int
         /// The window's length.
         public let rateWindowSeconds: Double
-        /// Whether average and fullest window are what the encoder promises.
+        /// Whether average and fullest window are within the encoder's promise.
         public let holdsRates: Bool
     }
 
-    /// What every encoder is asked for, in bits a second.
+    /// The rate requested of every encoder, in bits per second.
     private static let bitRate = 4_000_000
 
     /// This machine's render nodes, and nil for software.

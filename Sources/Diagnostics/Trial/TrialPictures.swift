@@ -2,7 +2,7 @@ import Capture
 import Pictures
 
 /// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
-/// rate is used up. Each can be made again, to be compared with what was decoded.
+/// rate is used up. Each can be regenerated, to compare it with the decoded one.
 struct TrialPictures {
     let format: PictureFormat
     private let pool: PixelBufferPool

@@ -11,7 +11,7 @@ final class TrialRun {
         var pictureCount = 0
         var decodedCount = 0
         var byteCount = 0
-        /// Bits in the fullest window, and what the encoder promised of it.
+        /// Bits in the fullest window, and the encoder's promise for it.
         var largestWindow = 0
         var promise: RatePromise?
         /// Nanoseconds that the encoder took for all pictures.
@@ -21,7 +21,7 @@ final class TrialRun {
         var squaredError = 0.0
         var sampleCount = 0
 
-        /// Nil where every sample is the same.
+        /// Nil if every sample is the same.
         var psnr: Double? {
             squaredError == 0 ? nil : 10 * log10(255 * 255 * Double(sampleCount) / squaredError)
         }
@@ -49,7 +49,7 @@ final class TrialRun {
         original = [UInt8](repeating: 0, count: pictures.format.size.width * pictures.format.size.height)
     }
 
-    /// Encodes pictures one after the other, and compares each with what is decoded of it.
+    /// Encodes pictures one by one, and compares each with its decoded form.
     func measure(count: Int, keyframeInterval: Int, progress: () -> Void) throws -> Measurement {
         for number in 0..<count {
             let buffer = pictures.buffer(number)

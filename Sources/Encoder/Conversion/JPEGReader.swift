@@ -2,7 +2,7 @@ import CYUV
 import Pictures
 
 /// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
-/// Huffman tables of its own (libjpeg-turbo puts the standard ones in).
+/// its own Huffman tables (libjpeg-turbo puts the standard ones in).
 ///
 /// libjpeg-turbo decodes one row of its units, 8 or 16 lines, into scratch planes in the cache, and from
 /// there the band goes on as planar Y′CbCr does. Measured side by side (`scripts/bench`, 1080p 4:2:2) this

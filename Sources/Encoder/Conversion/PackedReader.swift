@@ -8,7 +8,7 @@ final class PackedReader: PictureReader {
     /// call, and at widths that are 17 … 30 above a multiple of 32 `YUY2ToNV12` (AVX2) mixes the last columns'
     /// chroma up in libyuv of 2023 and overflows a buffer in that of 2025.
     private let goesToNV12: Bool
-    /// The band's Cb and Cr, where they are to be merged afterwards.
+    /// The band's Cb and Cr, if they are merged afterwards.
     private let cb, cr: PictureSurface.Plane
 
     init(_ format: PictureFormat, order: PixelFormat.Packed422) {

@@ -2,7 +2,7 @@ import Pictures
 
 /// Reads pictures of one arrangement as bands of 4:2:0.
 protocol PictureReader: AnyObject {
-    /// Rows that `read` is asked for at once, except at the picture's end: an even number, at most
+    /// Rows that one call of `read` delivers, except at the picture's end: an even number, at most
     /// `StagingBand.rows`. Valid after `begin`.
     var bandRows: Int { get }
 
@@ -12,7 +12,7 @@ protocol PictureReader: AnyObject {
     /// Once per picture, before its first band.
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError)
 
-    /// Bands are asked for from the top down, without gaps.
+    /// Bands are read from the top down, without gaps.
     /// - Parameter source: the planes of a raw picture, from the band's first row on.
     func read(
         _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band

@@ -1,6 +1,6 @@
 import Pictures
 
-/// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to somebody else.
+/// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to someone else.
 ///
 /// The memory may be a mapped VA surface, which is often write-combined: it is written once, each row from
 /// left to right and rows from the top down, and never read.
@@ -20,7 +20,7 @@ public struct PictureSurface {
         /// Bytes from one row to the next.
         public var stride: Int
 
-        /// A plane in somebody else's memory.
+        /// A plane in someone else's memory.
         public init(_ base: UnsafeMutablePointer<UInt8>, stride: Int) {
             self.base = base
             self.stride = stride

@@ -25,7 +25,7 @@ public final class PixelConverter {
     /// - Parameters:
     ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
     ///     converted straight to it.
-    /// - Throws: `.unsupported` where nothing reads the source's format.
+    /// - Throws: `.unsupported` if nothing reads the source's format.
     public init(
         source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
     ) throws(ConversionError) {
@@ -68,7 +68,7 @@ public final class PixelConverter {
 
     /// Writes the buffer's picture, and the margin that `surface.paddedSize` asks for.
     ///
-    /// - Throws: `.corrupt` or `.mismatched` where the frame is bad; the surface's content is then
+    /// - Throws: `.corrupt` or `.mismatched` if the frame is bad; the surface's content is then
     ///   undefined, and the next frame may be good.
     public func convert(
         _ buffer: borrowing PixelBuffer, into surface: PictureSurface

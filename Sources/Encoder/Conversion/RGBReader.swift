@@ -143,7 +143,7 @@ final class RGBReader: PictureReader {
 
     /// At an odd edge the last column counts twice.
     ///
-    /// - Parameter lower: where the blocks' second row is, seen from the first; 0 where that is missing.
+    /// - Parameter lower: the distance from the blocks' first row to the second; 0 if that is missing.
     private func addBlocks(
         _ samples: UnsafePointer<UInt8>, lower: Int, to sums: UnsafeMutablePointer<Int16>
     ) {

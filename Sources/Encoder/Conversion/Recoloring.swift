@@ -18,7 +18,7 @@ final class Recoloring {
     /// What a row of chroma adds to the luma above it: one for each luma sample.
     private let shifts: UnsafeMutablePointer<Int32>
 
-    /// Nil where range and matrix stay the same.
+    /// Nil if range and matrix stay the same.
     init?(from source: ColorEncoding, to target: ColorEncoding, width: Int) {
         guard source.range != target.range || source.matrix != target.matrix else { return nil }
         let (from, to) = (source.range.levels, target.range.levels)

@@ -34,7 +34,7 @@ struct SourceBand {
 }
 
 extension PictureFormat {
-    /// Luma rows that a row of this plane stands for.
+    /// Luma rows per row of this plane.
     func rowsPerRow(ofPlane number: Int) -> Int {
         guard number > 0 else { return 1 }
         return switch pixelFormat.arrangement {

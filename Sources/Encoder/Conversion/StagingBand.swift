@@ -28,7 +28,7 @@ final class StagingBand {
         return PictureSurface.Band(width: width, rows: rows, luma: luma, chroma: .separate(cb: cb, cr: cr))
     }
 
-    /// Copies the first rows to a surface; where that has room for more rows and columns, they repeat the
+    /// Copies the first rows to a surface; if that has room for more rows and columns, they repeat the
     /// last ones.
     func copy(rows: Int, to destination: PictureSurface.Band, paddedWidth: Int, paddedRows: Int) {
         for row in 0..<paddedRows {

@@ -4,7 +4,7 @@ import Pictures
 
 /// Everything else that libv4lconvert knows: Bayer mosaics, and what old webcams' chips compress to.
 ///
-/// This takes passes of its own over memory: the payload is copied, without the padding of its rows,
+/// This takes extra passes over memory: the payload is copied, without the padding of its rows,
 /// libv4lconvert makes a whole YU12 picture of the copy, and that is read in bands. The copy has zeros after
 /// it, because most of libv4lconvert's decoders trust the frame to be complete, and some write into it.
 final class VendorReader: PictureReader {
@@ -34,7 +34,7 @@ final class VendorReader: PictureReader {
         // too: libv4lconvert's RGB565 goes a row too far.
         input = .allocate(capacity: 4 * size.area + 65536)
         input.initialize(repeating: 0)
-        // Decoders of chips' own formats write whole blocks, whatever the size.
+        // Decoders of chips' own formats write whole blocks, regardless of the size.
         let blocks = (size.width + 31) / 32 * ((size.height + 31) / 32)
         picture = .allocate(capacity: blocks * 3 * 32 * 32 / 2)
         picture.initialize(repeating: 0, count: blocks * 3 * 32 * 32 / 2)
@@ -80,7 +80,7 @@ final class VendorReader: PictureReader {
     private func copy(_ payload: UnsafeRawBufferPointer) throws(ConversionError) -> Int {
         let target = UnsafeMutableRawBufferPointer(input)
         guard let rows = paddedRows else {
-            guard payload.count <= target.count else { throw .corrupt("\(payload.count) bytes is too much") }
+            guard payload.count <= target.count else { throw .corrupt("\(payload.count) bytes are too many") }
             target.copyMemory(from: payload)
             return payload.count
         }

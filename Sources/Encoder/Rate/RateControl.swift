@@ -27,7 +27,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The average rate aimed at, where there is one.
+    /// The target average rate, if there is one.
     public var bitRate: Int? {
         switch self {
         case .constantBitRate(let rate, _), .variableBitRate(let rate, _, _): rate
@@ -45,7 +45,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The highest rate allowed, where there is one.
+    /// The highest rate allowed, if there is one.
     public var maximumBitRate: Int? {
         switch self {
         case .constantBitRate(let rate, _): rate
@@ -106,7 +106,7 @@ struct BitRate: CustomStringConvertible {
 
 /// What was asked of the rate control; nil leaves the choice open.
 public struct RateControlRequest: Sendable, Hashable {
-    /// The mode; nil follows from what else is asked for.
+    /// The mode; nil derives it from the rest of the request.
     public var mode: RateControl.Mode?
     /// Average bits a second.
     public var bitRate: Int?
@@ -119,7 +119,7 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Constant quality, 1 … 51.
     public var quality: Int?
 
-    /// Asks for nothing in particular: so many bits a pixel as is usual for the codec.
+    /// Asks for nothing in particular: the codec's usual number of bits per pixel.
     public init() {}
 
     /// The same with one rate changed.
@@ -150,7 +150,7 @@ public struct RateControlRequest: Sendable, Hashable {
         return .vbr
     }
 
-    /// Settles the request with an encoder that has `supported` modes: the nearest one where the wanted
+    /// Matches the request to an encoder that has `supported` modes: the nearest one where the wanted
     /// one is missing, with the reason.
     func resolve(
         supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String,
@@ -167,8 +167,8 @@ public struct RateControlRequest: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - usualRate: taken where none is asked for.
-    ///   - highestRate: a level's bound, which rates that were not asked for keep to.
+    ///   - usualRate: used if none is requested.
+    ///   - highestRate: a level's bound, for rates that were not requested.
     private func control(_ mode: RateControl.Mode, usualRate: Int, highestRate: Int) -> RateControl {
         let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))

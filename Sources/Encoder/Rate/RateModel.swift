@@ -1,14 +1,14 @@
-/// The bucket that holds a rate control's promise, and what the promise is.
+/// The bucket that enforces a rate control's promise, and the promise.
 ///
 /// A bucket of rate r and size b lets a window W carry r · W + b, so r · W + b is to be the maximum R · W. Where b
 /// has no room for a keyframe of noise at the coarsest quantiser, the window is r · W and that keyframe.
 struct RateModel: Sendable, Hashable {
-    /// Nil where every picture gets the bits that it needs.
+    /// Nil if every picture gets the bits that it needs.
     let bucket: LeakyBucket?
-    /// The bucket passed to the encoder: smaller, where the encoder overruns its buffer.
+    /// The bucket passed to the encoder: smaller if the encoder overruns its buffer.
     let encoderBucket: LeakyBucket?
     let promise: RatePromise
-    /// Why the maximum does not hold for noise, and what would; nil where it does.
+    /// Why the maximum does not hold for noise, and what would; nil if it does.
     let shortfall: String?
 
     /// What CBR may spend above its rate.
@@ -57,7 +57,7 @@ struct RateModel: Sendable, Hashable {
             ? Self.explain(control, window, noise, enough: Self.lowestRate(where: isEnough)) : nil
     }
 
-    /// The lowest rate that is enough, to a thousandth; nil where none is that can be asked for.
+    /// The lowest sufficient rate, to a thousandth; nil if no allowed rate suffices.
     private static func lowestRate(where isEnough: (Int) -> Bool) -> BitRate? {
         var (low, high) = (0, 2_000_000_000)
         guard isEnough(high) else { return nil }
@@ -68,7 +68,7 @@ struct RateModel: Sendable, Hashable {
         return BitRate(high)
     }
 
-    /// The bucket's rate, the most in a window, and the window; nil where quality alone decides.
+    /// The bucket's rate, the most in a window, and the window; nil if quality alone decides.
     private static func rates(
         _ control: RateControl, _ traits: RateTraits
     ) -> (rate: Double, maximum: Double, window: Double)? {
@@ -97,8 +97,8 @@ struct RateModel: Sendable, Hashable {
             + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
             + ", because a keyframe takes up to \(Int(noise.keyframe / 1000)) kbit"
             + (isCrowded ? " and a window has \(noise.keyframes(in: window)); " : "; ")
-            + (enough.map { "from \(option) \($0.argument) on it holds, or with" } ?? "use")
-            + " a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
+            + "use " + (enough.map { "\(option) \($0.argument) or more, or " } ?? "")
+            + "a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
     }
 
     private static func decimal(_ value: Double) -> String {
@@ -113,7 +113,7 @@ private struct Noise {
     let keyframesPerSecond: Double
     let framesPerSecond: Double
 
-    /// A buffer smaller than so many keyframes cannot be held.
+    /// The smallest buffer that can be held, in keyframes.
     private static let keyframesOfRoom = 1.5
     /// No encoder has a buffer that does not hold an average frame.
     private static let framesOfRoom = 1.2
@@ -134,7 +134,7 @@ private struct Noise {
         return (maximum - rate) * window >= least && !isCrowded(maximum: maximum, window: window)
     }
 
-    /// The bits that a window has to carry at the least, above what the rate gives in it.
+    /// The least bits that a window has to carry, above what the rate gives in it.
     func least(above rate: Double, in window: Double) -> Double {
         max(
             keyframe, Double(keyframes(in: window)) * keyframe - rate * window,

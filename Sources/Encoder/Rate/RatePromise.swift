@@ -1,8 +1,8 @@
-/// What a stream's bit rate keeps to, whatever the content.
+/// The limits that a stream's bit rate observes, whatever the content.
 public struct RatePromise: Sendable, Hashable {
-    /// Bits a second on average, nil where quality decides.
+    /// Bits a second on average, nil if quality decides.
     public let average: Int?
-    /// Bits a second over the window that were asked for, or chosen; nil without a limit.
+    /// Requested or chosen bits per second over the window; nil without a limit.
     public let maximum: Int?
     /// Seconds.
     public let window: Double
@@ -10,9 +10,9 @@ public struct RatePromise: Sendable, Hashable {
     public let bitsInWindow: Int?
     /// The most bits beyond the average rate, however long the stream; nil without an average.
     public let bitsAboveAverage: Int?
-    /// The average was asked for, by rate or by mode.
+    /// Whether the average was requested, by rate or by mode.
     public let isAverageWanted: Bool
-    /// The limit was asked for, by rate or by mode.
+    /// Whether the limit was requested, by rate or by mode.
     public let isMaximumWanted: Bool
 
     /// The share by which a window may pass the maximum.
@@ -20,7 +20,7 @@ public struct RatePromise: Sendable, Hashable {
     /// The share by which a stream may pass its average.
     static let averageTolerance = 0.05
 
-    /// Whether so many bits in so many seconds keep to the average.
+    /// Whether a number of bits in a number of seconds respects the average.
     public func holdsAverage(bits: Int, seconds: Double) -> Bool {
         guard let average, let bitsAboveAverage else { return true }
         return Double(bits)

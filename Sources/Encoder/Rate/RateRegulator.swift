@@ -5,21 +5,21 @@
 /// capture, and passed on: to libx264 with each frame, because it accepts new rates while open; to others when they
 /// are opened. Belongs to the encode thread.
 final class RateRegulator {
-    /// Nil where nothing is to be held.
+    /// Nil if nothing is to be held.
     private var bucket: LeakyBucket?
-    /// Bits that the bucket has room for, below zero where it has run over.
+    /// The bucket's free room in bits, below zero if it has overflowed.
     private var room: Double = 0
     private var latest: Int64?
     private var clock = FrameClock()
     /// Frames a second that came when the open session was set up.
     private var sessionRate: Double = 0
-    /// What the open session believes; nil where it takes no changes.
+    /// What the open session believes; nil if it takes no changes.
     private var session: SessionBucket?
 
-    /// A stream begins with so much of its bucket free, as libavcodec's encoders do by themselves, and with no more
-    /// than so many seconds of its rate: that is what a short recording can have above its average.
+    /// A stream begins with this share of its bucket free, like libavcodec's encoders, and with at most this
+    /// many seconds of its rate: that is what a short recording can have above its average.
     private static let firstRoom = 0.9
-    /// Nominal and measured rate may differ by so much.
+    /// How far nominal and measured rate may differ.
     private static let tolerance = 0.1
 
     /// Whether the camera is faster (1) or slower (-1) than the open session was set up for, and for how many
@@ -61,7 +61,7 @@ final class RateRegulator {
     }
 
     /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
-    /// ahead of the true one: where frames come in bursts less than their mean, so that there is room for that.
+    /// before the true one: where frames come in bursts less than their mean, so that there is room for that.
     private func pace(_ nominalRate: Double, leadLimit: Double) -> (scale: Double, lead: Double) {
         guard let measured = clock.rate, abs(measured / nominalRate - 1) > Self.tolerance else {
             return (1, 0)
@@ -92,14 +92,14 @@ final class RateRegulator {
         }
     }
 
-    /// The open session goes on with another bucket.
+    /// The open session continues with another bucket.
     func change(to model: RateModel) {
         bucket = model.bucket
         if let told = model.encoderBucket { session?.change(to: told) }
     }
 
     /// A frame is about to be coded.
-    /// - Returns: bits a second that the session is to believe in from now on, where that has changed.
+    /// - Returns: the bits per second to tell the session from now on, if they have changed.
     func frame(at timestamp: Int64) -> Int? {
         if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
@@ -160,16 +160,16 @@ private struct SessionBucket {
     }
 
     /// - Parameters:
-    ///   - level: room in the bucket less its size: 0 where it is empty.
+    ///   - level: room in the bucket less its size: 0 if it is empty.
     ///   - passed: seconds since the last frame.
-    /// - Returns: bits a second for the session, where they are to change.
+    /// - Returns: bits per second for the session, if they change.
     mutating func rate(toReach level: Double, after passed: Double) -> Int? {
         let debt = bucket.size + level - room
-        // With the next frame comes what a frame is worth, and what the last ones were worth more or less.
+        // The next frame brings a frame's worth, plus or minus the difference of the last ones.
         var wanted = bucket.rate + debt / frameDuration
         // An empty bucket has no use for what drained, but libx264 has: it also says how many bits a frame may have.
         if level >= 0 { wanted = max(wanted, bucket.rate * passed / frameDuration) }
-        // Not less than nothing, and not so much at once that libx264 gives one frame the whole buffer.
+        // Not below zero, and not so much at once that libx264 gives one frame the whole buffer.
         let whole = bucket.size / frameDuration
         let bounded = min(max(wanted, bucket.rate / 20), max(whole / 5, min(bucket.rate * 1.5, whole / 1.2)))
         let thousands = Int(max(1, bounded / 1000))
@@ -205,7 +205,7 @@ private struct FrameClock {
         nextOffsets.reserveCapacity(Self.mostOffsets)
     }
 
-    /// By how many seconds a time that each frame moves on by so much was ahead of the true one at most.
+    /// The most seconds by which a time that advances by this step per frame was before the true one.
     func lead(ifEachLasts duration: Double) -> Double {
         var (lead, latest, largest) = (0.0, 0.0, 0.0)
         for offset in offsets {

@@ -1,6 +1,6 @@
 import Bitstream
 
-/// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows what comes of it.
+/// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows the result.
 struct RateTraits: Sendable, Hashable {
     /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to, without headers.
     var noiseBitsPerPixel: Double
@@ -9,9 +9,9 @@ struct RateTraits: Sendable, Hashable {
     /// The same, in keyframes of noise.
     var hiddenKeyframes = 0.0
     /// Where the bucket's rate lies between the average and the maximum of VBR: 0 is the average, which then holds
-    /// for any content; more lets a rate control of the encoder's own spend later what it saved.
+    /// for any content; more lets the encoder's own rate control spend later what it saved.
     var variableRatePosition = 0.0
-    /// The bucket's rate in shares of the maximum where quality is what is constant.
+    /// The bucket's rate as a share of the maximum if quality is constant.
     var qualityRateShare: Double
 
     /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantiser 51.
@@ -22,7 +22,7 @@ struct RateTraits: Sendable, Hashable {
     static let x265 = RateTraits(
         noiseBitsPerPixel: 1, hiddenShare: 0.1, hiddenKeyframes: 0.5, qualityRateShare: 2.0 / 3)
 
-    /// Bits of a keyframe of noise with its parameter sets and headers: less the encoder cannot give.
+    /// Bits of a keyframe of noise with its parameter sets and headers: the encoder cannot produce less.
     func noiseKeyframe(area: Int) -> Double { noiseBitsPerPixel * Double(area) + 2000 }
 
     /// Drivers: noise as libx264 and libx265 code it at the quantiser 51, the highest of both standards. What

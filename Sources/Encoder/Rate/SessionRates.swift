@@ -1,6 +1,6 @@
 /// The rates that a session is opened with, and whether it takes others while it is open.
 struct SessionRates {
-    /// Nil where quality alone decides.
+    /// Nil if quality alone decides.
     let opening: RateRegulator.Opening?
     /// libx264 does: no other encoder of libavcodec changes its rate while it is open.
     let followsTime: Bool

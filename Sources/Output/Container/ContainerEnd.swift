@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
 
-/// Whether a container's file ends where its structure says that it does.
+/// Whether a container's file ends where its structure says it does.
 ///
 /// libavformat reports a truncated Matroska file, but reads the other containers as far as they go.
 enum ContainerEnd {
@@ -10,7 +10,7 @@ enum ContainerEnd {
     /// More boxes than a week of fragments of a second has.
     private static let boxLimit = 1 << 21
 
-    /// What is wrong with the end of a file, in words; nil where nothing is.
+    /// What is wrong with the end of a file, in words; nil if nothing is.
     static func problem(of descriptor: Int32, _ container: StreamContainer) -> String? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -38,7 +38,7 @@ enum ContainerEnd {
         return false
     }
 
-    /// Nil where the file ends within the box's header.
+    /// Nil if the file ends within the box's header.
     private static func boxSize(_ descriptor: Int32, at offset: Int64) -> Int64? {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { header in
             let count = pread(descriptor, header.baseAddress, 16, off_t(offset))

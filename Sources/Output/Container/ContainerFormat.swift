@@ -1,13 +1,13 @@
 /// A file format that gives each picture its time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {
-    /// Matroska: NAL units behind their length, times in milliseconds.
+    /// Matroska: length-prefixed NAL units, times in milliseconds.
     case matroska = "mkv"
-    /// Fragmented MP4 (ISO/IEC 14496-12): NAL units behind their length, times in 1/90000 s.
+    /// Fragmented MP4 (ISO/IEC 14496-12): length-prefixed NAL units, times in 1/90000 s.
     case mp4
     /// An MPEG-2 transport stream (ITU-T H.222.0): Annex B, times in 1/90000 s.
     case transportStream = "ts"
 
-    /// The format that a file's name asks for by its extension, in whatever case; nil for any other name.
+    /// The format of a file name's extension, in upper or lower case; nil for any other name.
     public init?(path: String) {
         let file = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = file.lastIndex(of: ".") else { return nil }
@@ -23,13 +23,13 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// libavformat's options for a file that is written as a whole; nil where a format gains nothing by that.
+    /// libavformat's options for a file that is written as a whole; nil if a format gains nothing by that.
     var finishedOptions: [(name: String, value: String)]? {
-        // The index goes ahead of the pictures: a player on the network begins at once.
+        // The index goes before the pictures: a player on the network begins at once.
         self == .mp4 ? [("movflags", "faststart")] : nil
     }
 
-    /// libavformat's options for a file that plays as far as it was written.
+    /// libavformat's options for a file that plays up to where it was written.
     /// - Parameter pieceDuration: nanoseconds after which a cluster or fragment ends, which reaches the file whole.
     func muxerOptions(pieceDuration: Int64) -> [(name: String, value: String)] {
         let microseconds = max(1, pieceDuration / 1000)
@@ -45,24 +45,24 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
                 ("frag_duration", "\(microseconds)"),
             ]
         case .transportStream:
-            // Whoever comes in at a keyframe finds the tables there. One behind the other, files are one stream: their
+            // A receiver that joins at a keyframe finds the tables there. Concatenated files form one stream: their
             // counters, which begin again, do not say that packets are missing (ISO/IEC 13818-1, 2.4.3.5).
             return [("mpegts_flags", "pat_pmt_at_frames+initial_discontinuity")]
         }
     }
 
-    /// The longest time from picture to picture that it can have, in nanoseconds; what is longer becomes a frame's.
+    /// The longest time from picture to picture that it can have, in nanoseconds; a longer one becomes a frame's.
     var largestStep: Int64 {
         let hour: Int64 = 3_600_000_000_000
         return switch self {
         case .matroska: PresentationClock.largestStepAhead
         // 31 bits for a picture's duration.
         case .mp4: 6 * hour
-        // 33 bits for times, which begin anew then: half of that can be told from a step back.
+        // 33 bits for times, which start over then: half of that can be told from a step back.
         case .transportStream: 12 * hour
         }
     }
 
-    /// Ticks a second asked for; Matroska has its own.
+    /// Requested ticks per second; Matroska has its own.
     static let ticksPerSecond: Int32 = 90_000
 }

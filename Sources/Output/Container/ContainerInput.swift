@@ -93,7 +93,7 @@ final class ContainerInput {
         return target
     }
 
-    /// What is wrong with the file's end, in words; nil where nothing is.
+    /// What is wrong with the file's end, in words; nil if nothing is.
     func problemAtEnd(_ container: StreamContainer) -> String? {
         ContainerEnd.problem(of: descriptor, container)
     }

@@ -2,7 +2,7 @@ import CFormat
 
 /// libavformat, loaded with the first container.
 enum ContainerLibrary {
-    /// Why there is none.
+    /// Why it is missing.
     struct Failure: Error {
         let name: String
         let reason: String

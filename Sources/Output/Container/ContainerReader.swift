@@ -4,7 +4,7 @@ import Threading
 
 /// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B.
 ///
-/// The parameter sets that a container keeps apart stand ahead of each keyframe that has none of its own.
+/// A container's separate parameter sets are inserted before each keyframe that has none of its own.
 ///
 ///     let reader = try ContainerReader(path: "in.mkv")
 ///     while let packet = try reader.next() { … reader.bytes … packet.time … }
@@ -12,10 +12,10 @@ import Threading
 /// libavformat is loaded with the first reader. Any bytes are safe as far as it is; memory is bounded. Belongs to one
 /// thread at a time.
 public final class ContainerReader {
-    /// What is known of a picture beside its bytes; or of a place that cannot be read, which has none.
+    /// What is known about a picture besides its bytes, or about an unreadable place, which has none.
     public struct Packet: Sendable {
-        /// When it is shown, in nanoseconds from the file's first picture; nil where the file does not say. Of a place
-        /// that cannot be read the time of the picture ahead of it.
+        /// When it is shown, in nanoseconds from the file's first picture; nil if the file does not say. Of a place
+        /// that cannot be read the time of the picture before it.
         public var time: Int64?
         /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
@@ -25,7 +25,7 @@ public final class ContainerReader {
         public var isPicture = true
         /// Whether an edit list hides it.
         public var isHidden = false
-        /// What is wrong with it, in words; nil where nothing is.
+        /// What is wrong with it, in words; nil if nothing is.
         public var problem: String?
     }
 
@@ -46,10 +46,10 @@ public final class ContainerReader {
     private var origin: Int64?
     /// The time of the latest picture, from that one.
     private var latestTime: Int64?
-    /// The time of the latest packet as libavformat gives it, and what it has added for wraps that were none.
+    /// The time of the latest packet as libavformat gives it, and what it added for apparent wraps.
     private var latestGiven: Int64?
     private var falseWraps: Int64 = 0
-    /// Read already, with its bytes, and not handed on.
+    /// Already read, with its bytes, but not yet handed on.
     private var pending: Packet?
 
     /// Opens a file, which must be a regular one, because a container is read here and there.
@@ -83,7 +83,7 @@ public final class ContainerReader {
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
-    /// What the file has beside the pictures, in words, such as `sound`.
+    /// What the file has besides video, in words, such as `sound`.
     public var leftOut: [String] { demuxer.leftOut }
 
     /// Which file it is.
@@ -138,7 +138,7 @@ public final class ContainerReader {
         if origin == nil { _ = try next() }
         (latestGiven, falseWraps) = (nil, 0)
         guard let origin else { return }
-        // Not every container knows where its keyframes are: what comes may be behind the one that is wanted.
+        // Not every container knows where its keyframes are: the one found may come after the wanted one.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()
@@ -157,7 +157,7 @@ public final class ContainerReader {
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
-    /// Nanoseconds ahead of the wanted time where a keyframe is looked for, one after the other.
+    /// Nanoseconds before the wanted time where a keyframe is sought, in turn.
     private static let leads: [Int64] = [0, 2, 10, 60].map { $0 * 1_000_000_000 }
 
     private func nextKeyframe() throws(InputError) -> Packet? {

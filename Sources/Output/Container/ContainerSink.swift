@@ -9,12 +9,12 @@ import Threading
 /// and standard output written, without the index that a file gets at its end.
 ///
 /// A fragment or cluster is written whole when it is complete, which is once a second or more often, and is
-/// on the disk itself a second later at most: whatever ends the recording, the file plays up to the last of
+/// on the disk itself a second later at most: however the recording ends, the file plays up to the last of
 /// them. A transport stream grows with every access unit. A write that fails ends the file there, and a new
 /// file without any is removed.
 ///
 /// Matroska's and MP4's header takes its parameter sets from the first IDR picture, and the same ones are left
-/// out ahead of IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
+/// out before IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
 /// ones stay where they are: a change that decoders follow, although neither avcC nor hvcC can tell of it.
 public final class ContainerSink: AccessUnitSink {
     private let file: OutputFile
@@ -30,7 +30,7 @@ public final class ContainerSink: AccessUnitSink {
     /// On CLOCK_MONOTONIC, in nanoseconds.
     private var lastSynchronization: Int64 = 0
 
-    /// How often the disk is made to hold what was written, in nanoseconds.
+    /// How often written data is flushed to the disk, in nanoseconds.
     private static let synchronizationInterval: Int64 = 1_000_000_000
     /// The longest that libavformat holds pictures back, in nanoseconds.
     private static let longestPiece: Int64 = 1_000_000_000
@@ -39,10 +39,10 @@ public final class ContainerSink: AccessUnitSink {
     /// - Parameters:
     ///   - stream: what will be written.
     ///   - interruption: ends a wait for a pipe's reader.
-    ///   - synchronizer: has what is written put on the disk itself, oftener than once a second; then pictures are
+    ///   - synchronizer: flushes written data to the disk, more often than once a second; then pictures are
     ///     held back no longer than that.
-    ///   - isFinished: whether an MP4 has its index in front, and appears only when it is whole; not where the output
-    ///     is a pipe.
+    ///   - isFinished: whether an MP4 has its index at the front, and appears only once it is complete; not if
+    ///     the output is a pipe.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
         interruption: Interruption, synchronizer: DiskSynchronizer? = nil, isFinished: Bool = false
@@ -67,7 +67,7 @@ public final class ContainerSink: AccessUnitSink {
     /// Which file it writes.
     public var identity: FileIdentity? { file.identity }
 
-    /// Gives an access unit to the container; the first one is an IDR picture behind its parameter sets.
+    /// Writes an access unit; the first one is an IDR picture with its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
         try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
     }
@@ -87,7 +87,7 @@ public final class ContainerSink: AccessUnitSink {
 
     public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
 
-    /// Ends the file with what it keeps.
+    /// Ends the file with what is still pending.
     private func abandon(because error: OutputError) -> OutputError {
         retracted.add(unkept.takeAll())
         file.abandon()

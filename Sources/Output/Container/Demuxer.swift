@@ -13,16 +13,16 @@ final class Demuxer {
         case end
     }
 
-    /// A packet as it stands in the file, lent until the next is read.
+    /// A packet as stored in the file, lent until the next is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
-        /// In nanoseconds; nil where the file does not say.
+        /// In nanoseconds; nil if the file does not say.
         let time: Int64?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
         /// Whether the file has it, for others to refer to, and does not show it.
         let isHidden: Bool
-        /// The decoder configuration from here on; nil where it stays.
+        /// The decoder configuration from here on; nil if it stays.
         let configuration: [UInt8]?
     }
 
@@ -35,7 +35,7 @@ final class Demuxer {
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var streamIndex = 0
     private var timeBase = AVRational(num: 1, den: 1)
-    /// What the file has beside pictures, in words.
+    /// What the file has besides video, in words.
     private(set) var leftOut: [String] = []
     /// What was read when damage was told of, and is still to be handed on.
     private var pending: Pending?
@@ -48,7 +48,7 @@ final class Demuxer {
     private static let farthestTime: Int64 = 1 << 60
 
     /// Opens the container.
-    /// - Parameter name: what it is called in messages.
+    /// - Parameter name: its name in messages.
     init(_ input: ContainerInput, kind: StreamContainer, name: String) throws(InputError) {
         (self.input, self.kind, self.name) = (input, kind, name)
         do throws(ContainerLibrary.Failure) {
@@ -92,7 +92,7 @@ final class Demuxer {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
     }
 
-    /// The next packet of the video, or the damage ahead of it.
+    /// The next packet of the video, or the damage before it.
     func next() throws(InputError) -> Reading {
         guard let packet, let context else { return .end }
         switch pending.take() {
@@ -126,7 +126,7 @@ final class Demuxer {
         }
     }
 
-    /// The time of the first picture that is shown, in nanoseconds; nil where the file does not say.
+    /// The time of the first picture that is shown, in nanoseconds; nil if the file does not say.
     var startTime: Int64? {
         guard let stream = context?.pointee.streams[streamIndex] else { return nil }
         return nanoseconds(stream.pointee.start_time)
@@ -138,9 +138,9 @@ final class Demuxer {
         return (-Self.farthestTime...Self.farthestTime).contains(time) ? time : nil
     }
 
-    /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
+    /// Seeks to a picture at or before a time, as well as the container allows.
     /// - Parameter time: in nanoseconds, as the file has it.
-    /// - Returns: false where the container knows no such place; then any picture may come next.
+    /// - Returns: false if the container knows no such place; then any picture may come next.
     func seek(to time: Int64) -> Bool {
         guard let context else { return false }
         input.allowSearch()
@@ -189,7 +189,7 @@ final class Demuxer {
         }
         guard videos.count == 1 else {
             throw malformed(
-                "it has \(videos.count) videos; take one out of it: ffmpeg -i FILE -map 0:v:0 -c copy one.mkv"
+                "it has \(videos.count) videos; extract one: ffmpeg -i FILE -map 0:v:0 -c copy one.mkv"
             )
         }
         guard [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.codec_id) else {
@@ -203,7 +203,7 @@ final class Demuxer {
         }
         let rotation = cformat_rotation(video.stream)
         if rotation != 0 {
-            leftOut.append("a turn by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
+            leftOut.append("a rotation by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
         }
         (streamIndex, timeBase) = (video.index, video.stream.pointee.time_base)
         guard timeBase.num > 0, timeBase.den > 0 else { throw malformed("its clock has no rate") }
@@ -213,7 +213,7 @@ final class Demuxer {
         switch stream.codecpar?.pointee.codec_type {
         case AVMEDIA_TYPE_AUDIO: "sound"
         case AVMEDIA_TYPE_SUBTITLE: "subtitles"
-        case AVMEDIA_TYPE_VIDEO: "a cover"
+        case AVMEDIA_TYPE_VIDEO: "a cover image"
         case AVMEDIA_TYPE_ATTACHMENT: "an attachment"
         default: "data"
         }
@@ -226,7 +226,7 @@ final class Demuxer {
         case .read(let code): throw InputError(.readFailed(errno: code), input: name)
         case .shrunk: throw InputError(.shrunk, input: name)
         case .noPicture:
-            throw malformed("there is no picture in \(ContainerInput.longestSearch >> 20) MB of it")
+            throw malformed("no picture in its first \(ContainerInput.longestSearch >> 20) MB")
         case nil: break
         }
         guard result < 0 else { return }

@@ -6,17 +6,17 @@ enum MatroskaEnd {
     private static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
 
-    /// What is wrong, in words; nil where nothing is, and where the segment does not tell its size.
+    /// What is wrong, in words; nil if nothing is, or the segment does not tell its size.
     static func problem(of descriptor: Int32, _ length: Int64) -> String? {
         guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
             let content = element(descriptor, at: begin), content.identifier == segment,
             let end = content.end,
             end < length, let next = element(descriptor, at: end), next.identifier == header
         else { return nil }
-        return "another file follows at byte \(end), which may be left out: play and convert each by itself"
+        return "another file follows at byte \(end)and may be left out; play and convert each one separately"
     }
 
-    /// An element's identifier, and where it ends; the latter is nil where it does not tell its size.
+    /// An element's identifier, and where it ends; the latter is nil if it does not tell its size.
     private static func element(
         _ descriptor: Int32, at offset: Int64
     ) -> (identifier: UInt64, end: Int64?)? {
@@ -35,7 +35,7 @@ enum MatroskaEnd {
         }
     }
 
-    /// A number whose first bit that is set tells its length (RFC 8794, 4).
+    /// A number whose first set bit tells its length (RFC 8794, 4).
     private static func number(
         _ bytes: Slice<UnsafeMutableBufferPointer<UInt8>>, hasMarker: Bool
     ) -> (value: UInt64, length: Int)? {

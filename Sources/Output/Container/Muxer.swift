@@ -18,10 +18,10 @@ final class Muxer {
     /// Lends an access unit to libavformat; the same one every time.
     private let packet: UnsafeMutablePointer<AVPacket>
     private var clock: PacketClock
-    /// What went wrong in a call-back, which can tell libavformat only that something did.
+    /// The error of a callback, which can only tell libavformat that it failed.
     private var failure: OutputError?
 
-    /// What the header says of parameter sets, as Annex B: not repeated ahead of IDR pictures. Empty for a
+    /// What the header says of parameter sets, as Annex B: not repeated before IDR pictures. Empty for a
     /// transport stream, which has no header.
     private let headerParameterSets: [UInt8]
 
@@ -109,7 +109,7 @@ final class Muxer {
         for _ in 0..<2 { try check(library.write_frame(context, nil)) }
     }
 
-    /// Writes the container's end: the index, where it has one.
+    /// Writes the container's end, including any index.
     func finish() throws(OutputError) { try check(library.write_trailer(context)) }
 
     /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many refuse a file
@@ -158,7 +158,7 @@ final class Muxer {
         }
     }
 
-    /// Opens the file for reading beside the writing: of all that libavformat may want to open, this alone.
+    /// Opens the file for reading while it is written: the only file that libavformat may open.
     private func openReadBack(_ view: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>) -> Int32 {
         guard file.isStaged else { return Int32(CFORMAT_REFUSED) }
         view.pointee = ReadBack.makeContext(file, library)
@@ -214,7 +214,7 @@ final class Muxer {
         guard av_dict_count(options) == 0, let base = context.pointee.streams[0]?.pointee.time_base,
             base.num > 0, base.den >= base.num
         else {
-            throw OutputError(.containerFailed(detail: "it does not know an option"), output: file.name)
+            throw OutputError(.containerFailed(detail: "unknown option"), output: file.name)
         }
         return Int64(base.den / base.num)
     }

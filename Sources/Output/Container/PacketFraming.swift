@@ -20,11 +20,12 @@ struct PacketFraming {
         var isKeyframe = false
         /// Whether decoding can begin here, be it with an I picture whose leading pictures can't be decoded then.
         var allowsEntry = false
-        /// In words; nil where nothing is wrong.
+        /// In words; nil if nothing is wrong.
         var problem: String?
     }
 
-    /// - Parameter configuration: what the container keeps apart: a decoder configuration record, Annex B, or nothing.
+    /// - Parameter configuration: what the container stores separately: a decoder configuration record,
+    ///   Annex B, or nothing.
     init(codec: Codec, configuration: [UInt8]) throws(ConfigurationRecordError) {
         self.codec = codec
         // A record begins with its version, Annex B with zeros.
@@ -55,7 +56,7 @@ struct PacketFraming {
             }
             if header.isParameterSet { hasParameterSets = true }
         }
-        // Zeros, as a power cut leaves them, are a chain of lengths with nothing behind them.
+        // Zeros, as a power cut leaves them, are a chain of empty lengths.
         if lengthSize != nil, !hasSlice, finding.problem == nil {
             finding.problem = "the picture has no slice"
         }
@@ -92,7 +93,7 @@ struct PacketFraming {
         }
     }
 
-    /// libavformat cuts where a start code of 3 bytes begins: the zero ahead of it comes with the packet before.
+    /// libavformat cuts where a start code of 3 bytes begins: the zero before it belongs to the previous packet.
     private func appendAnnexB(_ packet: RawSpan, to stream: inout [UInt8]) {
         packet.withUnsafeBytes { bytes in
             if bytes.starts(with: [0, 0, 1]) { stream.append(0) }

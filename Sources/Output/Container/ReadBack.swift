@@ -2,7 +2,7 @@ import CFFmpeg
 import CFormat
 import Glibc
 
-/// Reads what is being written, for libavformat, which moves an MP4's content to put the index ahead of it.
+/// Reads a file being written, for libavformat, which moves an MP4's content to put the index before it.
 final class ReadBack {
     private let file: OutputFile
     private var position = 0

@@ -1,9 +1,9 @@
 import Bitstream
 import Threading
 
-/// The latest access units, which all receivers read, each at a position of its own.
+/// The latest access units, which all receivers read, each at its own position.
 ///
-/// There is one buffer in place of a queue for each receiver: handing a unit over costs the same however many
+/// There is one buffer instead of a queue for each receiver: handing a unit over costs the same however many
 /// there are, and however slow they are, memory holds one buffer and the unit that each is in the middle of. A
 /// unit goes when every receiver is past it, or for newer ones when the buffer is full. A receiver that still
 /// wanted it has then overflowed.
@@ -50,7 +50,7 @@ final class BroadcastBuffer: @unchecked Sendable {
         }
     }
 
-    /// Adds a unit, in place of the oldest ones where there is no room. Never waits.
+    /// Adds a unit, replacing the oldest ones if there is no room. Never waits.
     func append(_ unit: AccessUnit, at now: Int64) {
         monitor.withLock {
             guard !isFinished else { return }
@@ -66,12 +66,12 @@ final class BroadcastBuffer: @unchecked Sendable {
 
     var window: Window { monitor.withLock { Window(range: first..<end, isFinished: isFinished) } }
 
-    /// The unit of a number; nil where it is not there any more, or not yet.
+    /// The unit of a number; nil if it is gone, or not there yet.
     subscript(number: Int) -> Entry? {
         monitor.withLock { (first..<end).contains(number) ? entries[number % entries.count] : nil }
     }
 
-    /// Nobody wants the units before `number` any more.
+    /// Releases the units before `number`.
     func trim(before number: Int) {
         monitor.withLock { while first < min(number, end) { removeFirst() } }
     }

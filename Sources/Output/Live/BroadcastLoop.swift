@@ -90,7 +90,7 @@ final class BroadcastLoop {
     /// One round.
     /// - Returns: false when everything is over.
     func goOn(at now: Int64) -> Bool {
-        // Before the units are looked at: a receiver that comes now gets none that were there before.
+        // Before the units are looked at: a receiver that joins now gets none of the earlier ones.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
         if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
@@ -177,7 +177,7 @@ extension BroadcastLoop {
         }
     }
 
-    /// Whether another receiver of an address may come, where need be in place of one of its own.
+    /// Whether another receiver from an address may join, if necessary replacing one of its own.
     private func hasRoom(for origin: UInt64?, at now: Int64) -> Bool {
         guard let origin else { return true }
         func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }
@@ -210,7 +210,7 @@ extension BroadcastLoop {
         if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
             return dismiss(slot, .closed, at: now)
         }
-        // So does who has been behind for too long: a byte now and then keeps off the time-out only.
+        // So does one that has lagged for too long: a byte now and then only avoids the time-out.
         let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .max) }
         guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - timeout
         else { return false }

@@ -5,10 +5,10 @@ import Threading
 
 /// Raw Annex B to any number of receivers over TCP, as it comes.
 ///
-/// Those that connect to a port, or one that it connects out to. Writing hands an access unit over and never
+/// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never
 /// waits: a thread of the sink's own serves all receivers, with epoll, and what a receiver does is felt by
 /// nobody else. A receiver gets its first unit at an IDR, which carries the parameter sets; one that falls
-/// behind by more than its buffer gets nothing until the next IDR; one that takes nothing for long is closed.
+/// behind by more than its buffer gets nothing until the next IDR; one that reads nothing for long is disconnected.
 ///
 /// On epoll, and not on SwiftNIO: every receiver is written to straight from the access unit's own storage.
 /// Nothing is copied or allocated for a picture, neither once nor for each receiver, and start-up costs nothing.
@@ -105,7 +105,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// An IDR brings its parameter sets, so that receivers can go on.
     public func beginStream(_ description: StreamDescription) {}
 
-    /// Gives the receivers three seconds to take what is left, and closes them.
+    /// Gives the receivers three seconds to read the rest, and disconnects them.
     public func finish() throws(OutputError) {
         stop()
         // An output that connects out and reached nobody has failed.

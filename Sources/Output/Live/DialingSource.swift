@@ -5,7 +5,7 @@ import Threading
 /// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
 /// second to eight seconds until a connection has lasted for a second.
 ///
-/// Names are looked up and connections awaited on a thread of its own, so that neither holds up anybody.
+/// Names are looked up and connections awaited on a separate thread, so that neither blocks anyone.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held.
     private let address: SocketAddress
@@ -59,7 +59,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
             monitor.signal()
         }
         interruption.raise()
-        // The name service may take longer than anybody wants to wait; the thread ends after it.
+        // The name service may take longer than anyone wants to wait; the thread ends after it.
         if let thread = thread.take() { thread.detach() }
     }
 
@@ -80,7 +80,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         }
     }
 
-    /// - Returns: false where the output has ended.
+    /// - Returns: false if the output has ended.
     private func waitUntilWanted() -> Bool {
         monitor.withLock {
             while state == .connected { monitor.wait() }

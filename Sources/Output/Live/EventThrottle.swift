@@ -1,5 +1,5 @@
-/// Hands events on as long as they are few: a burst of so many, and then so many a second. The others are
-/// counted, and the count is told as soon as there is room. One thread uses it.
+/// Forwards events as long as they are few: a burst, and then a limited number a second. The others are
+/// counted, and the count is reported as soon as there is room. Used by one thread.
 struct EventThrottle {
     private static let burst = 20.0
     private static let perSecond = 2.0

@@ -11,9 +11,9 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case refused(peer: String, limit: Int)
     /// There are as many receivers of its address as may be.
     case refusedAddress(peer: String, limit: Int)
-    /// Somebody wants to connect, and the system has no descriptor or memory for it.
+    /// Someone wants to connect, and the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
-    /// Nobody waits where the output connects to; it tries on.
+    /// No receiver answers the output's connection attempts; it retries.
     case unreachable(NetworkError)
     /// So many events were not told, because they came too fast.
     case suppressed(Int)
@@ -28,11 +28,11 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         case .refused(let peer, let limit):
             "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
         case .refusedAddress(let peer, let limit):
-            "\(peer) was refused: there are \(limit) receivers of its address already; see --max-clients-per-address"
+            "\(peer) was refused: there are \(limit) receivers from its address already; see --max-clients-per-address"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
         case .unreachable(let error): "nobody receives the stream (\(error)); retrying"
-        case .suppressed(let count): "\(count) more events of receivers"
+        case .suppressed(let count): "\(count) more receiver events"
         }
     }
 

@@ -2,11 +2,11 @@ import Bitstream
 
 /// How a live output treats its receivers.
 public struct LiveOptions: Sendable, Hashable {
-    /// Receivers at a time, at least 1; one that connects out has one.
+    /// Receivers at a time, at least 1; an output that connects has one.
     public var mostReceivers = 16
     /// Receivers of one address at a time; nil: half of all places.
     public var mostPerAddress: Int?
-    /// What a receiver may be behind before it is dropped to the next IDR.
+    /// How far a receiver may lag before it must wait for the next IDR.
     public var buffer = Buffer.seconds(2)
     /// Seconds that a receiver may take nothing before it is closed; at least 1.
     public var timeout = 10

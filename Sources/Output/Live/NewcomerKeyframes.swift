@@ -37,7 +37,7 @@ struct NewcomerKeyframes: Sendable {
         latest = (frameNumber, arrival)
     }
 
-    /// Whether to force an IDR, while somebody waits for one: not before the first frame, which is an IDR.
+    /// Whether to force an IDR, while someone waits for one: not before the first frame, which is an IDR.
     /// - Parameter now: monotonic nanoseconds.
     mutating func forcesOne(at now: Int64) -> Bool {
         guard let latest, timeToRegular(after: latest) > Double(Self.longestWait) else { return false }

@@ -10,14 +10,14 @@ final class Receiver {
     /// What the ledger calls it.
     let id: Int
     let socket: Socket
-    /// The same for connections of one address; nil where these are not limited.
+    /// The same for connections of one address; nil if these are not limited.
     let origin: UInt64?
     private(set) var statistics: ReceiverStatistics
-    /// It got an IDR: what it does not get from now on is lost to it.
+    /// It received an IDR: from now on, units it does not get count as lost.
     private(set) var hasStarted = false
-    /// The system takes more, as far as is known.
+    /// Whether the system accepts more, as far as is known.
     private var isWritable = true
-    /// Since when the system takes nothing; monotonic nanoseconds.
+    /// Since when the system accepts nothing; monotonic nanoseconds.
     private(set) var blockedSince: Int64?
     /// From an overflow until it has everything there is, some seconds after its latest one. Monotonic nanoseconds.
     private var overflowedSince: Int64?
@@ -61,21 +61,21 @@ final class Receiver {
     /// The peer sends no more. It may have left, or have nothing to say: then it still receives.
     func peerEnded() { bytesAtEnd = bytesAtEnd ?? statistics.bytes }
 
-    /// Whether the peer sends no more, and nothing was sent since: what comes of it would tell whether it left.
+    /// Whether the peer sends no more, and nothing was sent since: the next send would show whether it left.
     var mayBeGone: Bool { bytesAtEnd == statistics.bytes }
 
-    /// Why it is gone, where a call failed with this errno.
+    /// Why it left, if a call failed with this errno.
     func departure(for code: Int32) -> ReceiverStatistics.Departure {
-        // Whoever closes a connection says so at first, and refuses what comes then.
+        // A peer that closes a connection announces it first, and then refuses data.
         bytesAtEnd == nil ? .broken(errno: code) : .closed
     }
 
-    /// Everything that it is to get of what is there was taken by the system.
+    /// Whether the system has accepted everything that is available for it.
     func isIdle(in window: BroadcastBuffer.Window) -> Bool {
         current == nil && position >= window.range.upperBound
     }
 
-    /// Gives up what waits, if some of it is not in the buffer any more.
+    /// Drops the pending units if some of them have left the buffer.
     /// - Returns: whether that was so.
     func dropIfOverflowed(_ window: BroadcastBuffer.Window, at now: Int64) -> Bool {
         guard position < window.range.lowerBound else { return false }
@@ -92,7 +92,7 @@ final class Receiver {
         return isLate
     }
 
-    /// Since when it is behind; nil where it is not. Monotonic nanoseconds.
+    /// Since when it lags; nil if it does not. Monotonic nanoseconds.
     func lateSince(at now: Int64) -> Int64? {
         lookAtConfirmation(at: now)
         return [overflowedSince, unconfirmed?.since].compactMap { $0 }.min()
@@ -107,7 +107,7 @@ final class Receiver {
     }
 
     /// Sends what there is until the system takes no more.
-    /// - Returns: errno where the connection is broken.
+    /// - Returns: errno if the connection is broken.
     func send(from buffer: BroadcastBuffer, at now: Int64) -> Int32? {
         // Of what waits since a former call: it is late whether it is taken now or not.
         noteLag(at: now)
@@ -150,7 +150,7 @@ final class Receiver {
         statistics.longestLag = max(statistics.longestLag, now - current.arrival)
     }
 
-    /// Goes past what the gate does not let pass, also while the rest of a unit before that waits to be sent.
+    /// Skips what the gate does not pass, even while the rest of an earlier unit waits to be sent.
     private func skip(in buffer: BroadcastBuffer) {
         while !gate.isOpen, let entry = buffer[position] {
             if gate.admits(entry.unit) {
@@ -174,9 +174,9 @@ final class Receiver {
         if hasStarted { statistics.dropped += count }
     }
 
-    /// It is gone. Ends the connection so that what the system has taken still arrives.
+    /// Ends the connection so that data the system has accepted still arrives.
     /// - Parameters:
-    ///   - window: what it leaves behind in the buffer is lost to it.
+    ///   - window: the units it leaves in the buffer count as lost.
     ///   - elapsed: nanoseconds from the output's beginning.
     func leave(
         _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Int64,

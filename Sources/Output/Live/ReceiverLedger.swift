@@ -42,10 +42,10 @@ public final class ReceiverLedger: @unchecked Sendable {
     /// What was taken until now.
     public var taken: Taken { monitor.withLock { sum } }
 
-    /// Why nobody could be had the last time; nil where that never was so.
+    /// Why nobody could be had the last time; nil if that never was so.
     var latestFailure: NetworkError? { monitor.withLock { failure } }
 
-    /// Counts somebody for whom there was no place.
+    /// Counts someone for whom there was no place.
     func refuse() { monitor.withLock { refused += 1 } }
 
     /// Nobody could be had.
@@ -61,7 +61,7 @@ public final class ReceiverLedger: @unchecked Sendable {
         }
     }
 
-    /// Replaces what is known of a receiver, until it is gone.
+    /// Updates a receiver that has not left.
     func update(_ id: Int, _ statistics: ReceiverStatistics) {
         monitor.withLock {
             guard let index = index(of: id) else { return }

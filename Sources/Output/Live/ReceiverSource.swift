@@ -2,7 +2,7 @@ import Network
 
 /// Where a live output's receivers come from. Used by the output's thread.
 protocol ReceiverSource: AnyObject {
-    /// Readable when somebody may be there.
+    /// Readable when someone may be there.
     var descriptor: Int32 { get }
 
     /// Takes the next connection.
@@ -17,12 +17,12 @@ protocol ReceiverSource: AnyObject {
 
 /// What a source of receivers has.
 enum Arrival: ~Copyable {
-    /// `origin` is the same for connections of one address; nil where these are not limited.
+    /// `origin` is the same for connections of one address; nil if these are not limited.
     case receiver(Socket, peer: String, origin: UInt64?)
     case nobody
-    /// The system has no descriptor or memory for somebody who waits.
+    /// The system has no descriptor or memory for someone who waits.
     case exhausted(errno: Int32)
-    /// Whoever is connected to does not answer; the attempts go on.
+    /// The receiver does not answer; the attempts continue.
     case unreachable(NetworkError)
 }
 

@@ -35,9 +35,9 @@ public struct ReceiverStatistics: Sendable, Equatable {
         /// It closed the connection.
         case closed
         case broken(errno: Int32)
-        /// It took nothing for so many seconds.
+        /// It read nothing for this many seconds.
         case silent(seconds: Int)
-        /// It was behind for so many seconds without catching up, and another wanted its place.
+        /// It lagged for this many seconds without catching up, and another needed its place.
         case tooSlow(seconds: Int)
         /// The stream ended, and it got everything.
         case ended
@@ -47,12 +47,12 @@ public struct ReceiverStatistics: Sendable, Equatable {
         public var description: String {
             switch self {
             case .closed: "it closed the connection"
-            case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
+            case .broken(let code): "connection lost: \(String(cString: strerror(code)))"
             case .silent(let seconds): "it stalled for \(seconds) s"
             case .tooSlow(let seconds):
-                "it had not caught up for \(seconds) s, and another receiver took its place"
+                "it lagged for \(seconds) s, and another receiver took its place"
             case .ended: "the stream ended"
-            case .cutOff: "the stream ended, and it did not take the rest in time"
+            case .cutOff: "the stream ended before it had read the rest"
             }
         }
     }

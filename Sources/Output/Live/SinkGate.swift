@@ -1,10 +1,10 @@
 import Bitstream
 
-/// Which access units reach somebody who takes a stream's units as they come: none until an IDR, and from there
+/// Which access units reach someone who takes a stream's units as they come: none until an IDR, and from there
 /// on every one.
 ///
-/// Coded pictures depend on those before them, so that none is ever left out alone: a gate that has to give up
-/// one closes, and opens at the next IDR. That is all there is to late joiners, slow receivers and those that
+/// Coded pictures depend on those before them, so none is ever dropped alone: a gate that must drop
+/// one closes, and opens at the next IDR. This handles late joiners, slow receivers and those that
 /// come back.
 struct SinkGate: Sendable, Hashable {
     /// Whether the last access unit passed.

@@ -54,10 +54,10 @@ final class ContainerStream: PictureStream {
         var sentences: [String] = []
         if !reader.leftOut.isEmpty {
             sentences.append(
-                "pictures alone are taken over; left out: \(reader.leftOut.joined(separator: ", "))")
+                "only the video is copied; left out: \(reader.leftOut.joined(separator: ", "))")
         }
         if hiddenCount > 0 {
-            sentences.append("pictures that an edit list hides, and that are taken over: \(hiddenCount)")
+            sentences.append("pictures copied although an edit list hides them: \(hiddenCount)")
         }
         return sentences
     }

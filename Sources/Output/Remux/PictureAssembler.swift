@@ -15,7 +15,7 @@ struct PictureAssembler {
     /// Units whose access unit is not known yet.
     private var undecided = Gathered()
     private var number = 0
-    /// Pictures that are left out, behind the first that can be decoded.
+    /// Pictures that are left out, after the first decodable one.
     private(set) var damage = StreamDamage()
     /// The order of the picture before.
     private var latestOrder: PictureOrderCounter.Order?
@@ -61,7 +61,7 @@ struct PictureAssembler {
 
     /// Takes the next NAL unit of the stream.
     /// - Parameters:
-    ///   - offset: where it stands, for messages; of a stream with times these tell that.
+    ///   - offset: its place, for messages; in a stream with times, those give the place.
     ///   - time: of the picture, in nanoseconds; that of its first unit counts.
     mutating func add(
         _ nalUnit: RawSpan, at offset: Int, time: Int64? = nil, _ body: Body
@@ -151,7 +151,7 @@ struct PictureAssembler {
         try body(StreamPicture(unit: unit, order: order, time: complete.time))
     }
 
-    /// A picture that cannot be taken over, because of damage in it or before it, or ahead of the first IDR picture.
+    /// A picture that cannot be taken over, because of damage in it or before it, or before the first IDR picture.
     private mutating func leaveOut(
         _ picture: Gathered, _ rule: StreamShapeError.Rule, _ body: Body
     ) throws(RemuxError) {

@@ -10,7 +10,7 @@ struct PictureQueue {
     /// Place in decoding order of the first that waits.
     private var firstIndex = 0
 
-    /// More pictures than any encoder codes between one and those presented ahead of it.
+    /// More pictures than any encoder codes between one and those presented before it.
     static let limit = 64
 
     init(reordering: Int) { numbering = PresentationNumbering(reordering: reordering) }

@@ -1,11 +1,11 @@
 import Bitstream
 
-/// A picture with its two fields, where it has such.
+/// A picture, with both of its fields if it has two.
 struct StreamPicture {
-    /// Nil where it is left out, and its place in time stays: it is damaged, or follows one that is.
+    /// Nil if it is left out because it is damaged or follows a damaged one; its place in time stays.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
-    /// When it is shown, in nanoseconds; nil where the recording does not say.
+    /// When it is shown, in nanoseconds; nil if the recording does not say.
     let time: Int64?
 }
 
@@ -17,9 +17,9 @@ protocol PictureStream: AnyObject {
     var identity: FileIdentity? { get }
     /// The standard that it is coded by.
     var codec: Codec { get }
-    /// Whether its pictures have times of their own.
+    /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
-    /// What is at its end and cannot be read, in words, once it was read through; nil where nothing is.
+    /// What is at its end and cannot be read, in words, once it was read through; nil if nothing is.
     var brokenEnd: String? { get }
     /// What is damaged, by what finds it, once it was read through.
     var damage: [StreamDamage] { get }
@@ -29,7 +29,7 @@ protocol PictureStream: AnyObject {
     /// Reads the recording from its beginning.
     /// - Parameters:
     ///   - isOver: asked now and then; true ends the reading.
-    ///   - body: called for each picture in decoding order; nil stands for a picture ahead of the first IDR,
+    ///   - body: called for each picture in decoding order; nil stands for a picture before the first IDR,
     ///     which nobody can decode.
     func forEachPicture(
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void

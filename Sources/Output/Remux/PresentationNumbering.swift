@@ -24,7 +24,7 @@ struct PresentationNumbering {
         if waiting.count > reordering { try assignFirst(assign) }
     }
 
-    /// Numbers what is left: no further picture comes ahead of it.
+    /// Numbers what is left: no further picture comes before it.
     mutating func finish<Failure: Error>(
         assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
     ) throws(Failure) {

@@ -1,6 +1,6 @@
 import Bitstream
 
-/// A file with a raw stream of either codec, behind start codes (Annex B) or lengths (AVCC), read picture by picture.
+/// A file with a raw stream of either codec, as Annex B or AVCC, read picture by picture.
 ///
 /// Memory is bounded by the largest picture, whatever the file.
 final class RawStream: PictureStream {
@@ -8,7 +8,7 @@ final class RawStream: PictureStream {
     private let file: InputFile
     private let framing: NALUnitSource.Framing
     private(set) var damage: [StreamDamage] = []
-    /// What stands behind the last NAL unit, in words; nil where nothing does.
+    /// What follows the last NAL unit, in words; nil if nothing does.
     private var tail: String?
     /// Parameter sets that the file lacks, as it would have them.
     private let missingSets: [UInt8]
@@ -17,7 +17,7 @@ final class RawStream: PictureStream {
     static let maximumByteCount = 64 << 20
 
     /// Opens the file and finds out its codec.
-    /// - Parameter record: what was written apart from an AVCC stream.
+    /// - Parameter record: the configuration stored separately from an AVCC stream.
     init(path: String, record: DecoderConfigurationRecord? = nil) throws(InputError) {
         file = try InputFile(path: path)
         let head = try file.read()
@@ -39,7 +39,7 @@ final class RawStream: PictureStream {
         default:
             throw InputError(
                 .malformed(
-                    "no H.264 or H.265 can be found in it; check with camrec inspect --codec h264, or hevc"),
+                    "no H.264 or H.265 found; check with camrec inspect --codec h264, or hevc"),
                 input: path)
         }
     }

@@ -5,15 +5,15 @@ import Threading
 /// A recording on its way into another form, each picture at its time: from a container, or from a raw stream with its
 /// timestamp file or at a constant rate. Nothing is encoded again.
 ///
-/// The recording is read twice, so that what is wrong with it or its times is told before anything is created:
+/// The recording is read twice, so that problems with it or its times are reported before anything is created:
 /// first to count its pictures and to find out how they are reordered, then to write them; once more where only a
 /// part is wanted. Memory is bounded, whatever the files, but for an MP4's index.
 public final class Remux {
-    /// What a raw stream needs beside itself; nothing of it where the input is a container.
+    /// What a raw stream needs in addition; unused if the input is a container.
     public struct Companions: Sendable {
         /// The file with the times of its pictures; nil for pictures at a constant rate.
         public var timestampFile: String?
-        /// That rate; nil for what the stream says.
+        /// The frame rate; nil for the stream's own.
         public var frameRate: FrameRate?
         /// The decoder configuration record that was written apart from an AVCC stream.
         public var record: String?
@@ -28,17 +28,17 @@ public final class Remux {
 
     /// The pictures that will be written.
     public let pictureCount: Int
-    /// The pictures ahead of the first IDR picture, which are left out: nobody can decode them.
+    /// The pictures before the first IDR picture, which are left out: nobody can decode them.
     public let undecodableCount: Int
     /// Times that are left over because the stream has fewer pictures.
     public let unusedTimestampCount: Int
     /// What the container will say of the stream.
     public let description: StreamDescription
-    /// What is at the recording's end and cannot be read, in words, and is left out; nil where nothing is.
+    /// What is at the recording's end and cannot be read, in words, and is left out; nil if nothing is.
     public let brokenEnd: String?
     /// What else is not taken over as it is, in words.
     public let remarks: [String]
-    /// Where the recording is cut; nil where all of it is wanted.
+    /// Where the recording is cut; nil if all of it is wanted.
     public let cut: RemuxCut?
 
     private let stream: any PictureStream
@@ -46,7 +46,7 @@ public final class Remux {
 
     /// Opens the inputs and reads them through.
     /// - Parameters:
-    ///   - input: a recording: a raw stream, behind start codes or lengths, or a container.
+    ///   - input: a recording: a raw stream, as Annex B or AVCC, or a container.
     ///   - range: the part that is wanted.
     public init(
         _ input: String, _ companions: Companions = Companions(), range: RemuxRange = RemuxRange()
@@ -75,7 +75,7 @@ public final class Remux {
 
     /// Writes the recording in its new form.
     ///
-    /// An MP4 file appears when it is whole, with its index in front.
+    /// An MP4 file appears once it is complete, with its index at the front.
     /// - Parameter interruption: ends the writing, at a picture that is whole.
     /// - Returns: the number of pictures whose time was not later than that of the picture before. In a container they
     ///   follow it by a tick, or by a frame's duration where the time goes back by more than four of them.

@@ -2,7 +2,7 @@ import Bitstream
 
 /// Why a stream could not be put into a container. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What goes in cannot be read, or is not what it should be.
+    /// The input cannot be read, or is not what it should be.
     case input(InputError)
     /// What comes out cannot be written.
     case output(OutputError)
@@ -10,7 +10,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     case noFrameRate(input: String)
     /// A name that says another codec than the stream's.
     case otherCodec(output: String, is: Codec)
-    /// The part that is wanted begins behind the recording's end.
+    /// The requested part begins after the recording's end.
     case beyondEnd(input: String, seconds: Double)
     /// A timestamp file for another recording.
     case tooFewTimestamps(file: String, timestamps: Int, pictures: Int)
@@ -30,7 +30,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .tooFewTimestamps(let file, let timestamps, let pictures):
             "\(file) has \(timestamps) times for \(pictures) pictures; is it this recording's?"
         case .interrupted(let pictures, let total):
-            "stopped after \(pictures) of \(total) pictures; up to there the output plays"
+            "stopped after \(pictures) of \(total) pictures; the output plays up to there"
         }
     }
 }

@@ -25,7 +25,7 @@ enum RemuxSink {
 /// What a remux makes.
 public enum RemuxFormat: Sendable, Equatable {
     case container(ContainerFormat)
-    /// NAL units behind start codes, without times.
+    /// NAL units with start codes, without times.
     case raw(Codec)
 
     /// The format that a file's name asks for; nil for any other name.

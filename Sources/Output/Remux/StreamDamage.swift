@@ -1,16 +1,16 @@
 /// The damage in a recording. A damaged picture is left out, and so is everything up to the next keyframe, which may
 /// refer to it.
 struct StreamDamage {
-    /// What was found first, in words; nil where nothing was.
+    /// What was found first, in words; nil if nothing was.
     private(set) var first: String?
-    /// The damage that no keyframe has followed yet, in words; nil where there is none.
+    /// The damage that no keyframe has followed yet, in words; nil if there is none.
     private(set) var open: String?
     /// Pictures left out because of it.
     private(set) var openCount = 0
     private var count = 0
     private var places = 0
 
-    /// Finds damage. What follows belongs to it, and is one place with it.
+    /// Records damage. Everything up to the next keyframe counts as the same place.
     mutating func begin(_ problem: @autoclosure () -> String) {
         if open != nil { return }
         open = problem()
@@ -27,9 +27,9 @@ struct StreamDamage {
         (open, openCount) = (nil, 0)
     }
 
-    /// What is to be said of damage that keyframes followed; nil where there was none.
+    /// What is to be said of damage that keyframes followed; nil if there was none.
     var sentence: String? {
-        // Damage without a keyframe behind it is `atEnd`'s.
+        // Damage that no keyframe follows belongs to `atEnd`.
         let places = places - (open == nil ? 0 : 1)
         guard places > 0, let first else { return nil }
         let place = places == 1 ? "" : ", in \(places) places"
@@ -39,6 +39,6 @@ struct StreamDamage {
             : "pictures left out because of damage, up to the next keyframe: \(count)\(place); \(first)"
     }
 
-    /// What is to be said of damage that no keyframe followed; nil where there is none.
+    /// A description of damage that no keyframe followed; nil if there is none.
     var atEnd: String? { open.map { openCount == 0 ? $0 : "pictures: \(openCount); \($0)" } }
 }

@@ -4,9 +4,9 @@ import Bitstream
 struct StreamSurvey {
     /// Pictures from the first IDR picture on.
     private(set) var pictureCount = 0
-    /// Pictures ahead of it.
+    /// Pictures before it.
     private(set) var undecodableCount = 0
-    /// Pictures behind it that are left out because of damage.
+    /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
     /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
     let description: StreamDescription

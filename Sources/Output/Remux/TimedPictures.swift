@@ -6,7 +6,7 @@ struct TimedPictures {
     /// Nil for pictures that have times of their own, or come at a constant rate.
     let timestamps: TimestampFile?
     let description: StreamDescription
-    /// Pictures ahead of the first that can be decoded, which have times in the file.
+    /// Pictures before the first that can be decoded, which have times in the file.
     let undecodableCount: Int
 
     /// Reads the recording from its beginning.

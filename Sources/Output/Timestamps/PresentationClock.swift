@@ -1,8 +1,8 @@
 /// Makes presentation times of capture times: from 0 on, in ticks, strictly rising from picture to picture,
 /// whatever the camera's clock does.
 ///
-/// Pictures come in decoding order. One that comes ahead of others presented before it leaves a tick for each
-/// of them, so that no time has to be taken back.
+/// Pictures come in decoding order. One that comes before others presented before it leaves a tick for each
+/// of them, so that no time must be taken back.
 public struct PresentationClock {
     /// Ticks of the presentation times.
     let ticksPerSecond: Int64

@@ -29,7 +29,7 @@ public final class TimestampFile {
     public var identity: FileIdentity? { file.identity }
 
     /// The next picture's time in nanoseconds; nil at the end.
-    /// - Throws: where a line is no time, or an earlier one than the last.
+    /// - Throws: if a line is not a time, or earlier than the last.
     public func next() throws(InputError) -> Int64? {
         while try readLine() {
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
@@ -85,7 +85,7 @@ public final class TimestampFile {
         return whole * 1_000_000 + (0..<missing).reduce(fraction) { value, _ in value * 10 }
     }
 
-    /// The value of at most 18 digits; nil where there is anything else.
+    /// The value of at most 18 digits; nil if there is anything else.
     private static func digits(_ text: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for byte in text {

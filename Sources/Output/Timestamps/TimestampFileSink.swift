@@ -19,7 +19,7 @@ public final class TimestampFileSink: AccessUnitSink {
 
     /// Opens `path` as `FileSink` does.
     /// - Parameters:
-    ///   - stream: what the times are of.
+    ///   - stream: the stream that the times belong to.
     ///   - interruption: ends a wait for a pipe's reader.
     public init(
         path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption,
@@ -46,7 +46,7 @@ public final class TimestampFileSink: AccessUnitSink {
         if let next = order.insert(time) { try writeLine(next) }
     }
 
-    /// Times go on whatever the pictures are.
+    /// Times continue whatever the pictures are.
     public func beginStream(_ description: StreamDescription) {}
 
     public func finish() throws(OutputError) {
@@ -74,7 +74,7 @@ public final class TimestampFileSink: AccessUnitSink {
 }
 
 extension [UInt8] {
-    /// A decimal number of milliseconds with six digits behind the point.
+    /// A decimal number of milliseconds with six decimal places.
     fileprivate mutating func appendMilliseconds(_ nanoseconds: Int64) {
         let value = nanoseconds.magnitude
         if nanoseconds < 0 { append(UInt8(ascii: "-")) }

@@ -4,7 +4,7 @@ enum BitmapFont {
     static let (width, height) = (3, 5)
 
     /// Where the dots of a text are, as columns and rows from its upper left. Small letters are shown as
-    /// capitals, and what there is no letter for as a blank.
+    /// capitals, with a blank for missing letters.
     static func dots(of text: String) -> [(column: Int, row: Int)] {
         text.uppercased().enumerated().flatMap { index, letter in
             let rows = glyphs[letter] ?? 0

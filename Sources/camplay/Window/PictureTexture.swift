@@ -2,7 +2,7 @@ import CSDL2
 import Decoder
 import Pictures
 
-/// The picture being shown, where the renderer can draw it from.
+/// The shown picture, as a texture that the renderer can draw.
 ///
 /// Luma and chroma are handed over as they are where SDL knows their meaning; all else is converted first.
 /// Belongs to the main thread.
@@ -105,7 +105,7 @@ extension PictureLayout {
 }
 
 extension ColorEncoding {
-    /// What SDL calls it; nil where it has no such conversion.
+    /// What SDL calls it; nil if it has no such conversion.
     fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
         switch (matrix, range) {
         case (.bt601, .full): SDL_YUV_CONVERSION_JPEG

@@ -13,7 +13,7 @@ final class PlayWindow {
     private var meter: StatisticsMeter
     private var isFullScreen = false
     private var showsStatistics = false
-    /// The picture as it is to be shown, in units that squares have.
+    /// The picture's display size, in square pixels.
     private var shape: (width: Double, height: Double)?
 
     /// Nanoseconds.
@@ -53,7 +53,7 @@ final class PlayWindow {
             var event = SDL_Event()
             guard sdl.call.WaitEvent(&event) == 1 else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
             try handle(event)
-            // Asked ahead of taking: what came before the end is shown.
+            // Checked before taking, so that the last picture is shown.
             let isLast = presentation.hasEnded
             if let picture = presentation.take() {
                 try show(picture)

@@ -17,7 +17,7 @@ struct StatisticsMeter {
 
     /// Counts a picture that was shown just now.
     /// - Parameters:
-    ///   - arrival: when its first byte came; nil where that is not known.
+    ///   - arrival: when its first byte arrived; nil if unknown.
     ///   - now: likewise in monotonic nanoseconds.
     mutating func add(
         arrival: Int64?, _ statistics: Presentation.Statistics, at now: Int64 = MonotonicTime.now()
@@ -43,7 +43,7 @@ struct StatisticsMeter {
         (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.totals.bytes)
     }
 
-    /// The line, broken where it is longer than so many letters.
+    /// The line, wrapped at a number of letters.
     func lines(of columns: Int) -> [String] {
         items.reduce(into: []) { lines, item in
             if let last = lines.last, last.count + 2 + item.count <= columns {
@@ -54,7 +54,7 @@ struct StatisticsMeter {
         }
     }
 
-    /// With one digit behind the point.
+    /// With one decimal place.
     private static func decimal(_ value: Double) -> String {
         let tenths = Int(max(0, min(value, 1e9)) * 10 + 0.5)
         return "\(tenths / 10).\(tenths % 10)"

@@ -10,20 +10,20 @@ import Threading
 struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
-        abstract: "Tells a recording with --control-socket what to do.",
+        abstract: "Sends a command to a recording with --control-socket.",
         usage: "camrec ctl <PATH> <COMMAND>",
         discussion: """
             Commands:
               keyframe      make the next frame a keyframe
               trigger       write what --ring has kept, and what follows
-              bitrate 2M    code at another average rate, 1k to 2000M; keyframeForced says whether that takes a keyframe
-              max-bitrate 3M   hold every --rate-window to another rate
-              pause         give up frames before they are encoded; time goes on
+              bitrate 2M    change the average rate, 1k to 2000M; keyframeForced says whether that needs a keyframe
+              max-bitrate 3M   change the limit for every --rate-window
+              pause         drop frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
-              stats         tell how it goes
-              stop          end the recording, as by Ctrl-C
+              stats         print statistics
+              stop          end the recording, like Ctrl-C
 
-            The answer is one line of JSON. Exit codes: 0 done; 64 no such command; 69 refused, or nobody there.
+            The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there.
             """)
 
     @Argument(
@@ -31,7 +31,7 @@ struct CtlCommand: ParsableCommand {
         transform: SocketPath.read)
     var path: String
 
-    @Argument(help: ArgumentHelp("What to do, and its value.", valueName: "COMMAND"))
+    @Argument(help: ArgumentHelp("Command, with its value.", valueName: "COMMAND"))
     var words: [String]
 
     /// What every answer has.

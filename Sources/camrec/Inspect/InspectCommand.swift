@@ -7,7 +7,7 @@ import Terminal
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Says what is in a recording of H.264 or H.265, and whether it is sound.",
+        abstract: "Describes an H.264 or H.265 recording, and reports what is wrong in it.",
         usage: """
             camrec inspect [--nal] [--headers] [--json] [--html <FILE>] [<options>] <FILE|->
             camrec inspect --check <FILE|->
@@ -23,17 +23,17 @@ struct InspectCommand: ParsableCommand {
               camrec inspect --annexb again.h264 out.avcc
               camrec inspect out.mkv
 
-            The codec and whether units stand behind start codes (Annex B) or behind lengths of 4 bytes (AVCC) are \
-            found out from the first bytes. A file made by --avcc has nothing but the stream's NAL units, parameter \
-            sets included, each behind its length, big-endian; --avcc-record writes what a container keeps apart, \
-            the avcC or hvcC box's content, and --record reads it.
+            The codec and the framing are detected from the first bytes: start codes (Annex B), or 4-byte length \
+            prefixes (AVCC). A file made by --avcc holds only the stream's NAL units, parameter sets included, each \
+            after its big-endian length; --avcc-record writes what a container stores separately, the content of the \
+            avcC or hvcC box, and --record reads it.
 
-            Of a .mkv, .mp4 or .ts file the video is inspected as Annex B, where offsets count; a container must be a \
-            file, not a pipe.
+            The video of a .mkv, .mp4 or .ts file is inspected as Annex B, which offsets refer to. A container must be \
+            a file, not a pipe.
 
-            Standard input is read as it comes. Ctrl-C ends reading, and what was understood so far is said.
+            Standard input is read as it arrives. Ctrl-C ends reading and prints the report so far.
 
-            Exit codes: 0 done; 1 --check found an offence; 64 usage; 65 the stream is not one, or breaks off; \
+            Exit codes: 0 done; 1 --check found a violation; 64 usage; 65 not a stream, or it is cut off; \
             66 no such file; 73 cannot create a file; 74 read or write failed; 77 no permission to read.
             """)
 
@@ -42,9 +42,9 @@ struct InspectCommand: ParsableCommand {
         transform: PlainValue.text("it is a file's name, or -"))
     var input: String
 
-    @OptionGroup(title: "What is said") var report: InspectReportOptions
-    @OptionGroup(title: "What is written") var conversion: ConversionOptions
-    @OptionGroup(title: "How the stream is read") var reading: InspectReadingOptions
+    @OptionGroup(title: "Report") var report: InspectReportOptions
+    @OptionGroup(title: "Output") var conversion: ConversionOptions
+    @OptionGroup(title: "Input") var reading: InspectReadingOptions
 
     func validate() throws {
         let files = conversion.files
@@ -77,28 +77,32 @@ struct InspectCommand: ParsableCommand {
 
 /// What is said of the stream.
 struct InspectReportOptions: ParsableArguments {
-    @Flag(help: "One line a NAL unit: offset, start code, size, type, slice type, frame number.")
+    @Flag(help: "Print one line per NAL unit: offset, start code, size, type, slice type, frame number.")
     var nal = false
 
-    @Flag(help: "Every syntax element of each distinct parameter set, and what it means.")
+    @Flag(help: "Print every syntax element of each distinct parameter set, with its meaning.")
     var headers = false
 
-    @Flag(help: "As one JSON object; with --nal and --headers those, and the elements of every unit.")
+    @Flag(
+        help:
+            "Print one JSON object; with --nal and --headers, it includes those and the elements of every unit."
+    )
     var json = false
 
-    @Flag(help: "Verify the shape that camrec guarantees; exit 1 and name the first offence.")
+    @Flag(help: "Verify the stream shape that camrec guarantees; exit 1 and name the first violation.")
     var check = false
 }
 
 /// What is made of the stream.
 struct ConversionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Write a page with charts, which needs no network.", valueName: "FILE"),
+        help: ArgumentHelp("Write a page with charts; it needs no network.", valueName: "FILE"),
         transform: Self.fileName)
     var html: String?
 
     @Option(
-        help: ArgumentHelp("Write the NAL units behind lengths.", valueName: "FILE"), transform: Self.fileName
+        help: ArgumentHelp("Write the NAL units with length prefixes (AVCC).", valueName: "FILE"),
+        transform: Self.fileName
     )
     var avcc: String?
 
@@ -108,7 +112,7 @@ struct ConversionOptions: ParsableArguments {
     var avccRecord: String?
 
     @Option(
-        help: ArgumentHelp("Write the NAL units behind start codes of 4 bytes.", valueName: "FILE"),
+        help: ArgumentHelp("Write the NAL units with 4-byte start codes (Annex B).", valueName: "FILE"),
         transform: Self.fileName)
     var annexb: String?
 
@@ -123,20 +127,20 @@ struct ConversionOptions: ParsableArguments {
 
 /// How the stream is to be understood.
 struct InspectReadingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("h264 or hevc. Default: found out.", valueName: "CODEC"))
+    @Option(help: ArgumentHelp("h264 or hevc. Default: detected.", valueName: "CODEC"))
     var codec: Codec?
 
-    @Option(help: ArgumentHelp("annexb or avcc. Default: found out.", valueName: "FORM"))
+    @Option(help: ArgumentHelp("annexb or avcc. Default: detected.", valueName: "FORM"))
     var from: StreamForm?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of each length in AVCC, read or written: 1, 2 or 4. Default: 4.", valueName: "N"),
+            "Bytes per AVCC length prefix, read or written: 1, 2 or 4. Default: 4.", valueName: "N"),
         transform: Self.readLengthSize)
     var lengthSize = 4
 
     @Option(
-        help: ArgumentHelp("The avcC or hvcC that was written apart from an AVCC stream.", valueName: "FILE"),
+        help: ArgumentHelp("File with the avcC or hvcC of an AVCC stream.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var record: String?
 

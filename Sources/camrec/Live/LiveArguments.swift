@@ -9,7 +9,7 @@ struct LiveArguments: ParsableArguments {
     @Option(
         name: .customLong("listen"), defaultAsFlag: ListeningPlace(.tcp(SocketAddress())), parsing: .next,
         help: ArgumentHelp(
-            "Serve the stream to every client; 0.0.0.0 and [::] accept any machine, unix:PATH[,mode=660] is a local socket (mode 600). Without a value it goes last.",
+            "Serve the stream to every client. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600). Without a value, put it last.",
             valueName: "[HOST:]PORT|unix:PATH"))
     var place: ListeningPlace? = nil
 
@@ -17,31 +17,31 @@ struct LiveArguments: ParsableArguments {
     var listen: ListeningAddress? { place?.address }
 
     @Option(
-        help: ArgumentHelp("Receivers at a time, of --listen: 1 to 1000. Default: 16.", valueName: "N"),
+        help: ArgumentHelp("Maximum number of --listen clients: 1 to 1000. Default: 16.", valueName: "N"),
         transform: PlainValue.number(1...1000))
     var maxClients: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Receivers at a time of one address but this machine's, of --listen. Default: half of --max-clients.",
+            "Maximum number of --listen clients per address, except this machine's. Default: half of --max-clients.",
             valueName: "N"), transform: PlainValue.number(1...1000))
     var maxClientsPerAddress: Int?
 
     @Option(
         help: ArgumentHelp(
-            "What a receiver may be behind before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; 64 MB are never exceeded. Default: 2s.",
+            "How far a client may lag before it waits for the next keyframe: 100ms to 60s, 4kB to 64MB; never more than 64 MB. Default: 2s.",
             valueName: "TIME|BYTES"), transform: ClientBuffer.read)
     var clientBuffer: ClientBuffer?
 
     @Option(
         help: ArgumentHelp(
-            "Disconnect a receiver that has read nothing for this long: 1s to 1h. Default: 10s.",
+            "Disconnect a client that reads nothing for this long: 1s to 1h. Default: 10s.",
             valueName: "TIME"),
         transform: ClientTimeout.read)
     var clientTimeout: ClientTimeout?
 
     @Option(
-        help: ArgumentHelp("Take commands through a socket; see 'camrec ctl'.", valueName: "PATH"),
+        help: ArgumentHelp("Accept commands on a socket; see 'camrec ctl'.", valueName: "PATH"),
         transform: SocketPath.read)
     var controlSocket: String?
 

@@ -4,18 +4,18 @@ import Terminal
 
 /// What encodes.
 struct EncoderOptions: ParsableArguments {
-    @Option(help: "Which encoder.")
+    @Option(help: "Encoder.")
     var encoder: EncoderRequest.Preference = .auto
 
     @Option(
-        help: ArgumentHelp("The GPU to use, and no other: /dev/dri/renderD128.", valueName: "PATH"),
+        help: ArgumentHelp("Use only this GPU: /dev/dri/renderD128.", valueName: "PATH"),
         transform: PlainValue.text("it is a path, as in /dev/dri/renderD128"))
     var renderNode: String?
 
-    @Option(help: "The GPU's low-power encoder (EncSliceLP).")
+    @Option(help: "Use the GPU's low-power encoder (EncSliceLP).")
     var lowPower: EncoderRequest.LowPower = .auto
 
-    @Option(help: "How pictures get to the GPU. auto maps surfaces where the driver does that right.")
+    @Option(help: "How to upload pictures to the GPU; auto maps surfaces if the driver does that correctly.")
     var upload: UploadMethod = .auto
 
     var request: EncoderRequest {

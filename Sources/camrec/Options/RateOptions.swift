@@ -6,7 +6,7 @@ import Terminal
 struct RateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Average bit rate: 4M, 800k. Default: 0.1 bit a pixel, 0.06 of H.265.", valueName: "RATE"),
+            "Average bit rate: 4M, 800k. Default: 0.1 bit per pixel, 0.06 for H.265.", valueName: "RATE"),
         transform: BitsPerSecond.read)
     var bitrate: BitsPerSecond?
 
@@ -17,7 +17,8 @@ struct RateOptions: ParsableArguments {
     var maxBitrate: BitsPerSecond?
 
     @Option(
-        help: ArgumentHelp("What --max-bitrate and CBR hold for. Default: 1s.", valueName: "TIME"),
+        help: ArgumentHelp(
+            "Time window in which --max-bitrate and CBR hold. Default: 1s.", valueName: "TIME"),
         transform: TimeSpan.reader(0.001...60, "1ms to 60s"))
     var rateWindow: TimeSpan?
 

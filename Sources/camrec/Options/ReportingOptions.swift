@@ -9,7 +9,7 @@ struct ReportingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write a JSON report at the end. %Y, %m, ... in its name are the date when recording begins.",
+            "Write a JSON report at the end. Its name may contain strftime's %Y, %m, ... (start of the recording).",
             valueName: "FILE|-"),
         transform: PlainValue.text("it is a file's name, or -"))
     var report: String?
@@ -21,9 +21,9 @@ struct ReportingOptions: ParsableArguments {
         transform: PlainValue.text("it is a file's name, or -"))
     var timestamps: String?
 
-    @Flag(help: "Say nothing but warnings and errors, even on a terminal.")
+    @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
-    @Flag(help: "Say everything, even in a script.")
+    @Flag(help: "Print everything, even in a script.")
     var verbose = false
 }

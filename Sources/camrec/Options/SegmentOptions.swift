@@ -7,37 +7,38 @@ import Text
 struct SegmentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Begin a new file after a time, a size or a number of frames: 10m, 500M, 1000f. Names may have strftime's %Y, %m, ...",
+            "Start a new file after a time, a size or a number of frames: 10m, 500M, 1000f. Names may contain strftime's %Y, %m, ...",
             valueName: "TIME|BYTES|FRAMES"), transform: SegmentLength.read)
     var segment: SegmentLength?
 
-    @Flag(help: "UTC in place of local time in names.")
+    @Flag(help: "Use UTC instead of local time in names.")
     var utc = false
 
     @Option(
         help: ArgumentHelp(
-            "Remove the oldest segments: those of more than 7d, above 100G, above 50 files. May be given several times.",
+            "Remove the oldest segments beyond an age, a total size or a number of files: 7d, 100G, 50. May be repeated.",
             valueName: "TIME|BYTES|N"), transform: SegmentLimit.read)
     var keep: [SegmentLimit] = []
 
     @Option(
-        help: ArgumentHelp("Remove the oldest segments while less is free: 5G, 10%.", valueName: "BYTES|%"),
+        help: ArgumentHelp(
+            "Remove the oldest segments while less disk space is free: 5G, 10%.", valueName: "BYTES|%"),
         transform: FreeSpace.read)
     var minFree: FreeSpace?
 
     @Option(
-        help: ArgumentHelp("Put files on the disk itself so often, against power cuts.", valueName: "TIME"),
+        help: ArgumentHelp("Flush files to the disk this often, against power cuts.", valueName: "TIME"),
         transform: TimeSpan.reader(0.1...3600, "100ms to 1h"))
     var sync: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the latest pictures in memory, at most 256 MiB, and write a file on SIGUSR2 or 'camrec ctl trigger'.",
+            "Keep the latest pictures in memory, at most 256 MiB; write them to a file on SIGUSR2 or 'camrec ctl trigger'.",
             valueName: "TIME"), transform: TimeSpan.reader(Self.upToADay, "at most 24h"))
     var ring: TimeSpan?
 
     @Option(
-        help: ArgumentHelp("How much is written after a trigger. Default: 30s.", valueName: "TIME"),
+        help: ArgumentHelp("Time to record after a trigger. Default: 30s.", valueName: "TIME"),
         transform: TimeSpan.reader(Self.upToADay, "at most 24h"))
     var post: TimeSpan?
 

@@ -5,7 +5,7 @@ import Terminal
 struct SettingsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read options from a file, one 'key = value' a line; those given here win. See 'camrec check --help'.",
+            "Read options from a file of 'key = value' lines; the command line takes precedence. See 'camrec check --help'.",
             valueName: "FILE"), transform: PlainValue.text("it is a file's name"))
     var settings: String?
 }

@@ -7,66 +7,66 @@ import Terminal
 struct SourceOptions: ParsableArguments {
     @Option(
         help:
-            "A camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.",
+            "Camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.",
         transform: PlainValue.text("it is a camera's path, test, or a .y4m file"))
     var device: String?
 
     @Option(
-        help: ArgumentHelp("Picture size. Default: what the camera is set to.", valueName: "WxH"),
+        help: ArgumentHelp("Picture size. Default: the camera's current size.", valueName: "WxH"),
         transform: PictureSize.read)
     var size: PictureSize?
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"),
+            "Frames per second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"),
         transform: FrameRate.read)
     var fps: FrameRate?
 
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own coding.",
+            "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own H.264.",
             valueName: "F|auto"), transform: Automatic<PixelFormat>.read)
     var formatChoice: Automatic<PixelFormat> = .auto
 
     @Option(
         help: ArgumentHelp(
-            "A grabber's input, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"),
+            "Input of a grabber, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"),
         transform: PlainValue.text("it is an input's number or name, as 'camrec devices' lists them"))
     var input: String?
 
     @Option(
         help: ArgumentHelp(
-            "The television standard at that input: PAL, NTSC; 'camrec devices' lists them.",
+            "Television standard of that input: PAL, NTSC; 'camrec devices' lists them.",
             valueName: "NAME"),
         transform: PlainValue.text("it is a standard's name, as in PAL"))
     var standard: String?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Take test pictures and files in real time. Default: test yes, files no.")
+        help: "Read test pictures and files in real time. Default: yes for test pictures, no for files.")
     var pace: Bool?
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that is in use: 30s, 0 for not at all, or forever. Default: 0.",
+            "Wait for a camera that is in use: 30s, 0 (do not wait) or forever. Default: 0.",
             valueName: "TIME"), transform: Patience.read)
     var wait: Patience?
 
     @Option(
         help: ArgumentHelp(
-            "Wait for a camera that went away or is not there yet: 30s, 0 for not at all, or forever. Default: forever as a service or with segments; else 30s, and 0 at the start.",
+            "Wait for a camera that is missing or disconnected: 30s, 0 (do not wait) or forever. Default: forever as a service or with segments; otherwise 30s, and 0 at the start.",
             valueName: "TIME"), transform: Patience.read)
     var deviceTimeout: Patience?
 
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
-            "Set the camera's controls before it streams: brightness=128,exposure_auto=manual.",
+            "Set camera controls before streaming: brightness=128,exposure_auto=manual.",
             valueName: "NAME=VALUE,..."), transform: ControlList.read)
     var controlLists: [ControlList] = []
 
-    @Flag(help: "Give the controls their former values back at the end.")
+    @Flag(help: "Restore the previous values of the controls at the end.")
     var restoreControls = false
 
     /// Whether pictures come from a camera, and not from the test picture or a file.

@@ -6,16 +6,16 @@ import Terminal
 
 /// What the stream looks like.
 struct StreamOptions: ParsableArguments {
-    @Option(help: "H.264 or H.265. Default: what each output's name says, else h264.", transform: Codec.read)
+    @Option(help: "h264 or hevc. Default: from each output's name, else h264.", transform: Codec.read)
     var codec: Codec?
 
     @Option(
         help: ArgumentHelp(
-            "Distance of keyframes: 50 frames, 2s of capture, or 50,2s: what is over first. Default: 1s.",
+            "Keyframe interval: 50 frames, 2s of capture, or 50,2s (whichever comes first). Default: 1s.",
             valueName: "N|TIME"), transform: KeyframeDistance.read)
     var keyframeInterval: KeyframeDistance?
 
-    @Option(help: "Profile; H.265 has main. Default: the best that the encoder has.")
+    @Option(help: "Profile; H.265 has only main. Default: the encoder's best.")
     var profile: EncoderConfiguration.Profile?
 
     @Option(
@@ -23,32 +23,36 @@ struct StreamOptions: ParsableArguments {
         transform: Automatic<Level>.read)
     var level: Automatic<Level> = .auto
 
-    @Option(help: "H.264's entropy coding. Default: CABAC where the profile has it.")
+    @Option(help: "H.264 entropy coding. Default: CABAC if the profile has it.")
     var entropy: EncoderConfiguration.EntropyMode?
 
     @Option(
-        help: ArgumentHelp("B frames in a row at most; they reorder and delay. Default: 0.", valueName: "N"),
+        help: ArgumentHelp(
+            "Maximum number of consecutive B frames; they add reordering and delay. Default: 0.",
+            valueName: "N"),
         transform: PlainValue.number(0...16))
     var bframes = 0
 
     @Option(
-        help: ArgumentHelp("Frames that the encoder may hold back.", valueName: "N"),
+        help: ArgumentHelp("Maximum number of frames that the encoder may hold back.", valueName: "N"),
         transform: PlainValue.number(0...250))
     var maxFrameDelay: Int?
 
-    @Option(help: "Every frame at once, or better pictures later.")
+    @Option(help: "Output each frame at once, or better quality later.")
     var latency: EncoderConfiguration.Latency = .realtime
 
     @Option(
-        help: ArgumentHelp("limited or full. Default: the camera's.", valueName: "RANGE"),
+        help: ArgumentHelp("Colour range: limited or full. Default: the camera's.", valueName: "RANGE"),
         transform: ColorEncoding.Range.read)
     var colorRange: ColorEncoding.Range?
 
-    @Option(help: ArgumentHelp("bt601, bt709 or bt2020. Default: the camera's.", valueName: "MATRIX"))
+    @Option(
+        help: ArgumentHelp(
+            "Colour matrix: bt601, bt709 or bt2020. Default: the camera's.", valueName: "MATRIX"))
     var colorMatrix: MatrixName?
 
     @Option(
-        help: ArgumentHelp("Slices a picture, 1 to 32. Default: 1.", valueName: "N"),
+        help: ArgumentHelp("Slices per picture, 1 to 32. Default: 1.", valueName: "N"),
         transform: PlainValue.number(1...32))
     var slices = 1
 

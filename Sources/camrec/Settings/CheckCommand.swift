@@ -5,17 +5,17 @@ import Terminal
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Says what is wrong with files of settings.",
+        abstract: "Checks settings files and reports what is wrong in them.",
         usage: "camrec check <FILE>...",
         discussion: """
-            A settings file has one long option a line, without its dashes, as 'key = value': flags are yes or no, \
-            'output' is OUTPUT, '#' begins a comment. 'camrec --settings FILE' reads it.
+            A settings file has one long option per line, without its dashes, as 'key = value': flags are yes or no, \
+            'output' is OUTPUT, '#' starts a comment. 'camrec --settings FILE' reads it.
 
-            Exit codes: 0 all is well; 1 one line on standard error for each error, with its place.
+            Exit codes: 0 no errors; 1 errors, each on a line of standard error with its place.
             """)
 
     @Argument(
-        help: ArgumentHelp("Files of settings, such as /etc/camrec/NAME.conf.", valueName: "FILE"),
+        help: ArgumentHelp("Settings files, such as /etc/camrec/NAME.conf.", valueName: "FILE"),
         transform: PlainValue.text("it is a file's name"))
     var files: [String]
 

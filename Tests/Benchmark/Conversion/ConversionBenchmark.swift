@@ -104,7 +104,7 @@ struct ConversionBenchmark {
 
     // MARK: - Measuring
 
-    /// Does the work once with the buffer of a number; false where it cannot.
+    /// Does the work once with the buffer of a number; false if it cannot.
     typealias Contender = (name: String, work: (Int) throws -> Bool)
 
     private static func printTable(_ title: String, _ contenders: [Contender]) throws {

@@ -23,7 +23,7 @@ final class StreamReceiver {
 
     private static let patience: Int64 = 20_000_000_000
 
-    /// Connects, as soon as somebody listens.
+    /// Connects, as soon as someone listens.
     init(address: SocketAddress) throws {
         var configuration = DecoderConfiguration(codec: .h264)
         configuration.acceleration = .none

@@ -20,8 +20,8 @@ struct test_encoding {
     int frames, keyframe_interval, b_frames;
 };
 
-// Encodes a moving picture with libx264 or libx265, parameter sets ahead of each keyframe. The presentation
-// times are the pictures' numbers. Returns 0, a libav error, or 1 where the encoder is missing.
+// Encodes a moving picture with libx264 or libx265, parameter sets before each keyframe. The presentation
+// times are the pictures' numbers. Returns 0, a libav error, or 1 if the encoder is missing.
 int test_encode(struct test_encoding encoding, test_packet_handler handler, void *context);
 
 struct test_container {
@@ -33,7 +33,7 @@ struct test_container {
     uint8_t extradata[256];
     int extradata_count;
     int color_primaries, color_transfer, color_matrix, color_range;
-    // Of a pixel, width to height; 0 where the container does not say.
+    // Of a pixel, width to height; 0 if the container does not say.
     int aspect_width, aspect_height;
     char encoder[64];
 };

@@ -2,7 +2,7 @@ import CV4L2
 
 @testable import Capture
 
-/// Time that moves only when somebody waits, and what a test does as it goes by.
+/// Time that moves only when someone waits, and what a test does as it goes by.
 final class ScriptedClock: SourceClock, @unchecked Sendable {
     // Safe to share: a test uses it from one thread.
     private(set) var time: Int64 = 1_000_000_000

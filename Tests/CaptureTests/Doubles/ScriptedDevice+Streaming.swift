@@ -43,7 +43,7 @@ extension ScriptedDevice {
 }
 
 extension CaptureStream {
-    /// The next picture's number; nil where the stream ended.
+    /// The next picture's number; nil if the stream ended.
     func nextSequence() throws(CaptureError) -> UInt32? {
         switch try nextBuffer() {
         case .buffer(let buffer): buffer.sequence

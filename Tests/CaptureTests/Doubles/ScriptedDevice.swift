@@ -5,7 +5,7 @@ import Pictures
 @testable import Capture
 
 /// A V4L2 driver that does what a test tells it, good or bad: formats, buffers in real memory, a queue,
-/// sequence numbers, and a clock that moves only when somebody waits.
+/// sequence numbers, and a clock that moves only when someone waits.
 final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     // Safe to share: a test uses it from one thread at a time.
 
@@ -21,7 +21,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
         var smallIntervals: [(UInt32, UInt32)]?
     }
 
-    /// What happens next, once somebody waits for it.
+    /// What happens next, once someone waits for it.
     enum Event {
         case frame(Frame)
         /// A wait that lasts until its deadline.

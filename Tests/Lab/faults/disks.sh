@@ -180,7 +180,7 @@ for ((i = 0; i < $(times 2 1); i++)); do
     start "${test240[@]}" --segment 1s "$disk/a.h264" beside.h264
     await 30 holds 3000 "$disk/a*.h264" || fail "hangs for longer, segments" "nothing is recorded"
     echo hang >"$control"
-    await 60 grep -q 'stalled, and pending' stderr || fail "hangs for longer, segments" "it is not noticed"
+    await 60 grep -q 'stalled; pending' stderr || fail "hangs for longer, segments" "it is not noticed"
     for_a_while 1000 4000
     : >"$control"
     await 60 grep -q 'recording again' stderr || fail "hangs for longer, segments" "it does not go on"
@@ -202,11 +202,11 @@ rm -f "$disk"/a*.h264
 start "${test240[@]}" "$disk/a.h264" beside.h264
 await 30 holds 3000 "$disk/a.h264" || fail "hangs for good" "nothing is recorded"
 echo hang >"$control"
-await 60 grep -q 'stalled, and pending' stderr || fail "hangs for good" "it is not noticed"
+await 60 grep -q 'stalled; pending' stderr || fail "hangs for good" "it is not noticed"
 grows beside.h264
 kill -TERM "$recorder"
 await 60 test -s report.json || fail "hangs for good" "it does not end"
-await 10 grep -q 'stalled, and pending.*beside.h264: ' stderr || fail "hangs for good" "its last words are lost"
+await 10 grep -q 'stalled; pending.*beside.h264: ' stderr || fail "hangs for good" "its last words are lost"
 # The kernel closes the file before the process is gone, and waits for the disk.
 : >"$control"
 ended

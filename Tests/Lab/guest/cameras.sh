@@ -168,7 +168,7 @@ refuses "metadata node" 66 "$metadata.*metadata" --device "$metadata" --frames 1
 v4l2-ctl -d "$single" --stream-mmap=4 >/dev/null 2>&1 &
 holder=$!
 await 10 sh -c "v4l2-ctl -d $single --set-fmt-video=width=640,height=480 2>&1 | grep -q busy"
-refuses "busy camera: names the program and its process" 75 "$single is in use by v4l2-ctl \(pid $holder\)" --device "$single" --frames 1 --overwrite out.h264
+refuses "busy camera: names the program and its process" 75 "$single: busy: in use by v4l2-ctl \(pid $holder\)" --device "$single" --frames 1 --overwrite out.h264
 kill $holder
 wait $holder || true
 

@@ -47,7 +47,7 @@ if has_gpu "fields" iHD; then
     done
     launcher=()
 fi
-DRIVER_FIELD=7 LD_PRELOAD=$work/driver.so refuses "fields: one by one" 64 'fields of a picture one by one' --device "$grabber" --format YUYV --frames 2 --encoder software out.h264
+DRIVER_FIELD=7 LD_PRELOAD=$work/driver.so refuses "fields: one by one" 64 'fields of a picture separately' --device "$grabber" --format YUYV --frames 2 --encoder software out.h264
 
 # A bridge without a rate of its own: 1280x720 at 24 Hz, then at 25, which is no other size.
 v4l2-ctl -d "$grabber" --set-input 0

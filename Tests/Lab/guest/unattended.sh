@@ -76,7 +76,7 @@ check "replug: the link comes back" await 30 test -e $link
 check "replug: recording again" records_again $recordings
 check "replug: the process is the same, and the watchdog left it alone" test "$(property $service MainPID)" = "$pid"
 
-# A process that stands still is ended and begun anew.
+# A process that stands still is ended and begun again.
 mkdir -p "/run/systemd/system/$service.d"
 printf '[Service]\nWatchdogSec=4\nRestartSec=1\n' >"/run/systemd/system/$service.d/lab.conf"
 systemctl daemon-reload
@@ -91,7 +91,7 @@ check "stop: the result" has_property $service Result '^success$'
 cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
 bash "$LAB/faults/service.sh" --short
-# The doctor, for whoever may not, in units of other rights, and of a camera that somebody else has.
+# The doctor, for whoever may not, in units of other rights, and of a camera that someone else has.
 check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' systemd-run --quiet --scope setpriv --reuid=65534 --regid=65534 --clear-groups
 in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
 check "doctor: in a unit that allows no device" doctor 77 'DeviceAllow=char-video4linux rw' "${in_unit[@]}" -p DevicePolicy=closed

@@ -85,7 +85,7 @@ replug
 # A short or broken JPEG always arrives.
 recording broken --size 320x240 --format MJPG --frames 80
 cam corrupt
-# Again and again, because on a busy machine most pictures are given up, and counted as late, before anybody looks into them.
+# Again and again, because on a busy machine most pictures are given up, and counted as late, before anyone looks into them.
 while kill -0 $recorder 2>/dev/null; do
     cam short
     sleep 0.3

@@ -86,7 +86,7 @@ else
 fi
 
 # Errors
-refuses "remux: an output that exists" 73 'own\.mkv exists' remux h264-0.raw own.mkv
+refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'named .mkv, .mp4, .ts, .h264 or .h265' remux h264-0.raw out.avi
@@ -108,12 +108,12 @@ for format in mkv mp4 ts; do
     # For camrec alone: the shell's own tally may be longer than that.
     launcher=(prlimit --fsize=40960)
     if [ $format = mp4 ]; then
-        refuses "remux: a file that may not grow, .mp4" 74 'may not grow' remux h264-0.raw limited.mp4
+        refuses "remux: a file that may not grow, .mp4" 74 'size limit' remux h264-0.raw limited.mp4
         launcher=()
         check "remux: nothing is left of an .mp4" test ! -e limited.mp4
         continue
     fi
-    refuses "remux: a file that may not grow, .$format" 74 'may not grow' remux h264-0.raw limited.$format --timestamps times.txt
+    refuses "remux: a file that may not grow, .$format" 74 'size limit' remux h264-0.raw limited.$format --timestamps times.txt
     launcher=()
     check "remux: what fits plays, .$format" container prefix h264-0.$format limited.$format
 done
@@ -284,7 +284,7 @@ done
 spoil unit whole.avcc spoilt.avcc 50
 plays_spoilt "spoilt: a wrong length" spoilt.avcc large.h264 'pictures.received == 49' 'pictures.decoded == 48'
 records "spoilt: a wrong length: remux" remux --fps 30 --overwrite spoilt.avcc spoilt.mkv && says "spoilt: a wrong length: remux says what is left out" 'its end cannot be read'
-# frame_num has four bits here, and begins anew behind 15.
+# frame_num has four bits here, and starts over behind 15.
 for lost in 5 15 16; do
     spoil lose whole.h264 spoilt.h264 $lost
     plays_spoilt "spoilt: picture $lost is missing" spoilt.h264 whole.h264 'pictures.received == 89' "pictures.decoded == 60 + $lost"
@@ -299,7 +299,7 @@ for format in mkv mp4 ts; do
     records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
         check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
-# The pictures ahead of the damage are whole, also those that are held back for their order when a keyframe follows it.
+# The pictures before the damage are whole, also those that are held back for their order when a keyframe follows it.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 60 -c:v libx264 -bf 3 -g 20 -keyint_min 20 -sc_threshold 0 ordered.mkv
 spoil block ordered.mkv spoilt.mkv 38
 plays_spoilt "spoilt: ahead of a keyframe" spoilt.mkv ordered.mkv "pictures.received == $(packets spoilt.mkv) + 1" 'pictures.decoded == pictures.received - 1' 'pictures.decoded > 56'
@@ -319,7 +319,7 @@ ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
 ffmpeg -nostdin -v error -y -ss 0.5 -i whole.mp4 -c copy edited.mp4
 records "again: a film whose beginning is hidden" remux --overwrite edited.mp4 part.mkv &&
-    says "again: says that it is taken over" 'edited\.mp4: pictures that an edit list hides, and that are taken over: 15'
+    says "again: says that it is taken over" 'edited\.mp4: pictures copied although an edit list hides them: 15'
 check "again: camplay shows it as ffmpeg does" plays_as_ffmpeg edited.mp4
 check "again: what is hidden is counted" play_report play.json 'pictures.withheld == 15' 'losses == 0'
 check "again: it is played from half a second on" "$CAMPLAY" --no-window --start 0.5 edited.mp4 --output play.y4m --overwrite
@@ -328,9 +328,9 @@ check "again: inspect says it" grep -q '15 of them hidden by an edit list' <("$C
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -bf 3 -x264-params open-gop=1:keyint=15:b-adapt=0:scenecut=0 open.mp4
 ffmpeg -nostdin -v error -y -i sound.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4
 records "again: a film with sound that is turned" remux --overwrite turned.mp4 part.mkv &&
-    says "again: says that neither is taken over" 'turned\.mp4: pictures alone are taken over; left out: sound, a turn by 90 degrees to the left'
-check "again: inspect says it" grep -q 'beside them sound, a turn by 90 degrees to the left' <("$CAMREC" inspect turned.mp4)
-check "again: camplay says it" grep -q 'left out: sound, a turn by 90 degrees to the left' <("$CAMPLAY" --no-window --frames 1 --snapshot turned.png turned.mp4 2>&1)
+    says "again: says that neither is taken over" 'turned\.mp4: only the video is copied; left out: sound, a rotation by 90 degrees to the left'
+check "again: inspect says it" grep -q 'also sound, a rotation by 90 degrees to the left' <("$CAMREC" inspect turned.mp4)
+check "again: camplay says it" grep -q 'left out: sound, a rotation by 90 degrees to the left' <("$CAMPLAY" --no-window --frames 1 --snapshot turned.png turned.mp4 2>&1)
 
 # Open groups: a film that begins with an I picture amid a stream, and one that is played from there
 for file in amid.mkv amid.mp4; do
@@ -378,7 +378,7 @@ done
 refuses "foreign: a pipe" 65 'not a file' remux pipe.mkv out.mp4
 check "foreign: nothing is left" test ! -e out.mkv -a ! -e out.mp4
 
-# A transport stream that begins two minutes earlier than the one ahead of it: libavformat takes that for its clock's wrap.
+# A transport stream that begins two minutes earlier than the one before it: libavformat takes that for its clock's wrap.
 joined_duration() { # FIRST SECOND: the joined stream's length in seconds, in another container
     cat "$1" "$2" >joined.ts
     "$CAMREC" remux --quiet --overwrite joined.ts joined.mkv 2>/dev/null && ffprobe -v error -show_entries format=duration -of csv=p=0 joined.mkv

@@ -1,4 +1,4 @@
-// Preloaded ahead of the emulated GPU: opening its node never returns, as where a kernel driver wakes a GPU in vain.
+// Preloaded before the emulated GPU: opening its node never returns, as where a kernel driver wakes a GPU in vain.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -46,9 +46,9 @@ check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
 check "output: /dev/stdout where that is a file" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout >redirected.h264"
 check "output: what the file got" is_sound redirected.h264 --frames 5
 day=$(date +%F)
-refuses "a date: a folder ahead of it is not made" 73 'no such folder; make it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
-refuses "a date: nor where there are segments" 73 'no such folder; make it first' "${small[@]}" --frames 5 --segment 2f 'dated/%F/a.h264'
-refuses "a date: nor of a report" 73 'no such folder; make it first' "${small[@]}" --frames 5 --report 'dated/%F/a.json' a.h264
+refuses "a date: a folder ahead of it is not made" 73 'no such folder; create it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
+refuses "a date: nor where there are segments" 73 'no such folder; create it first' "${small[@]}" --frames 5 --segment 2f 'dated/%F/a.h264'
+refuses "a date: nor of a report" 73 'no such folder; create it first' "${small[@]}" --frames 5 --report 'dated/%F/a.json' a.h264
 dated_at_begin() { # the source is a pipe, whose writer comes two seconds later
     local pid begin status=0
     mkdir late && mkfifo late/source.y4m
@@ -110,13 +110,13 @@ check "walk: each value is taken, or told what it has to be" "$PYTHON" "$LAB/ver
 # 65: bad input
 refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
 printf 'not a video\n' >bad.y4m
-refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or make it again$' --device bad.y4m "${quick[@]}" out.h264
+refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or create it again$' --device bad.y4m "${quick[@]}" out.h264
 : >empty.y4m
 refuses "bad input: an empty file" 65 'empty\.y4m: not a YUV4MPEG2 file' --device empty.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m
 refuses "bad input: a size that cannot be" 65 'huge\.y4m: its size of 999999999x999999999 is outside' --device huge.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W64 H64 F25:1 C420p10\nFRAME\n' >deep.y4m
-refuses "bad input: ten bits" 65 "deep\.y4m: its format 'C420p10' is not read" --device deep.y4m "${quick[@]}" out.h264
+refuses "bad input: ten bits" 65 "deep\.y4m: its format 'C420p10' is not supported" --device deep.y4m "${quick[@]}" out.h264
 check "bad input: no file is left" test ! -e out.h264
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 20 -pix_fmt yuv420p whole.y4m
 head -c $(($(stat -c %s whole.y4m) - 50000)) whole.y4m >truncated.y4m
@@ -202,13 +202,13 @@ survives() { # the run that wrote good.h264, good.h265 and, in vain, /dev/full
         report report.json 'hasattr(outputs[1], "error")' 'outputs[1].written == 0' 'not hasattr(outputs[0], "error")' 'outputs[2].written == 60'
 }
 check "outputs: one that fails does not stop the others" survives
-refuses "outputs: one file twice" 73 '\./same.h264: given twice: it is also an output; give another name$' "${small[@]}" --frames 5 same.h264 ./same.h264
+refuses "outputs: one file twice" 73 '\./same.h264: given twice: it is also an output; use another name$' "${small[@]}" --frames 5 same.h264 ./same.h264
 refuses "outputs: one name twice, with --overwrite" 73 'camrec: same.h264: given twice: it is also an output' "${small[@]}" --overwrite --frames 5 same.h264 same.h264
 check "outputs: one file twice leaves nothing behind" test ! -e same.h264
 refuses "outputs: standard output twice" 64 "'-'.*twice" "${small[@]}" --frames 5 - -
 refuses "outputs: a report that is one of them" 73 'mixed.h264: given twice: it is also an output' "${small[@]}" --frames 5 --report mixed.h264 mixed.h265 mixed.h264
 refuses "outputs: a container that camrec does not write" 64 'does not write \.avi; use \.mkv' "${small[@]}" --frames 5 out.avi
-refuses "codec: a picture too small for H.265" 69 'libx265 encodes 16x16 and more, not 8x8' --device test --size 8x8 "${quick[@]}" --frames 5 none.h265
+refuses "codec: a picture too small for H.265" 69 'libx265 encodes 16x16 and larger, not 8x8' --device test --size 8x8 "${quick[@]}" --frames 5 none.h265
 refuses "codec: unknown" 64 'codec' "${small[@]}" --frames 5 --codec vp8 out.h264
 refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${small[@]}" --frames 5 --profile high none.h265
 refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265

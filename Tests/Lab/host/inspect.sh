@@ -123,7 +123,7 @@ check "check: standard input" check_reads_on
 check "inspect: sets that are still in force are no problem" finds missing.h264 'len(problems) == 0' 'idrs == 6'
 check "inspect: missing sets at the beginning" says_of 'offset 0: the stream does not begin with a keyframe' beginning.h264
 check "inspect: missing sets" says_of 'offset 0: a slice refers to parameter sets that are not there' beginning.h264
-check "inspect: a lost picture" says_of 'offset [0-9]+: frame_num leaps' <(cut_out own.h264 "$third_p" "$(unit_offset own.h264 1 5)")
+check "inspect: a lost picture" says_of 'offset [0-9]+: frame_num jumps' <(cut_out own.h264 "$third_p" "$(unit_offset own.h264 1 5)")
 check "inspect: long start codes" finds long.h264 'accessUnits == 110' 'len(problems) == 0'
 
 # Length-prefixed units, there and back.
@@ -150,7 +150,7 @@ check "avcc: the avcC record" record_equals own.h264 h264
 check "avcc: the hvcC record" record_equals own.h265 hevc
 refuses "avcc: a unit too long for its length" 65 'too long for lengths of 8 bits' inspect --avcc small.avcc --length-size 1 own.h264
 check "avcc: nothing is left of it" test ! -e small.avcc
-refuses "avcc: an existing file" 73 'there\.avcc exists.*--overwrite' inspect --avcc there.avcc own.h264
+refuses "avcc: an existing file" 73 'there\.avcc: already exists.*--overwrite' inspect --avcc there.avcc own.h264
 refuses "avcc: the input itself" 73 'own\.h264: .*it is also the input' inspect --annexb own.h264 --overwrite own.h264
 
 # Input that is not a stream, or breaks off.
@@ -177,7 +177,7 @@ refuses "bad input: a folder" 66 'is a folder' inspect .
 refuses "bad input: options that exclude each other" 64 'check' inspect --check --nal own.h264
 size=$(stat -c %s there.avcc)
 head -c $((size - 5)) there.avcc >cut.avcc
-refuses "bad input: units that break off" 65 'offset [0-9]+: a NAL unit is to have' inspect cut.avcc
+refuses "bad input: units that break off" 65 'offset [0-9]+: a NAL unit should have' inspect cut.avcc
 check "bad input: what was understood comes first" has_line "$(cat stdout)" '109 frames|110 frames'
 refuses "bad input: as JSON" 65 'offset [0-9]+: ' inspect --json --nal cut.avcc
 check "bad input: the JSON is whole" report stdout 'failure != None' 'accessUnits >= 109'

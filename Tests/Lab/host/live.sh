@@ -59,7 +59,7 @@ judge() { # COUNT: what came of `many`
     check "$name: each stream decodes from its first byte" decode_silently $distinct
     check "$name: the file is complete" is_sound many.h264 --frames 120
     check "$name: the report tells of everybody, and of the one too many" report many.json "outputs[1].receivers == $1" 'outputs[1].refused == 1' "len([r for r in receivers if r.dropped == 0 and r.left == 'the stream ended']) == $1"
-    check "$name: one too many is told, if not as one of many events" grep -qE "was refused: there are $1 receivers already|[0-9]+ more events of receivers" log
+    check "$name: one too many is told, if not as one of many events" grep -qE "was refused: there are $1 receivers already|[0-9]+ more receiver events" log
     check "$name: memory is bounded" receivers bounded ../alone/load load "$1" many.h264
     awk -v count="$1" -v bytes="$(stat -c %s many.h264)" '{printf "      %d receivers of %.1f Mbit/s: %.1f MB, %.2f s of CPU in %.1f s\n", count, bytes * 8 / 4e6, $1 / 1e3, $2 + $3, $4}' load
     cd ..
@@ -163,7 +163,7 @@ check "orders: its end" told '^{"ok":true}$' resume
 check "orders: it ends with a keyframe, the first since the receiver's" soon '"keyframes":5,.*"state":"recording"'
 refuses "listening: an output in the place of a port" 64 'put --listen after the outputs' "${source[@]}" --frames 1 --listen other.h264
 records "listening: without a port" "${source[@]}" --frames 1 --verbose --listen && says "listening: it is 9982" '^listening on 127.0.0.1:9982'
-refuses "orders: another recording cannot take the socket" 73 'listens there already' "${source[@]}" --frames 1 --control-socket ctl other.h264
+refuses "orders: another recording cannot take the socket" 73 'already listens there' "${source[@]}" --frames 1 --control-socket ctl other.h264
 refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this port" "${source[@]}" --frames 1 --listen "$port" other.h264
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is not a command; there are keyframe" ctl ctl dance
@@ -209,7 +209,7 @@ check "orders, constant QP: there is no maximum to change" unlimited
 check "orders, constant QP: stop" told '^{"ok":true}$' stop
 ends "orders, constant QP: it ends"
 refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
-refuses "orders: no folder for the socket" 73 'no such folder; make it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
+refuses "orders: no folder for the socket" 73 'no such folder; create it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
 refuses "orders: no socket in a file's place" 73 'no socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
@@ -231,7 +231,7 @@ check "out: both connections are told" report out.json 'len(receivers) == 2' 're
 nobody_there() {
     local status=0
     camrec "${source[@]}" --frames 30 "tcp://127.0.0.1:$free" || status=$?
-    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody receives the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody took the stream .*connection refused"
+    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody receives the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody received the stream .*connection refused"
 }
 check "out: nobody ever there" nobody_there
 mkdir early
@@ -351,7 +351,7 @@ records "buffer: the least" "${source[@]}" --frames 1 --listen 0 --client-buffer
 refuses "unix: a mistyped mode" 64 'only a mode may follow it; write unix:sk,mode=660' "${source[@]}" --frames 1 --listen unix:sk,mdoe=660
 refuses "unix: two places" 64 'a path has no comma' "${source[@]}" --frames 1 --listen unix:sk,unix:sk2
 refuses "unix: an abstract socket" 64 'write unix:\./@abs' "${source[@]}" --frames 1 --listen unix:@abs
-refuses "unix: a path that is too long" 73 'has 107 bytes at most' "${source[@]}" --frames 1 --listen "unix:x$(printf '%0107d' 0)"
+refuses "unix: a path that is too long" 73 'at most 107 bytes' "${source[@]}" --frames 1 --listen "unix:x$(printf '%0107d' 0)"
 refuses "orders: not at an abstract socket" 64 'write \./@abs' "${source[@]}" --frames 1 --control-socket @abs other.h264
 refuses "listening: at two places" 64 'listen is given twice; leave one out' "${source[@]}" --frames 1 --listen 0 --listen 0.0.0.0:0
 check "unix: nothing was made" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"

@@ -91,7 +91,7 @@ for stream in open opendeep openfields; do
 done
 check "order: one that is refreshed is joined where it is whole" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" refreshing.h264 refreshed
 check "order: H.265 is joined at its CRA pictures" "$PYTHON" "$LAB/verify/joined.py" "$CAMPLAY" cra.h265 12
-# The picture ahead of a keyframe, the keyframe, one between two.
+# The picture before a keyframe, the keyframe, one between two.
 for start in 0.92s:24 0.96s:25 1s:26; do
     for file in open.h264 cra.h265 refreshed.h264; do
         check "order: $file is played from ${start%:*} on" "$CAMPLAY" --no-window --start "${start%:*}" "$file" --output file.y4m --overwrite

@@ -93,7 +93,7 @@ cut_off() {
     player=$!
     becomes grows cut.h264 1000 || return
     ip link set $near_link down
-    becomes grep -q 'connection broke: Connection timed out' cut.err || return
+    becomes grep -q 'connection lost: Connection timed out' cut.err || return
     size=$(stat -c %s cut.h264)
     ip link set $near_link up
     becomes grows cut.h264 $((size + 10000)) || return
@@ -108,7 +108,7 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
-# What comes to a receiver that runs for days: somebody who says nothing, something that is no stream, and streams.
+# What comes to a receiver that runs for days: someone who says nothing, something that is no stream, and streams.
 printf 'GET / HTTP/1.1\r\n\r\n' >request
 endures() {
     local at player
@@ -169,7 +169,7 @@ records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgr
 
 # A file of one codec, that its name says
 records "play: saved under the other codec's name" --no-window plain.h265 --save misnamed.h264 &&
-    says "play: with a warning" 'misnamed\.h264 gets H\.265, which its name does not say'
+    says "play: with a warning" 'misnamed\.h264 receives H\.265, which does not match its name'
 changes() { # what comes of a sender of one codec, and one of the other, after it
     local at sender
     at=$(port)
@@ -191,14 +191,14 @@ records "play: from the middle" --no-window middle.h264 --save tail.h264 --outpu
     check "play: saved from a keyframe on" is_tail tail.h264 plain.h264 &&
     check "play: decoded from a keyframe on" same_hashes tail.y4m tail.h264 &&
     check "play: told apart from a loss" reports middle.json decoded 45 losses 0 &&
-    says "play: and told" 'middle\.h264: [0-9]+ pictures ahead of the first keyframe are left out'
+    says "play: and told" 'middle\.h264: [0-9]+ pictures before the first keyframe are left out'
 
 # Losses and damage
 for codec in h264 h265; do
     cut plain.$codec 20 >lost.$codec
     records "play: a lost picture, $codec" --no-window lost.$codec --output frozen.y4m --report lost.json --overwrite &&
         check "play: frozen until the next keyframe, $codec" reports lost.json decoded 50 frozen 9 losses 1 &&
-        says "play: says so, $codec" 'a loss: .*frozen until the next keyframe' &&
+        says "play: says so, $codec" 'loss: .*frozen until the next keyframe' &&
         check "play: no picture that the whole stream has not, $codec" has_only_pictures_of frozen.y4m plain.$codec
     records "play: a lost picture is shown on request, $codec" --no-window lost.$codec --on-loss show --report lost.json --overwrite &&
         check "play: all that there are, $codec" reports lost.json decoded 59 frozen 0
@@ -301,13 +301,13 @@ refuses "play: a folder" 66 'is a folder' --no-window .
 printf nothing >nothing.h264
 refuses "play: no stream" 65 'not a raw H.264' --no-window nothing.h264
 refuses "play: a container" 65 'YUV4MPEG2' --no-window tail.y4m
-refuses "play: an output that exists" 73 'tail\.y4m exists' --no-window plain.h264 --output tail.y4m
+refuses "play: an output that exists" 73 'tail\.y4m: already exists' --no-window plain.h264 --output tail.y4m
 refuses "play: the input as an output" 73 'it is also the input' --no-window plain.h264 --save plain.h264 --overwrite
 check "play: which is whole" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 : >same.h264 && ln same.h264 same.y4m
-refuses "play: two files in one" 73 'same\.y4m is being written already' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
+refuses "play: two files in one" 73 'same\.y4m: already being written' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
 refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
 refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
 refuses "play: a size that nobody has" 64 "scale <WxH>': it is as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
@@ -320,7 +320,7 @@ closed() { # DESCRIPTOR ARGUMENTS...: without it, an error says so
     local number=$1 status=0
     shift
     (eval "exec $number>&-" && exec timeout 20 "$CAMPLAY" --no-window "$@") 2>closed.err || status=$?
-    [ $status -gt 64 ] && grep -q 'standard .*put is closed' closed.err || { echo "$status: $(cat closed.err)"; return 1; }
+    [ $status -gt 64 ] && grep -q 'standard .*put: closed' closed.err || { echo "$status: $(cat closed.err)"; return 1; }
 }
 check "play: standard input is closed" closed 0 -
 check "play: standard output is closed" closed 1 --output - plain.h264
@@ -329,7 +329,7 @@ refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
 # A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
 unresolved() {
     timeout 20 ip netns exec $far "$CAMPLAY" --no-window tcp://camera.example:9982 2>unresolved.err &
-    becomes grep -q 'name resolution.*trying again' unresolved.err || { cat unresolved.err; return 1; }
+    becomes grep -q 'name resolution.*retrying' unresolved.err || { cat unresolved.err; return 1; }
     kill -INT "$(pgrep -P $!)"
     wait $!
 }
@@ -466,7 +466,7 @@ xdotool search --name "^camplay " windowkill
 status=0
 wait $player || status=$?
 check "play: a display that goes away is an error" test $status = 69
-check "play: with a reason" grep -q 'no display (it went away)' window.err
+check "play: with a reason" grep -q 'no display (it was closed)' window.err
 check "play: what comes last is written all the same" reports lost.json losses 0
 check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
 check "play: and what was saved" decodes_silently lost-saved.h264
@@ -486,7 +486,7 @@ timeout 60 "$CAMPLAY" --verbose --report live.json --overwrite "tcp://127.0.0.1:
 player=$!
 check "play: a live stream in the window" within 10 screen_shows null.png
 kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
-check "play: its sender has ended" within 5 grep -q 'sender has ended' live.err
+check "play: its sender has ended" within 5 grep -q 'sender disconnected' live.err
 sends vflip
 check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
 check "play: and shows it" within 10 screen_shows vflip.png

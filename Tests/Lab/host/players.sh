@@ -44,7 +44,7 @@ as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'
 plays() { # NAME COMMAND: in a folder and on a display of its own
     local screen player name="players: $1"
     mkdir "$1" && cd "$1"
-    # One that is not made anew when its last window goes.
+    # One that is not made again when its last window goes.
     Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -nolisten tcp 3>display 2>/dev/null &
     screen=$!
     until [ -s display ]; do kill -0 $screen; sleep 0.05; done

@@ -58,7 +58,7 @@ done
 # A maximum that noise can pass is told of at the start, with one that it cannot pass, and that is true.
 for codec in h264 h265; do
     records_scenes "rates: $codec, a maximum too near" switch $codec --bitrate 150k --max-bitrate 160k || continue
-    enough=$(grep -oE 'from --max-bitrate [0-9.]+[kM] on it holds' stderr | grep -oE '[0-9.]+[kM]' || true)
+    enough=$(grep -oE 'use --max-bitrate [0-9.]+[kM] or more' stderr | grep -oE '[0-9.]+[kM]' || true)
     check "rates: $codec, a maximum too near: told, with what would hold" test -n "$enough"
     records_scenes "rates: $codec, the maximum that was named" switch $codec --bitrate 150k --max-bitrate "${enough:-1M}" &&
         check "rates: $codec, the maximum that was named: nothing to warn of" is_silent &&

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Holds camrec inspect's reading of streams to libavcodec's, value by value: trace_headers and ffprobe.
-# usage: reference.sh [--table FILE.md] [STREAM...]     (STREAMs of your own in place of those made here)
+# usage: reference.sh [--table FILE.md] [STREAM...]     (STREAMs of your own instead of those made here)
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -29,14 +29,14 @@ records "settings: --quiet takes the place of verbose" --settings keeps.conf --q
 check "settings: the file's keeps hold together" test "$(echo quiet*.h264)" = "quiet-8.h264"
 check "settings: quiet it is" test ! -s stderr
 
-# A service that is begun anew has nobody to name another file.
+# A service that is begun again has nobody to name another file.
 for run in first second; do
     NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software --report service.json service.h264
 done
 check "service: each run has its file" is_sound service.h264 --frames 10
 check "service: the second's gets a counter" is_sound service-1.h264 --frames 10
 check "service: the report is the second's" report service.json 'output == "service-1.h264" or outputs[0].segments.last == "service-1.h264"'
-refuses "a file of the same name: refused without a service" 73 'service.h264 exists' --device test --frames 1 --encoder software service.h264
+refuses "a file of the same name: refused without a service" 73 'service.h264: already exists' --device test --frames 1 --encoder software service.h264
 
 # A duration is recorded once, whatever was lost, and after a crash only what is left of it. The folder stands for the
 # service's RuntimeDirectory.
@@ -109,7 +109,7 @@ refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
 
-# What record would refuse ahead of any device.
+# What record would refuse before any device.
 printf 'entropy = cabac\nprofile = constrained-baseline\n' >impossible.conf
 refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profile main or high' check impossible.conf
 printf 'output = a.h265\nprofile = high\n' >impossible.conf
@@ -125,11 +125,11 @@ mistaken() { # PATTERN LINE...: of a file with these lines, check names the last
     printf '%s\n' "$@" >impossible.conf
     refuses "check: ${!#}" 1 "^camrec: impossible.conf:$#: $pattern" check impossible.conf
 }
-mistaken 'same.h264: given twice: it is also an output; give another name' 'output = same.h264' 'output = same.h264'
+mistaken 'same.h264: given twice: it is also an output; use another name' 'output = same.h264' 'output = same.h264'
 mistaken '\./same.h264: given twice' 'output = same.h264' 'output = ./same.h264'
 mistaken 'a.h264: given twice: it is also an output' 'output = a.h264' 'report = a.h264'
-mistaken '.*: too long for a socket, whose path has 107 bytes at most; take a shorter one' 'output = a.h264' "listen = unix:x$(printf '%0107d' 0)"
-mistaken '.*: too long for a socket' 'output = a.h264' "control-socket = x$(printf '%0107d' 0)"
+mistaken '.*: too long: a socket path has at most 107 bytes; use a shorter one' 'output = a.h264' "listen = unix:x$(printf '%0107d' 0)"
+mistaken '.*: too long: a socket path' 'output = a.h264' "control-socket = x$(printf '%0107d' 0)"
 mistaken '.*only a mode may follow it; write unix:sk,mode=660' 'output = a.h264' 'listen = unix:sk,mdoe=660'
 mistaken 'test: the test source has no H264; try nv12' 'output = a.h264' 'device = test' 'format = h264'
 mistaken 'a.y4m: a .y4m file has no MJPG; leave out --format' 'output = a.h264' 'device = a.y4m' 'format = mjpeg'

@@ -56,7 +56,7 @@ records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --n
 refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
 exact
 
-# What a driver says of the attributes of an entry point means nothing where it does not have that.
+# What a driver says of the attributes of an entry point means nothing if it does not have that.
 encoders() { # the profiles and entry points of the GPU
     "$@" "$CAMREC" devices --json | "$PYTHON" -c 'import json, sys; print(*[(p["profile"], p["entryPoint"]) for e in json.load(sys.stdin)["encoders"] if e.get("node") for p in e["profiles"]], sep="\n")'
 }
@@ -100,16 +100,16 @@ is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
 right=(pictures equal out.h264 in.y4m --format y4m --tolerance 1)
 askew none && check "$driver: surfaces are read back as they were written" is_silent
 askew map && check "$driver: mapped surfaces are askew: the pictures are right" "${right[@]}"
-if grep -q 'surface that is mapped' stderr; then maps=yes; else maps=''; fi
+if grep -q 'mapped surface' stderr; then maps=yes; else maps=''; fi
 [ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
 askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
     check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
 askew lock && check "$driver: surfaces that cannot be mapped: the pictures are right" "${right[@]}" &&
     check "$driver: surfaces that cannot be mapped: nothing to tell" is_silent
-askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back is another than the one'
+askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back differs from the one'
 if [ -n "$maps" ]; then
     askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
-    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back is another than the one'
+    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back differs from the one'
 else
     refuses "$driver: --upload map is refused with the reason" 69 'leave out --upload map' --device test --frames 10 "${vaapi[@]}" --upload map out.h264
 fi
@@ -299,7 +299,7 @@ else
     fault "memory 2M" records "$driver: no memory on the GPU" "${test60[@]}" --no-pace out.h264 &&
         check "$driver: no memory on the GPU: software took over" report report.json 'frames.written == 60' 'encoder.implementation == "libx264"' "$accounted"
 fi
-# 60 ms a picture at 30 a second: nearly every other one has to be dropped, and counted.
+# 60 ms a picture at 30 a second: nearly every other one must be dropped, and counted.
 fault "slow 60" records "$driver: slow GPU" --device test --size 320x240 --fps 30 --frames 25 --encoder vaapi --overwrite --report report.json out.h264 &&
     check "$driver: slow GPU: drops are counted" report report.json 'frames.written == 25' 'frames.droppedByUs > 5' "$accounted" &&
     check "$driver: slow GPU: sound" stream out.h264 --frames 25 &&

@@ -52,7 +52,7 @@ class Stream:
             self.units = access_units(split(file.read()), self.codec)
         self.pictures = pictures_of(path)
         self.sets = [unit for unit in self.units[0] if unit_type(unit, self.codec) in SETS[self.codec]]
-        # Encoders repeat the parameter sets ahead of every keyframe.
+        # Encoders repeat the parameter sets before every keyframe.
         self.keyframes = [i for i, units in enumerate(self.units) if SETS[self.codec] & {unit_type(unit, self.codec) for unit in units}]
 
     def play(self, units):

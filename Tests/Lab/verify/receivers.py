@@ -257,7 +257,7 @@ def told(path, folder, seconds):
             problems.append(f"of {text} it says {found}")
 
     def is_gone(receiver):
-        return receiver["left"] == "it closed the connection" or receiver["left"].startswith("the connection broke: ")
+        return receiver["left"] == "it closed the connection" or receiver["left"].startswith("connection lost: ")
 
     silence = f"it stalled for {seconds} s"
     for peer, count in known["good"].items():

@@ -46,7 +46,7 @@ MISNAMED = {("sub_layer_reserved_zero_7bits", "sub_layer_one_picture_only_constr
     "sub_layer_reserved_zero_43bits", "sub_layer_reserved_zero_35bits")}
 # Elements of more than 32 bits, which trace_headers prints as two; the first has 24 bits.
 SPLIT = re.compile(r"(general|sub_layer)_reserved_zero_(33|34|35|43)bits")
-# Elements whose subscripts trace_headers leaves out, or counts from 0 in place of maxNumSubLayersMinus1 (H.265, 7.3.3).
+# Elements whose subscripts trace_headers leaves out, or counts from 0 instead of maxNumSubLayersMinus1 (H.265, 7.3.3).
 SUBSCRIPTS = re.compile(r"reserved_zero_2bits|sub_layer_reserved_zero_(7|33|34|35|43)bits|sub_layer_reserved_zero_bit")
 # What stands behind what is read of a unit and says nothing: rbsp_trailing_bits() (H.264: 7.3.2.11, H.265: 7.3.2.11).
 TRAILING = {"rbsp_stop_one_bit", "rbsp_alignment_zero_bit"}
@@ -378,7 +378,7 @@ def packet_starts(stream, is_older):
                 i -= 1
             unit = units[i]
         starts.append(start_of(unit, is_older))
-    # leading_zero_8bits ahead of all (B.1.1) are part of the first packet.
+    # leading_zero_8bits before all (B.1.1) are part of the first packet.
     starts[0] = 0
     last = len(units)
     while stream.codec == "hevc" and units[last - 1]["type"] in (36, 37):

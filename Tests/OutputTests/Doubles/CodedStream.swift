@@ -53,7 +53,7 @@ struct ContainerContent {
     let container: test_container
     let packets: [Packets.Packet]
 
-    /// Nil where libavformat cannot read it.
+    /// Nil if libavformat cannot read it.
     init?(_ path: String) {
         let packets = Packets()
         var container = test_container()

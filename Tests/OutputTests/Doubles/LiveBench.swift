@@ -46,7 +46,7 @@ final class LiveBench {
     }
 
     /// Lets a receiver connect, in a round of its own.
-    /// - Parameter origin: what its address counts as; nil where that is not limited.
+    /// - Parameter origin: what its address counts as; nil if that is not limited.
     func connect(from origin: UInt64? = nil) throws -> Peer {
         let peer = try announce(from: origin)
         round()
@@ -97,7 +97,7 @@ final class LiveBench {
 final class ScriptedSource: ReceiverSource {
     let wakeUp: WakeUp
     var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
-    /// Told in place of the next arrivals.
+    /// Told instead of the next arrivals.
     var exhaustion: Int32?
     private(set) var departures = 0
     private(set) var isStopped = false

@@ -10,7 +10,7 @@ extension TemporaryFolder {
         Folder.names(in: path(folder)).filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    /// Nil where there is no such file.
+    /// Nil if there is no such file.
     func content(_ name: String) -> [UInt8]? { contentOfFile(path(name)) }
 
     func status(_ name: String) -> stat {
@@ -20,7 +20,7 @@ extension TemporaryFolder {
     }
 }
 
-/// Nil where there is no such file.
+/// Nil if there is no such file.
 func contentOfFile(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }

@@ -2,7 +2,7 @@ import Capture
 
 @testable import Recorder
 
-/// Time that moves only when somebody waits.
+/// Time that moves only when someone waits.
 final class ScriptedRestartClock: SourceStop {
     private(set) var time: Int64 = 1_000_000_000_000
     /// The ends of every wait.

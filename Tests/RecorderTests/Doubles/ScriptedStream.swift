@@ -31,7 +31,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     private(set) var isReleased = false
     private(set) var startCount = 0
     var startFailure: CaptureError.Kind?
-    /// Somebody holds a buffer and does not give it back.
+    /// Someone holds a buffer and does not give it back.
     var keepsBuffers = false
     private let pictures: Pictures
     private var events: [Event]

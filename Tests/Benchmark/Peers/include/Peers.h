@@ -15,7 +15,7 @@ int peer_libyuv_jpeg(const uint8_t *jpeg, size_t count, int width, int height, u
 int peer_libyuv_yuyv(const uint8_t *yuyv, int width, int height, uint8_t *nv12);
 
 // libavcodec's decoder, and where `nv12` is not NULL swscale after it. Keeps its state in `*state`, which
-// begins as NULL. Returns 1 where libswscale is not installed.
+// begins as NULL. Returns 1 if libswscale is not installed.
 typedef struct peer_ffmpeg peer_ffmpeg;
 int peer_libavcodec(
     peer_ffmpeg **state, const uint8_t *jpeg, size_t count, int width, int height, uint8_t *nv12);
@@ -29,7 +29,7 @@ size_t peer_memmem_start_codes(const uint8_t *bytes, size_t count);
 // The number of bytes of a value, by memchr.
 size_t peer_memchr_count(const uint8_t *bytes, size_t count, uint8_t value);
 
-// The number of access units that libavcodec's H.264 parser makes of a stream which it is given in chunks; 0 where
+// The number of access units that libavcodec's H.264 parser makes of a stream which it is given in chunks; 0 if
 // there is no such parser. The stream must be followed by 64 bytes that may be read.
 size_t peer_libavcodec_access_units(const uint8_t *bytes, size_t count, size_t chunk);
 

@@ -79,7 +79,7 @@ static void destroy(struct buffer *buffer)
     free(buffer);
 }
 
-/* What a file is to be known by; false where there is none. */
+/* What a file is to be known by; false if there is none. */
 static bool identify(int descriptor, struct identity *identity)
 {
     struct stat status;

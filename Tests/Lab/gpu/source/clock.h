@@ -15,7 +15,7 @@ void unlock(void);
 
 uint64_t clock_now(void); /* CLOCK_MONOTONIC, in nanoseconds */
 
-/* Waits until `when` or, if that is earlier, `deadline`, with the lock given away meanwhile. True where `when` came. */
+/* Waits until `when` or, if that is earlier, `deadline`, with the lock given away meanwhile. True if `when` came. */
 bool clock_wait(uint64_t when, uint64_t deadline);
 
 /* `timeout` from now; negative or beyond the end of time: NEVER. */

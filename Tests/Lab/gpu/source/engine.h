@@ -10,7 +10,7 @@
 struct buffer;
 struct device;
 
-/* A picture begins: false where the engine does not code it, because it hangs or the device is lost. */
+/* A picture begins: false if the engine does not code it, because it hangs or the device is lost. */
 bool engine_begin_picture(struct device *device);
 
 /* What the engine uses of a coded buffer of that size. */

@@ -32,7 +32,7 @@ static const struct faults none = {
 
 /* ---- Reading */
 
-/* With K, M or G behind it; false where it is none, or more than 64 bits hold. */
+/* With K, M or G behind it; false if it is none, or more than 64 bits hold. */
 static bool read_number(const char *word, uint64_t *number)
 {
     char *end;
@@ -170,7 +170,7 @@ static bool is_for(const struct device *device, const char *node)
     return strcmp(name, node) == 0;
 }
 
-/* Adds the fault to the device of that name, or without a name to each; false where it is for none. */
+/* Adds the fault to the device of that name, or without a name to each; false if it is for none. */
 static bool read_fault_for(const char *node, char *const words[WORD_LIMIT], size_t count)
 {
     bool found = false;

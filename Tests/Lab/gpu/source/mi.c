@@ -330,7 +330,7 @@ static void execute_media(struct batch *batch, const struct command *command)
         mfx_execute(batch, command->words, command->count);
 }
 
-/* 0 where the dword is no command. */
+/* 0 if the dword is no command. */
 static size_t command_length(uint32_t header)
 {
     unsigned opcode = header >> MI_OPCODE_SHIFT & 0x3f;
@@ -383,7 +383,7 @@ static uint64_t hevc_batch_like(struct batch *batch, uint64_t address)
     return words && words[0] ? input + offset : 0;
 }
 
-/* The commands that stand for a batch of HuC's; 0 where there are none. For H.264 there is one a picture, with its
+/* The commands that stand for a batch of HuC's; 0 if there are none. For H.264 there is one a picture, with its
  * image state. For H.265 there are the picture's and one a slice; on Ice Lake the slices' are one behind the other in
  * a region of their own. */
 static uint64_t next_huc_batch(struct batch *batch, uint64_t address)
@@ -399,7 +399,7 @@ static uint64_t next_huc_batch(struct batch *batch, uint64_t address)
     return started > 1 ? mfx_next_huc_batch(batch->mfx) : huc_batch(batch);
 }
 
-/* Where the batch behind that one's end begins; 0 where nothing is. */
+/* Where the batch behind that one's end begins; 0 if nothing is. */
 static uint64_t batch_behind(struct batch *batch, uint64_t address)
 {
     size_t count = batch_available(batch, address) / sizeof(uint32_t), position = 0;
@@ -452,7 +452,7 @@ static void start_batch(struct batch *batch, uint64_t address)
     batch->depth--;
 }
 
-/* False where the batch ends. */
+/* False if the batch ends. */
 static bool execute_mi(struct batch *batch, const struct command *command)
 {
     const uint32_t *words = command->words;

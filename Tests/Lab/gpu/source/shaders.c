@@ -155,7 +155,7 @@ static void read_gfx10_image(const uint32_t *words, struct image *image)
     image->pitch = (image->width * image->element + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
 }
 
-/* False where it is none, or none in rows. */
+/* False if it is none, or none in rows. */
 static bool read_image(unsigned generation, const uint32_t *words, struct image *image)
 {
     bool array = words[3] >> 28 == RSRC_IMG_2D_ARRAY, linear = (words[3] >> 20 & 0x1f) == 0;
@@ -190,7 +190,7 @@ static uint64_t address_in(uint32_t sgpr)
     return HIGH_ADDRESS | (sgpr & ~3U);
 }
 
-/* ---- What the shaders do: false where it is something else */
+/* ---- What the shaders do: false if it is something else */
 
 static uint32_t unorm(float value, uint32_t largest)
 {

@@ -8,7 +8,7 @@
  *   ioctls child        a forked child opens and closes a node of its own, its parent leaves a buffer
  *   ioctls closed       leaves a buffer on a node that is closed by close_range
  *   ioctls unknown      an ioctl that no kernel has
- * 0 where all went as it does on a kernel; else 1, and what did not on standard error. */
+ * 0 if all went as it does on a kernel; else 1, and what did not on standard error. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Makes a surface with libva:
  *   surfaces free     and frees it;
  *   surfaces leak     exports it as DMA-BUF, and leaves it, the descriptors and the display;
- *   surfaces import   of memory that it has already, and frees it: 1 where the driver refuses.
+ *   surfaces import   of memory that it has already, and frees it: 1 if the driver refuses.
  * Written for the emulated GPU's tests, where a memfd does for a DMA-BUF. */
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,10 +13,10 @@ void stream_prepare(struct camera *camera);
 void stream_start(struct camera *camera);
 void stream_stop(struct camera *camera);
 
-/* A bulk transfer that waits for data; false where too many do. */
+/* A bulk transfer that waits for data; false if too many do. */
 bool stream_wait(struct camera *camera, struct waiting_transfer transfer);
 
-/* Takes back a transfer that waits; false where it does not. */
+/* Takes back a transfer that waits; false if it does not. */
 bool stream_unlink(struct camera *camera, uint32_t number);
 
 /* Gives the waiting transfers what there is for them. */
