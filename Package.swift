@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Network", "Text", "Threading",
+                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Text",
+                "Threading",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream"],
@@ -81,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Decoder", "Output", "Pictures", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
+                "Decoder", "Output", "Pictures", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files"], path: "Tests/TestSupport"),

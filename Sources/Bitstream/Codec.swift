@@ -1,5 +1,5 @@
 /// A video coding standard.
-public enum Codec: String, Hashable, Sendable, CaseIterable {
+public enum Codec: String, Hashable, Sendable, CaseIterable, Encodable {
     /// ITU-T H.264, MPEG-4 AVC.
     case h264
     /// ITU-T H.265, MPEG-H HEVC.

@@ -230,11 +230,11 @@ extension EncoderEntry.Profile {
 
     init(_ capabilities: EncoderCapabilities) {
         codec = "\(capabilities.codec)"
-        profile = capabilities.profile
+        profile = capabilities.profile.rawValue
         entryPoint = capabilities.entryPoint.rawValue
         rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(
             \.rawValue)
-        packedHeaders = capabilities.packedHeaders
+        packedHeaders = capabilities.packedHeaders.map(\.rawValue)
         minimumSize = capabilities.minimumSize.map { "\($0)" }
         maximumSize = capabilities.maximumSize.map { "\($0)" }
         bFrames = capabilities.hasBPictures

@@ -16,17 +16,54 @@ public struct EncoderCapabilities: Sendable, Hashable {
         var vaEntrypoint: VAEntrypoint { self == .encSlice ? VAEntrypointEncSlice : VAEntrypointEncSliceLP }
     }
 
-    /// What is coded by.
-    public let codec: Codec
-    /// The profile's name in VA-API, such as `H264High`.
-    public let profile: String
+    /// A VA-API profile, by its name there. The best of each codec comes first.
+    public enum Profile: String, Sendable, Hashable, CaseIterable {
+        case h264High = "H264High"
+        case h264Main = "H264Main"
+        case h264ConstrainedBaseline = "H264ConstrainedBaseline"
+        case hevcMain = "HEVCMain"
+        case hevcMain10 = "HEVCMain10"
+
+        var codec: Codec {
+            switch self {
+            case .h264High, .h264Main, .h264ConstrainedBaseline: .h264
+            case .hevcMain, .hevcMain10: .hevc
+            }
+        }
+
+        var vaProfile: VAProfile {
+            switch self {
+            case .h264High: VAProfileH264High
+            case .h264Main: VAProfileH264Main
+            case .h264ConstrainedBaseline: VAProfileH264ConstrainedBaseline
+            case .hevcMain: VAProfileHEVCMain
+            case .hevcMain10: VAProfileHEVCMain10
+            }
+        }
+    }
+
+    /// A header that the application may write instead of the driver (`va.h`, VAConfigAttribEncPackedHeaders).
+    public enum PackedHeader: String, Sendable, Hashable, CaseIterable {
+        case sequence, picture, slice, misc
+        case rawData = "raw data"
+
+        fileprivate var bit: Int32 {
+            switch self {
+            case .sequence: VA_ENC_PACKED_HEADER_SEQUENCE
+            case .picture: VA_ENC_PACKED_HEADER_PICTURE
+            case .slice: VA_ENC_PACKED_HEADER_SLICE
+            case .misc: VA_ENC_PACKED_HEADER_MISC
+            case .rawData: VA_ENC_PACKED_HEADER_RAW_DATA
+            }
+        }
+    }
+
+    public let profile: Profile
     /// Programmable or fixed function.
     public let entryPoint: EntryPoint
     /// Never empty for a driver that encodes.
     public let rateControlModes: Set<RateControl.Mode>
-    /// Headers that the application writes instead of the driver: `sequence`, `picture`, `slice`, `misc`,
-    /// `raw data`.
-    public let packedHeaders: [String]
+    public let packedHeaders: [PackedHeader]
     /// The smallest picture; nil if the driver names no limit.
     public let minimumSize: PictureSize?
     /// The largest picture; nil if the driver names no limit.
@@ -36,6 +73,7 @@ public struct EncoderCapabilities: Sendable, Hashable {
     /// Whether B pictures are possible.
     public let hasBPictures: Bool
 
+    public var codec: Codec { profile.codec }
 }
 
 extension EncoderCapabilities {
@@ -73,26 +111,18 @@ extension EncoderCapabilities {
         _ connection: VADisplayConnection, codecs: [Codec]
     ) throws(EncoderError) -> [EncoderCapabilities] {
         try connection.encodingCall {
-            profiles.filter { codecs.contains($0.0) }.flatMap { codec, name, profile in
-                let entryPoints = connection.entryPoints(of: profile)
+            Profile.allCases.filter { codecs.contains($0.codec) }.flatMap { profile in
+                let entryPoints = connection.entryPoints(of: profile.vaProfile)
                 return EntryPoint.allCases.filter { entryPoints.contains($0.vaEntrypoint) }.compactMap {
-                    EncoderCapabilities(connection.display, codec, name, profile, $0)
+                    EncoderCapabilities(connection.display, profile, $0)
                 }
             }
         }
     }
 
-    private static let profiles: [(Codec, String, VAProfile)] = [
-        (.h264, "H264High", VAProfileH264High),
-        (.h264, "H264Main", VAProfileH264Main),
-        (.h264, "H264ConstrainedBaseline", VAProfileH264ConstrainedBaseline),
-        (.hevc, "HEVCMain", VAProfileHEVCMain),
-        (.hevc, "HEVCMain10", VAProfileHEVCMain10),
-    ]
-
     /// Nil if the driver does not have this profile with this entry point for 4:2:0 surfaces.
     private init?(
-        _ display: VADisplay, _ codec: Codec, _ name: String, _ profile: VAProfile, _ entryPoint: EntryPoint
+        _ display: VADisplay, _ profile: Profile, _ entryPoint: EntryPoint
     ) {
         let types = [
             VAConfigAttribRTFormat, VAConfigAttribRateControl, VAConfigAttribEncPackedHeaders,
@@ -101,23 +131,22 @@ extension EncoderCapabilities {
         var attributes = types.map { VAConfigAttrib(type: $0, value: 0) }
         guard
             vaGetConfigAttributes(
-                display, profile, entryPoint.vaEntrypoint, &attributes, Int32(attributes.count))
+                display, profile.vaProfile, entryPoint.vaEntrypoint, &attributes, Int32(attributes.count))
                 == VA_STATUS_SUCCESS
         else { return nil }
         let values = attributes.map { $0.value == UInt32(VA_ATTRIB_NOT_SUPPORTED) ? nil : $0.value }
-        guard let formats = values[0], formats & UInt32(VA_RT_FORMAT_YUV420) != 0 || name == "HEVCMain10"
+        guard let formats = values[0], formats & UInt32(VA_RT_FORMAT_YUV420) != 0 || profile == .hevcMain10
         else { return nil }
-        self.codec = codec
-        self.profile = name
+        self.profile = profile
         self.entryPoint = entryPoint
         rateControlModes = Self.modes(values[1])
-        packedHeaders = Self.headers(values[2])
+        packedHeaders = PackedHeader.allCases.filter { (values[2] ?? 0) & UInt32($0.bit) != 0 }
         maximumSlices = Int(clamping: values[3] ?? 1)
         // Reference frames in list 1; a driver that predicts from the past only (iHD's H.265) has some there
         // for generalised P pictures.
         let looksAhead = values[5].map { $0 & UInt32(VA_PREDICTION_DIRECTION_FUTURE) != 0 } ?? true
         hasBPictures = (values[4] ?? 0) >> 16 != 0 && looksAhead
-        let limits = Self.surfaceLimits(display, profile, entryPoint)
+        let limits = Self.surfaceLimits(display, profile.vaProfile, entryPoint)
         minimumSize = PictureSize(limits.minimumWidth, limits.minimumHeight)
         maximumSize = PictureSize(limits.maximumWidth, limits.maximumHeight)
     }
@@ -169,14 +198,5 @@ extension EncoderCapabilities {
         ]
         guard let bits, bits != UInt32(VA_RC_NONE) else { return [.cqp] }
         return Set(known.filter { bits & UInt32($0.0) != 0 }.map(\.1))
-    }
-
-    private static func headers(_ bits: UInt32?) -> [String] {
-        let known: [(Int32, String)] = [
-            (VA_ENC_PACKED_HEADER_SEQUENCE, "sequence"), (VA_ENC_PACKED_HEADER_PICTURE, "picture"),
-            (VA_ENC_PACKED_HEADER_SLICE, "slice"), (VA_ENC_PACKED_HEADER_MISC, "misc"),
-            (VA_ENC_PACKED_HEADER_RAW_DATA, "raw data"),
-        ]
-        return known.filter { (bits ?? 0) & UInt32($0.0) != 0 }.map(\.1)
     }
 }

@@ -149,10 +149,11 @@ struct VAAPIBackend: EncoderBackend {
 extension EncoderCapabilities {
     fileprivate var configurationProfile: EncoderConfiguration.Profile? {
         switch profile {
-        case "H264High": .high
-        case "H264Main", "HEVCMain": .main
-        case "H264ConstrainedBaseline": .constrainedBaseline
-        default: nil
+        case .h264High: .high
+        case .h264Main, .hevcMain: .main
+        case .h264ConstrainedBaseline: .constrainedBaseline
+        // camrec codes 8 bits a sample.
+        case .hevcMain10: nil
         }
     }
 }

@@ -66,7 +66,7 @@ extension Inspection {
 
     private static func sampleText(_ format: StreamFormat) -> String {
         let depth =
-            format.lumaBitDepth == format.chromaBitDepth || format.chromaFormat == "monochrome"
+            format.lumaBitDepth == format.chromaBitDepth || format.chromaFormat == .monochrome
             ? "\(format.lumaBitDepth) bit"
             : "\(format.lumaBitDepth) bit luma, \(format.chromaBitDepth) bit chroma"
         return "\(format.chromaFormat), \(depth), \(format.isInterlaced ? "interlaced" : "progressive")"

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 
 /// A destination for access units. Used by one thread, its writer.
 public protocol AccessUnitSink: AnyObject {

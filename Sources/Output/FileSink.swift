@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Threading
 
 /// Raw Annex B into a file, a named pipe or standard output.

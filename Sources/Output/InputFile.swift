@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 
 /// A regular file that is read from its beginning, more than once where need be.

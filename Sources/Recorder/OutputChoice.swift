@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Network
 import Output
 
@@ -14,15 +15,6 @@ public struct OutputChoice: Sendable {
         /// The byte stream of Annex B, to receivers.
         case live(Live)
 
-        /// The name in the report.
-        public var name: String {
-            switch self {
-            case .annexB: "annexb"
-            case .container(let format): format.rawValue
-            case .timestamps: "timestamps"
-            case .live: "live"
-            }
-        }
     }
 
     /// How receivers get the stream.

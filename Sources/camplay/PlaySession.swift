@@ -1,5 +1,6 @@
 import Bitstream
 import Decoder
+import Files
 import Glibc
 import Output
 import Terminal

@@ -1,4 +1,5 @@
 import Encoder
+import Files
 import Output
 import Recorder
 

@@ -1,4 +1,5 @@
 import Capture
+import Files
 import Glibc
 import Network
 import Output

@@ -66,12 +66,12 @@ extension RecordingResult {
 
     /// A raw stream knows no time but the constant rate in its VUI.
     private var rateWarnings: [String] {
-        guard outputs.contains(where: { $0.format == "annexb" && $0.written > 0 }),
+        guard outputs.contains(where: { $0.format == .annexB && $0.written > 0 }),
             let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
             let measured = encoder.measuredFramesPerSecond
         else { return [] }
         let remedy =
-            outputs.contains { $0.format == "timestamps" }
+            outputs.contains { $0.format == .timestamps }
             ? "'camrec remux' with the timestamps mends that" : "use .mkv or .mp4, or keep --timestamps"
         return [
             "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
@@ -83,7 +83,7 @@ extension RecordingResult {
 extension RecordingResult.Output {
     /// What is in it now.
     fileprivate var kept: String {
-        if format == "timestamps" { return "\(output): \(count(written, "time"))" }
+        if format == .timestamps { return "\(output): \(count(written, "time"))" }
         if let receivers {
             let taken = isConnecting ? ", which took \(written) of \(count(written + lost, "frame"))" : ""
             return "\(output): \(count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
@@ -103,12 +103,9 @@ extension RecordingResult.Encoder {
         let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
         let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
         let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
-        return "\(isAlone ? "" : "\(standard): ")\(Megabits(measured)) Mbit/s on average\(average), "
+        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average), "
             + "\(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
     }
-
-    /// The standard's name.
-    private var standard: String { Codec(rawValue: codec)?.description ?? codec }
 
     fileprivate var warnings: [String] {
         var warnings = [brokenRates].compactMap { $0 }

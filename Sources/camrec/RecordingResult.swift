@@ -1,3 +1,4 @@
+import Bitstream
 import Encoder
 import Output
 import Recorder
@@ -52,7 +53,7 @@ struct RecordingResult: Encodable {
     /// The encoder in use at the end.
     struct Encoder: Encodable {
         let name: String
-        let codec: String
+        let codec: Codec
         let implementation: String?
         let renderNode: String?
         let driver: String?
@@ -95,11 +96,16 @@ struct RecordingResult: Encodable {
         let encoded: Int
     }
 
+    /// How an output is written.
+    enum OutputFormat: String, Encodable {
+        case annexB = "annexb"
+        case mkv, mp4, ts, timestamps, live
+    }
+
     struct Output: Encodable {
         let output: String
-        /// `annexb`, `mkv`, `mp4`, `ts`, `timestamps` or `live`.
-        let format: String
-        let codec: String
+        let format: OutputFormat
+        let codec: Codec
         let written: Int
         let keyframes: Int
         let lost: Int
@@ -189,7 +195,7 @@ extension RecordingResult.Encoder {
     fileprivate init(_ outcome: RecordingOutcome.Track) {
         let (choice, details) = (outcome.choice, outcome.choice?.details)
         name = choice?.name ?? ""
-        codec = outcome.codec.rawValue
+        codec = outcome.codec
         implementation = details?.implementation
         renderNode = details?.renderNode
         driver = details?.driver
@@ -217,8 +223,8 @@ extension RecordingResult.Encoder {
 extension RecordingResult.Output {
     fileprivate init(_ outcome: RecordingOutcome.Output) {
         output = outcome.name
-        format = outcome.choice.form.name
-        codec = outcome.choice.codec.rawValue
+        format = RecordingResult.OutputFormat(outcome.choice.form)
+        codec = outcome.choice.codec
         isConnecting = outcome.choice.isConnecting
         let delivery = outcome.delivery
         (bytes, written) = (delivery.bytes, delivery.written)
@@ -229,6 +235,20 @@ extension RecordingResult.Output {
         let receivers = outcome.receivers?.content
         (self.receivers, refused) = (receivers?.count, receivers?.refused)
         error = outcome.error?.description
+    }
+}
+
+extension RecordingResult.OutputFormat {
+    init(_ form: OutputChoice.Form) {
+        self =
+            switch form {
+            case .annexB: .annexB
+            case .container(.matroska): .mkv
+            case .container(.mp4): .mp4
+            case .container(.transportStream): .ts
+            case .timestamps: .timestamps
+            case .live: .live
+            }
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
         let format = try #require(inspector(annexB(Self.idr)).summary.format)
         #expect(format.profile == "Constrained Baseline")
         #expect((format.width, format.height) == (64, 48))
-        #expect(format.chromaFormat == "4:2:0")
+        #expect(format.chromaFormat == .yuv420)
         #expect(format.tier == nil)
         #expect(inspector(annexB([Sample.baselineSPS])).summary.format == nil)
     }

@@ -1,5 +1,6 @@
 import Bitstream
 import CTestAllocations
+import Files
 import Glibc
 import Output
 import Pictures

@@ -18,8 +18,7 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedHeight: Int
     /// What the VUI announces; `nil` where it announces none.
     public let frameRate: FrameRate?
-    /// `monochrome`, `4:2:0`, `4:2:2` or `4:4:4`.
-    public let chromaFormat: String
+    public let chromaFormat: ChromaFormat
     /// Bits of a luma sample.
     public let lumaBitDepth: Int
     /// Bits of a chroma sample.
@@ -40,13 +39,25 @@ public struct StreamFormat: Equatable, Sendable {
             == (other.width, other.height, other.chromaFormat, other.lumaBitDepth, other.chromaBitDepth)
     }
 
-    static func chromaFormat(_ chroma_format_idc: Int) -> String {
-        switch chroma_format_idc {
-        case 0: "monochrome"
-        case 1: "4:2:0"
-        case 2: "4:2:2"
-        default: "4:4:4"
+    /// How chroma is sampled (`chroma_format_idc`).
+    public enum ChromaFormat: String, Sendable, Hashable, Encodable, CustomStringConvertible {
+        case monochrome
+        case yuv420 = "4:2:0"
+        case yuv422 = "4:2:2"
+        case yuv444 = "4:4:4"
+
+        /// - Parameter idc: `chroma_format_idc`, 0 to 3.
+        init(idc: Int) {
+            self =
+                switch idc {
+                case 0: .monochrome
+                case 1: .yuv420
+                case 2: .yuv422
+                default: .yuv444
+                }
         }
+
+        public var description: String { rawValue }
     }
 }
 
@@ -61,7 +72,7 @@ extension StreamFormat {
         codedWidth = set.pic_width_in_luma_samples
         codedHeight = set.pic_height_in_luma_samples
         frameRate = set.frameRate
-        chromaFormat = Self.chromaFormat(set.chroma_format_idc)
+        chromaFormat = ChromaFormat(idc: set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8
         chromaBitDepth = set.bit_depth_chroma_minus8 + 8
         isFieldSequence = set.vui_parameters?.field_seq_flag ?? false
@@ -80,7 +91,7 @@ extension StreamFormat {
         codedWidth = set.codedWidth
         codedHeight = set.codedHeight
         frameRate = set.frameRate
-        chromaFormat = Self.chromaFormat(set.chroma_format_idc)
+        chromaFormat = ChromaFormat(idc: set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8
         chromaBitDepth = set.bit_depth_chroma_minus8 + 8
         isFieldSequence = false

@@ -1,5 +1,6 @@
 import Bitstream
 import CFormat
+import Files
 import Glibc
 import Threading
 

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import Network
 import Threading

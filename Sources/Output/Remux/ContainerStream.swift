@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 
 /// The video of a container, read picture by picture at its own times.
 final class ContainerStream: PictureStream {

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 
 /// A picture, with both of its fields if it has two.
 struct StreamPicture {

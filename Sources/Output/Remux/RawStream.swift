@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 
 /// A file with a raw stream of either codec, as Annex B or AVCC, read picture by picture.
 ///

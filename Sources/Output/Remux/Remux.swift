@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Pictures
 import Threading
 

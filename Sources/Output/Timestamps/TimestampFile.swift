@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Reads a file in mkvmerge's "timestamp format v2": a header, then a picture's time a line, in milliseconds,

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Threading
 
 /// The times of a recording's pictures, one a line: mkvmerge's "timestamp format v2".

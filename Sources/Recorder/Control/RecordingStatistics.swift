@@ -1,7 +1,6 @@
 /// How a recording goes, as `stats` on the control socket answers. The names are the report's.
 public struct RecordingStatistics: Encodable, Sendable {
-    /// `recording` or `paused`.
-    let state: String
+    let state: State
     let seconds: Double
     let captured: Int
     let droppedByDriver: Int
@@ -15,6 +14,10 @@ public struct RecordingStatistics: Encodable, Sendable {
     let outputs: [Output]
     /// Those connected now.
     let receivers: [ReceiverReport]
+
+    enum State: String, Encodable, Sendable {
+        case recording, paused
+    }
 
     struct Output: Encodable, Sendable {
         let output: String
@@ -36,7 +39,7 @@ public struct RecordingStatistics: Encodable, Sendable {
         _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
         _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool
     ) {
-        state = isPaused ? "paused" : "recording"
+        state = isPaused ? .paused : .recording
         self.seconds = seconds
         (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
         (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])

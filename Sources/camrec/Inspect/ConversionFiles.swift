@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Inspection
 import Output
 

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Output
 
 /// Keeps what is written, and fails or stalls as a test tells it.

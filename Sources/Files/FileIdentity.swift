@@ -20,7 +20,7 @@ public struct FileIdentity: Hashable, Sendable {
     }
 
     /// What was found by stat(2).
-    init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+    public init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 
     /// Whether a path leads to a plain file; nil if there is nothing.
     public static func isFile(_ path: String) -> Bool? {
