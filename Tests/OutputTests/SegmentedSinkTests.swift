@@ -107,7 +107,7 @@ import Threading
 
     // MARK: Cutting
 
-    @Test("a file has exactly its frames, and the files one behind the other are the stream")
+    @Test("a file has exactly its frames, and the concatenated files are the stream")
     func frames() throws {
         let bench = Bench()
         let sink = try bench.sink("rec-%H.h264", .frames(20))
@@ -123,7 +123,7 @@ import Threading
         #expect(sink.summary.last == bench.folder.path("rec-23-2.h264"))
     }
 
-    @Test("a file begins with an IDR, and where there is none the one before goes on")
+    @Test("a file begins with an IDR; without one, the previous file continues")
     func waitsForIDR() throws {
         let bench = Bench()
         let sink = try bench.sink("a.h264", .time(1_500_000_000))
@@ -148,7 +148,7 @@ import Threading
     }
 
     @Test(
-        "folders that the time names are made, names are those of the time at which a file begins, and nothing is overwritten"
+        "creates folders named by the time, names files by their start, and overwrites nothing"
     )
     func folders() throws {
         let bench = Bench()
@@ -165,7 +165,7 @@ import Threading
         #expect(bench.folder.names(in: "a/2009/2332") == ["x-1.h264", "x.h264"])
     }
 
-    @Test("a folder that cannot be made is told at once")
+    @Test("reports a folder that cannot be created at once")
     func noFolder() throws {
         let bench = Bench()
         bench.folder.write("file", [1])
@@ -173,7 +173,7 @@ import Threading
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
     }
 
-    @Test("a folder before the first date is not made: it may be mistyped, or not mounted")
+    @Test("does not create a folder before the first date: it may be mistyped, or not mounted")
     func mistypedFolder() throws {
         let bench = Bench()
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
@@ -184,7 +184,7 @@ import Threading
         #expect(bench.folder.names().isEmpty)
     }
 
-    @Test("each file's timestamps lie beside it, with the same counter")
+    @Test("each file's timestamps have the same counter")
     func timestamps() throws {
         let bench = Bench()
         bench.folder.write("t.txt", [1, 2, 3])
@@ -200,7 +200,7 @@ import Threading
         }
     }
 
-    @Test("timestamps whose pattern comes to the segment's name are an error, and nothing is made")
+    @Test("refuses timestamps whose pattern yields the segment's name, and creates nothing")
     func timestampsInPlace() throws {
         let bench = Bench()
         let sink = try bench.sink("2009.h264", .frames(10), timestamps: "%Y.h264")
@@ -210,7 +210,7 @@ import Threading
         #expect(bench.folder.names().isEmpty)
     }
 
-    @Test("timestamps that cannot be made cost no picture and no old segment; that is told, and rarely")
+    @Test("missing timestamps cost no picture and no old segment; reports that, rarely")
     func timestampsFail() throws {
         let bench = Bench()
         var retention = SegmentRetention()
@@ -228,7 +228,7 @@ import Threading
 
     // MARK: One file
 
-    @Test("a recording in one file begins another where the picture format changes")
+    @Test("a single-file recording starts another file when the picture format changes")
     func formatChange() throws {
         let bench = Bench()
         let sink = try bench.single("out.h264")
@@ -241,7 +241,7 @@ import Threading
         #expect(bench.bytes("out-1.h264") == bytes(units[10...]))
     }
 
-    @Test("a recording in one file ends where writing fails")
+    @Test("a single-file recording ends when writing fails")
     func singleFails() throws {
         let bench = Bench()
         let sink = try bench.single("out.h264")
@@ -280,7 +280,7 @@ import Threading
             ])
     }
 
-    @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
+    @Test("retries at growing intervals, ten seconds at most, and leaves nothing behind")
     func backOff() throws {
         let bench = Bench()
         let sink = try bench.sink("a-%S.h264", nil)
@@ -298,7 +298,7 @@ import Threading
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
     }
 
-    @Test("an outage long after another begins with a short pause, one soon after it goes on with the pauses")
+    @Test("an outage long after another begins with a short pause; one soon after continues the pauses")
     func outageAfterOutage() throws {
         let bench = Bench()
         let sink = try bench.sink("a-%S.h264", .frames(1))
@@ -316,7 +316,7 @@ import Threading
         #expect(attempts(from: 100, failing: 100..<107) == [100, 101, 103])
     }
 
-    @Test("outages that come again and again are told less and less")
+    @Test("reports repeated outages less and less")
     func toldOutages() throws {
         let bench = Bench()
         let sink = try bench.sink("a-%S.h264", .frames(1))
@@ -331,7 +331,7 @@ import Threading
         #expect(resumed == told)
     }
 
-    @Test("a file that cannot be made counts as an outage, not as one that never began")
+    @Test("counts a file that cannot be created as an outage, not as one that never began")
     func cannotCreate() throws {
         let bench = Bench()
         let sink = try bench.sink("a.h264", .frames(10))
@@ -346,7 +346,7 @@ import Threading
         #expect(second?.isCreation == false)
     }
 
-    @Test("a folder that is removed is made again, and what was in it is told as lost")
+    @Test("creates a removed folder again, and reports its content as lost")
     func folderRemoved() throws {
         let bench = Bench()
         mkdir(bench.folder.path("sub"), 0o755)
@@ -361,7 +361,7 @@ import Threading
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 
-    @Test("where a disk is no longer mounted nothing is written beneath it")
+    @Test("writes nothing beneath the mount point of an unmounted disk")
     func volumeGone() throws {
         let bench = Bench()
         mkdir(bench.folder.path("disk"), 0o755)
@@ -382,7 +382,7 @@ import Threading
         #expect(bench.folder.names(in: "disk").count == 1)
     }
 
-    @Test("segments on a disk that is not mounted for a while are known when it is again")
+    @Test("recognises segments on a disk again after it was unmounted for a while")
     func volumeBack() throws {
         let bench = Bench()
         let (store, disk) = (bench.folder.path("store"), bench.folder.path("disk"))
@@ -425,7 +425,7 @@ import Threading
         #expect(sink.summary.removed == 1)
     }
 
-    @Test("old segments go at the start and while nothing is written, and copies are told")
+    @Test("removes old segments at the start and while nothing is written, and reports copies")
     func maintenance() throws {
         let bench = Bench()
         bench.wall = time(nil)
@@ -450,7 +450,7 @@ import Threading
         #expect(try bench.sink("b.h264", nil).maintenanceInterval == nil)
     }
 
-    @Test("copies are told at the start, with their number and what to do")
+    @Test("reports copies at the start, with their number and what to do")
     func copies() throws {
         let bench = Bench()
         var retention = SegmentRetention()
