@@ -109,7 +109,7 @@ import Testing
         let device = Self.device()
         device.controls[5].refusal = EACCES
         #expect(
-            Self.refusal("brightness=9,exposure_time_absolute=100", on: device)?.contains("refuses") == true)
+            Self.refusal("brightness=9,exposure_time_absolute=100", on: device)?.contains("rejects") == true)
         #expect(device.controls[1].value == 5)
         #expect(device.closeCount == 1)
     }

@@ -177,7 +177,7 @@ import Testing
         device.grant = { $0.fmt.pix.pixelformat = PixelFormat.uyvy.rawValue }
         #expect(
             device.failure(CaptureRequest(pixelFormat: .yuyv))
-                == .unsupported("the camera gives UYVY in place of YUYV"))
+                == .unsupported("the camera delivers UYVY instead of YUYV"))
         #expect(try device.stream().format.pixelFormat == .uyvy)
     }
 
@@ -202,7 +202,7 @@ import Testing
     func shortImage() {
         let device = ScriptedDevice()
         device.lengths = [1280 * 480 - 1]
-        #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes for 614400"))
+        #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes, not 614400"))
     }
 
     @Test(
@@ -260,7 +260,7 @@ import Testing
     func bufferCounts(count: UInt32) {
         let device = ScriptedDevice()
         device.grantedBuffers = count
-        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers for 10"))
+        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers, not 10"))
         #expect(device.closeCount == 1)
     }
 
@@ -277,7 +277,7 @@ import Testing
     func smallBuffer() {
         let device = ScriptedDevice()
         device.bufferLengths = [100]
-        #expect(device.failure() == .driverMisbehaved("buffer 0 has 100 bytes for 614400"))
+        #expect(device.failure() == .driverMisbehaved("buffer 0 has 100 of 614400 bytes"))
     }
 
     // MARK: Refusals

@@ -89,7 +89,7 @@ import Testing
         #expect(model.bucket == LeakyBucket(rate: 1_000_000, size: keyframe))
         #expect(model.promise.bitsInWindow == Int((1_000_000 + keyframe) * 1.02))
         // 1.5 keyframes are 104,376 bits.
-        #expect(model.shortfall?.contains("from --max-bitrate 1.2M on it holds") == true)
+        #expect(model.shortfall?.contains("use --max-bitrate 1.2M or more") == true)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_104_000)).shortfall != nil)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_105_000)).shortfall == nil)
         // Over three times as long a window it fits.
@@ -138,7 +138,7 @@ import Testing
     @Test("warns of a window shorter than a frame, with a rate that holds if there is one")
     func shorterThanFrames() throws {
         let short = request(rate: 2_000_000, maximum: 3_000_000, window: 0.02)
-        #expect(try model(short, area: 160 * 120).shortfall?.contains("from --max-bitrate 6.1M on") == true)
+        #expect(try model(short, area: 160 * 120).shortfall?.contains("use --max-bitrate 6.1M or more") == true)
         let constant = request(rate: 2_000_000, window: 0.02, mode: .cbr)
         #expect(
             try model(constant, area: 160 * 120).shortfall?.hasSuffix("use a longer --rate-window") == true)

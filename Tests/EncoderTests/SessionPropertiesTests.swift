@@ -200,7 +200,7 @@ import Testing
                     $0.bFrames = 2
                     $0.maximumFrameDelay = 1
                 }
-            } == .contradiction("2 B frames delay by 2 frames; raise --max-frame-delay from 1"))
+            } == .contradiction("2 B frames delay the stream by 2 frames; raise --max-frame-delay from 1"))
     }
 
     @Test("uses no B frames if the encoder has none, and says so")
@@ -241,7 +241,7 @@ import Testing
         #expect(properties.size == PictureSize(640, 480))
         #expect(
             properties.notes.map(\.description) == [
-                "639x479 is odd; the stream is 640x480, its edge repeated"
+                "639x479 is odd; the stream is 640x480, with its edge repeated"
             ])
         #expect(properties.notes.map(\.contradictsRequest) == [false])
     }
