@@ -16,7 +16,7 @@ import Testing
         init(_ own: String, needs: String...) { (self.own, self.needs) = (own, needs) }
     }
 
-    /// How each option is given: where values change what a pair means, once for each, with a name behind a colon.
+    /// How each option is given: where values change what a pair means, once for each, with a name after a colon.
     /// An option that is not here fails the test of the table.
     private static let samples: [String: Sample] = [
         "device": Sample("--device=/dev/video0"), "device:test": Sample("--device=test"),

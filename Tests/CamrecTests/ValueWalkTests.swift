@@ -36,7 +36,7 @@ import Testing
         } catch { return ParserMessage.line(command.message(for: error)) }
     }
 
-    /// Behind `=` the parser takes an empty value for none; a negative one behind a space for an option.
+    /// Behind `=` the parser takes an empty value for none; a negative one after a space for an option.
     private func given(_ option: String, _ value: String, _ command: String) -> [String] {
         let operands = (Self.operands[command] ?? []).filter { !$0.hasPrefix("--\(option)=") }
         return (value.isEmpty ? ["--\(option)", value] : ["--\(option)=\(value)"]) + operands

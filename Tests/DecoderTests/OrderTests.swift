@@ -9,7 +9,7 @@ import Testing
     /// A picture of a group: where it is shown, and what it is.
     private typealias Place = (order: Int, kind: PCMFilm.Kind, isReference: Bool)
 
-    /// What a film of such groups, each behind an IDR picture, shows: the greys in order of output.
+    /// What a film of such groups, each after an IDR picture, shows: the greys in order of output.
     private func film(
         _ groups: [[Place]], declaredDepth: Int?, hasFields: Bool = false
     ) -> (film: PCMFilm, greys: [Int]) {

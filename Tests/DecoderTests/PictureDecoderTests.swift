@@ -197,7 +197,7 @@ import Testing
         let whole = try Receiver.receive(units.flatMap { $0 }, codec)
         switch codec {
         case .h264: units[number].removeLast(units[number].count / 2)
-        // Only the beginning of the slice's header is left: libavcodec notices missing data behind it where there
+        // Only the beginning of the slice's header is left: libavcodec notices missing data after it where there
         // are wavefronts, which x265 makes where there are several processors.
         case .hevc: units[number].removeLast(try units[number].lastUnitLength - 3)
         }

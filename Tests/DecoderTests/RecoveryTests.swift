@@ -7,7 +7,7 @@ import Testing
 /// Decoding begins where an H.264 stream has no IDR picture, but says from where on pictures are right (D.2.8).
 @Suite struct RecoveryTests {
     /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
-    /// decoded behind the I picture that is shown after them.
+    /// decoded after the I picture that is shown after them.
     private func openGroups(
         hasFields: Bool = false, isBrokenLink: Bool = false, declaredDepth: Int = 2
     ) -> PCMFilm {
@@ -23,7 +23,7 @@ import Testing
         return film
     }
 
-    /// P pictures behind an IDR picture, grey by their order, the first of them the beginning of a refresh.
+    /// P pictures after an IDR picture, grey by their order, the first of them the beginning of a refresh.
     private func refreshedFilm(frameCount: Int, lastOrder: Int) -> PCMFilm {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)

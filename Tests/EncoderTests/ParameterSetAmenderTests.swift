@@ -181,7 +181,7 @@ private struct BitWriter {
         u(length, value + 1)
     }
 
-    /// The bytes with the trailing bits behind them.
+    /// The bytes with the trailing bits after them.
     var trailed: [UInt8] {
         var all = bits + [1]
         while all.count % 8 != 0 { all.append(0) }

@@ -46,7 +46,7 @@ import Testing
         buffers.enumerated().map { (UInt32($0.offset), $0.element) }
     }
 
-    /// The NAL units of a picture, each behind its start code.
+    /// The NAL units of a picture, each after its start code.
     private func units(_ bytes: [UInt8], _ isIncluded: (H264.NALUnitType) -> Bool) -> [UInt8] {
         var scanner = NALUnitScanner()
         var result: [UInt8] = []

@@ -96,7 +96,7 @@ import Testing
         for unit in units(0..<75) { _ = ring.next(unit) }
         #expect(ring.trigger().map(\.frameNumber) == Array(40..<75))
         #expect(ring.trigger().isEmpty)
-        // The time behind it begins with the first picture behind it, however late that is.
+        // The time after it begins with the first picture after it, however late that is.
         for unit in units(200..<220) { #expect(ring.next(unit) == .write) }
         #expect(ring.next(units(220..<221)[0]) == .endEvent)
     }

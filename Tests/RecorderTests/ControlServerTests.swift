@@ -101,7 +101,7 @@ import Threading
     }
 }
 
-/// Commands, one after the other.
+/// Commands, one after another.
 private final class Conversation {
     private let socket: Socket
     init(_ path: String) throws { socket = try Socket.connect(path: path) }

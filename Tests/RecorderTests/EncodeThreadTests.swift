@@ -27,7 +27,7 @@ import Threading
 
         init() throws { pictures = try Pictures() }
 
-        /// Adds a track with these encoders, one after the other.
+        /// Adds a track with these encoders, one after another.
         func add(_ encoders: [ScriptedEncoder]) throws {
             let output = RecordingOutput(ScriptedSink(), track: tracks.count, measuresLatency: false)
             outputs.append(output)
@@ -38,7 +38,7 @@ import Threading
                 EncodeTrack(try RecordingTrack(provider), outputs: [output], clock: clock, watch: watch))
         }
 
-        /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.
+        /// Encodes this many pictures; each time that an encoder hangs the watchdog loses patience.
         func run(_ count: Int, hangs: [Gate]) -> EncodeThread {
             let thread = start(count)
             for hang in hangs {

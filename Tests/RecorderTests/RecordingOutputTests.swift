@@ -30,7 +30,7 @@ import Threading
             try #require(isStarted)
         }
 
-        /// One that hangs in the writer, and those that fill the queue behind it.
+        /// One that hangs in the writer, and those that fill the queue after it.
         func fill() {
             #expect(output.accept(accessUnit(number: 0, isIDR: true)))
             hangs.wait()

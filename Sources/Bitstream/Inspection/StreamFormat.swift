@@ -16,7 +16,7 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedWidth: Int
     /// Height before cropping.
     public let codedHeight: Int
-    /// What the VUI announces; `nil` where it announces none.
+    /// What the VUI announces; `nil` if it announces none.
     public let frameRate: FrameRate?
     /// `monochrome`, `4:2:0`, `4:2:2` or `4:4:4`.
     public let chromaFormat: String
