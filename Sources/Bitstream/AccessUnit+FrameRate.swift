@@ -1,7 +1,7 @@
 import Pictures
 
 extension AccessUnit {
-    /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` where there is no set,
+    /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` if there is no set,
     /// or none that says it. Reads the whole set and allocates: for once a stream, not once a picture.
     public var statedFrameRate: FrameRate? {
         guard let set = units.first(where: { $0.header.parameterSetKind == .sequence }) else { return nil }

@@ -18,7 +18,7 @@ public final class AccessUnit: @unchecked Sendable {
 
     /// The length of every start code in an access unit, in bytes.
     public static let startCodeLength = 4
-    /// Zeros that lie behind the bytes: libavcodec and libavformat read packets a word at a time, beyond their
+    /// Zeros that lie after the bytes: libavcodec and libavformat read packets a word at a time, beyond their
     /// end (`AV_INPUT_BUFFER_PADDING_SIZE`).
     static let paddingLength = 64
 
@@ -65,7 +65,7 @@ public final class AccessUnit: @unchecked Sendable {
         storage = grown
     }
 
-    /// Zeroes the padding, for which there always is room behind the storage.
+    /// Zeroes the padding, for which there always is room after the storage.
     fileprivate func pad() {
         guard let base = storage.baseAddress else { return }
         UnsafeMutableRawBufferPointer(start: base + count, count: Self.paddingLength)
@@ -103,7 +103,7 @@ public struct AccessUnitBuilder: ~Copyable {
         accessUnit.reserveCapacity(byteCount)
     }
 
-    /// Copies a NAL unit, given without start code, behind a start code of four bytes.
+    /// Copies a NAL unit, given without start code, after a start code of four bytes.
     ///
     /// Precondition: the unit has at least its header.
     public mutating func append(_ unit: RawSpan) {

@@ -13,7 +13,7 @@ public struct AccessUnitDetector: Sendable {
         case begins
         /// The unit belongs to the access unit of the one before; so do units before it that were undecided.
         case continues
-        /// The unit belongs to the access unit of the unit behind it, whichever that is (H.264's prefix NAL
+        /// The unit belongs to the access unit of the unit after it, whichever that is (H.264's prefix NAL
         /// units, which precede each slice).
         case undecided
     }
@@ -86,7 +86,7 @@ extension AccessUnitDetector {
 
     private mutating func continueAccessUnit() -> Boundary { isAtStart ? beginAccessUnit() : .continues }
 
-    /// For units that stand before a picture: behind a slice they begin an access unit.
+    /// For units that stand before a picture: after a slice they begin an access unit.
     private mutating func leadPicture() -> Boundary {
         hasPicture ? beginAccessUnit() : continueAccessUnit()
     }
@@ -162,7 +162,7 @@ extension AccessUnitDetector {
 }
 
 extension RawSpan {
-    /// `first_slice_segment_in_pic_flag`, the first bit behind the header of an H.265 slice segment.
+    /// `first_slice_segment_in_pic_flag`, the first bit after the header of an H.265 slice segment.
     fileprivate var hasFirstSliceSegmentFlag: Bool {
         let offset = H265.NALUnitHeader.byteCount
         return byteCount > offset && unsafeLoad(fromByteOffset: offset, as: UInt8.self) & 0x80 != 0

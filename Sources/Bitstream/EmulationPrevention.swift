@@ -18,7 +18,7 @@ public enum EmulationPrevention {
         }
     }
 
-    /// The NAL unit without its emulation prevention bytes: each 03 behind two zeros.
+    /// The NAL unit without its emulation prevention bytes: each 03 after two zeros.
     public static func unescape(_ nalUnit: RawSpan) -> [UInt8] {
         nalUnit.withUnsafeBytes { bytes in
             var result: [UInt8] = []
@@ -36,7 +36,7 @@ public enum EmulationPrevention {
         }
     }
 
-    /// The NAL unit with a 03 wherever two zeros precede a byte of at most 3, and behind a last byte of zero.
+    /// The NAL unit with a 03 wherever two zeros precede a byte of at most 3, and after a last byte of zero.
     public static func escape(_ nalUnit: RawSpan) -> [UInt8] {
         nalUnit.withUnsafeBytes { bytes in
             var result: [UInt8] = []

@@ -5,7 +5,7 @@ public enum NALUnitHeader: Hashable, Sendable {
     /// Two bytes of H.265 (7.3.1.2).
     case hevc(H265.NALUnitHeader)
 
-    /// Reads the header of a NAL unit, given without start code; `nil` where the unit is shorter than that.
+    /// Reads the header of a NAL unit, given without start code; `nil` if the unit is shorter than that.
     public init?(of nalUnit: RawSpan, codec: Codec) {
         switch codec {
         case .h264:

@@ -70,7 +70,7 @@ struct ParameterSetIDs: Equatable {
 }
 
 extension NALUnitHeader {
-    /// Which kind of parameter set the unit is; `nil` where it is none of the base layer's.
+    /// Which kind of parameter set the unit is; `nil` if it is none of the base layer's.
     var parameterSetKind: ParameterSetIDs.Kind? {
         switch self {
         case .h264(let header):

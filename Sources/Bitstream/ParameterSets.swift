@@ -61,7 +61,7 @@ public struct ParameterSets: Sendable {
         return sets
     }
 
-    /// The sets as one Annex B byte string, those referred to first, each behind a start code of 4 bytes.
+    /// The sets as one Annex B byte string, those referred to first, each after a start code of 4 bytes.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for element in video + sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
@@ -82,7 +82,7 @@ public struct ParameterSets: Sendable {
     /// Allocates nothing when the set is there already.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: where the unit is not a parameter set, its ids can't be read, or it is larger than
+    /// - Throws: if the unit is not a parameter set, its ids can't be read, or it is larger than
     ///   `maximumByteCount`. The sets are unchanged then.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {

@@ -32,7 +32,7 @@ public struct PictureOrderCounter: Sendable {
     /// - Parameters:
     ///   - nalUnit: the slice, without start code.
     ///   - parameterSets: those in force.
-    /// - Returns: `nil` where the slice can't be read, or its parameter sets are missing.
+    /// - Returns: `nil` if the slice can't be read, or its parameter sets are missing.
     public mutating func next(_ nalUnit: RawSpan, _ parameterSets: StreamParameterSets) -> Order? {
         switch NALUnitHeader(of: nalUnit, codec: parameterSets.codec) {
         case .h264(let header)?: next(nalUnit, header, parameterSets.h264)

@@ -1,7 +1,7 @@
 /// How far pictures may move between decoding order and output order.
 public struct PictureReordering: Sendable, Equatable {
     /// How many pictures precede another in decoding order and follow it in output order, as the stream says: 0 to
-    /// 16; `nil` where it leaves that open, as H.264 may.
+    /// 16; `nil` if it leaves that open, as H.264 may.
     public let declaredDepth: Int?
     /// How many may at most, whatever the stream says: 0 if its syntax allows a single order.
     public let maximumDepth: Int

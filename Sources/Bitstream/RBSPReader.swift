@@ -14,7 +14,7 @@ struct RBSPReader {
     private var currentByte: UInt8 = 0
     private var bitsLeft = 0
 
-    /// Reads `bytes`, a NAL unit without start code, from behind its header of `headerLength` bytes.
+    /// Reads `bytes`, a NAL unit without start code, from after its header of `headerLength` bytes.
     ///
     /// - Parameter recorder: told of every syntax element; without one nothing is allocated.
     init(_ bytes: UnsafeRawBufferPointer, headerLength: Int, recorder: SyntaxRecorder? = nil) {
@@ -25,7 +25,7 @@ struct RBSPReader {
         byteOffset = min(headerLength, bytes.count)
     }
 
-    /// The position of the last one, cabac_zero_words behind it passed over; 0 if there is none.
+    /// The position of the last one, cabac_zero_words after it passed over; 0 if there is none.
     private static func stopBitOffset(of bytes: UnsafeRawBufferPointer) -> Int {
         var last = bytes.count - 1
         while last >= 0 {
@@ -39,7 +39,7 @@ struct RBSPReader {
     }
 
     /// Ends the NAL unit header, which a reader from the first byte on reads as elements: emulation prevention
-    /// begins behind it (7.3.1, H.265 7.3.1.1).
+    /// begins after it (7.3.1, H.265 7.3.1.1).
     mutating func endHeader() { zeroRun = 0 }
 
     /// Bytes of the NAL unit, emulation prevention bytes included.
@@ -72,7 +72,7 @@ struct RBSPReader {
         return currentByte >> UInt8(bitsLeft) & 1
     }
 
-    /// The next bits as a number; `nil` where the NAL unit ends before.
+    /// The next bits as a number; `nil` if the NAL unit ends before.
     private mutating func nextBits(_ bitCount: Int) -> Int? {
         var (value, missing) = (0, bitCount)
         while missing > 0 {
@@ -168,7 +168,7 @@ struct RBSPReader {
             guard leadingZeroBits <= 32 else { throw error(element, .invalidExpGolombCode) }
             if bitsLeft > 0 { break }
         }
-        // The one behind the zeros.
+        // The one after the zeros.
         bitsLeft -= 1
         guard let suffix = nextBits(leadingZeroBits) else { throw error(element, .truncated) }
         return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)

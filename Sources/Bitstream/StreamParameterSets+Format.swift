@@ -1,5 +1,5 @@
 extension StreamParameterSets {
-    /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
+    /// What the sequence parameter set that came last says of the pictures; `nil` if none could be read.
     /// Allocates: for once a sequence, not once a picture.
     public var latestFormat: StreamFormat? {
         switch codec {

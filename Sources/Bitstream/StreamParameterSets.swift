@@ -17,7 +17,7 @@ public struct StreamParameterSets: Equatable, Sendable {
     /// passes over all others.
     ///
     /// - Returns: whether it was such a parameter set.
-    /// - Throws: where it can't be read or is too large. The sets are unchanged then.
+    /// - Throws: if it can't be read or is too large. The sets are unchanged then.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
         guard let header = NALUnitHeader(of: nalUnit, codec: codec), header.isParameterSet else {

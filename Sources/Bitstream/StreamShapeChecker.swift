@@ -29,7 +29,7 @@ public struct StreamShapeChecker: Sendable {
 
     /// Verifies the next access unit of the stream, and that it describes itself correctly.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` where either is right.
+    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
     public mutating func check(
         _ accessUnit: AccessUnit, expectsIDR: Bool? = nil
     ) throws(StreamShapeViolation) {
@@ -47,7 +47,7 @@ public struct StreamShapeChecker: Sendable {
 
     /// Verifies the bytes of the next access unit of the stream.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` where either is right.
+    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
     /// - Returns: whether it is an IDR picture.
     @discardableResult
     public mutating func check(

@@ -2,7 +2,7 @@
 public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that is broken.
     public enum Rule: Equatable, Sendable {
-        /// A NAL unit is not behind a start code of exactly 4 bytes, or zeros follow one.
+        /// A NAL unit is not after a start code of exactly 4 bytes, or zeros follow one.
         case startCode
         /// A NAL unit is shorter than its header.
         case emptyUnit
@@ -21,7 +21,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case syntax(SyntaxError)
         /// The access unit has no slice.
         case noSlice
-        /// The first access unit, or the one behind an end of sequence, is not an IDR picture.
+        /// The first access unit, or the one after an end of sequence, is not an IDR picture.
         case startsWithoutIDR
         /// A CRA or BLA picture: H.265's keyframes are to be IDR pictures.
         case openRandomAccess

@@ -1,11 +1,11 @@
 /// Turns an encoder's packets into access units of the guaranteed shape.
 ///
 /// The guarantee, whatever the encoder writes:
-/// - every NAL unit stands behind a start code of 4 bytes, untouched, emulation prevention included;
+/// - every NAL unit follows a start code of 4 bytes, untouched, emulation prevention included;
 /// - the access unit of each IDR picture is `[VPS] SPS PPS [SEI] IDR`, every parameter set in force once,
 ///   cached from the stream and inserted where the encoder leaves them out; no other access unit has any;
 /// - the first access unit is an IDR picture;
-/// - filler data, end-of-sequence units and H.265's suffix SEI stay only behind the first slice. Access unit
+/// - filler data, end-of-sequence units and H.265's suffix SEI stay only after the first slice. Access unit
 ///   delimiters are taken out, and so is what decoders of one layer must discard: reserved and unspecified
 ///   types, auxiliary pictures, and the further layers of either standard's annexes.
 ///
@@ -74,7 +74,7 @@ public struct StreamShaper {
             }
             try learnParameterSets(in: packet, units[..<picture.firstSlice])
             try activateParameterSets(for: picture)
-            // Sets behind the slices are not those of this picture but of the next.
+            // Sets after the slices are not those of this picture but of the next.
             try learnParameterSets(in: packet, units[picture.firstSlice...])
             return build(picture, from: packet)
                 .finish(
@@ -101,12 +101,12 @@ public struct StreamShaper {
         var unit: NALUnitScanner.Location?
     }
 
-    /// The unit's header; `nil` where it is too short for one.
+    /// The unit's header; `nil` if it is too short for one.
     private func header(of unit: NALUnitScanner.Location, in packet: RawSpan) -> NALUnitHeader? {
         NALUnitHeader(of: packet.extracting(unit.bytes), codec: pool.codec)
     }
 
-    /// Lists the packet's units and refuses what can't be mended; `nil` where there are no slices.
+    /// Lists the packet's units and refuses what can't be mended; `nil` if there are no slices.
     private mutating func survey(_ packet: RawSpan) throws(Offence) -> Picture? {
         units.removeAll(keepingCapacity: true)
         var picture: Picture?
@@ -211,7 +211,7 @@ private enum Role: Equatable {
     case slice(isIDR: Bool)
     /// Kept before the slices: SEI.
     case aheadOfSlices
-    /// Kept behind the first slice: filler data, ends of sequences, H.265's suffix SEI.
+    /// Kept after the first slice: filler data, ends of sequences, H.265's suffix SEI.
     case behindSlices
     /// A part of the picture that the shape has no form for: data partitions.
     case unsupported

@@ -2,7 +2,7 @@
 public struct SyntaxElement: Equatable, Sendable {
     /// The element's name in the standard, such as `log2_max_frame_num_minus4`, without subscripts.
     public let name: String
-    /// The indices that the standard's syntax table has behind the name, outermost first; mostly none.
+    /// The indices that the standard's syntax table has after the name, outermost first; mostly none.
     public let subscripts: [Int]
     /// The value: flags are 0 or 1, signed elements may be negative.
     public let value: Int

@@ -5,9 +5,9 @@
 public struct SyntaxStructure: Equatable, Sendable {
     /// The standard that the unit was read by.
     public let codec: Codec
-    /// The elements, up to the error where there is one. An element whose value is not allowed is the last.
+    /// The elements, up to the error if there is one. An element whose value is not allowed is the last.
     public let elements: [SyntaxElement]
-    /// Why reading ended early; `nil` where it did not.
+    /// Why reading ended early; `nil` if it did not.
     public let error: SyntaxError?
 
     /// Reads any NAL unit, given without start code.
@@ -35,6 +35,6 @@ public struct SyntaxStructure: Equatable, Sendable {
         elements = recorder.elements
     }
 
-    /// The value of the first element of that name; `nil` where there is none.
+    /// The value of the first element of that name; `nil` if there is none.
     public subscript(name: String) -> Int? { elements.first { $0.name == name }?.value }
 }

@@ -299,7 +299,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_REQBUFS, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
         guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
-            throw device.error(.driverMisbehaved("it granted \(request.count) of \(wantedBuffers) buffers"))
+            throw device.error(.driverMisbehaved("it granted \(request.count) buffers, not \(wantedBuffers)"))
         }
         var planes: [UnsafeMutableRawBufferPointer] = []
         do throws(CaptureError) {

@@ -191,7 +191,7 @@ struct FormatNegotiation {
         }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
             throw device.error(
-                .driverMisbehaved("it granted buffers of \(length) bytes, not \(picture.lengths[plane])"))
+                .driverMisbehaved("it granted buffers of \(picture.lengths[plane]) bytes, not \(length)"))
         }
         return granted
     }

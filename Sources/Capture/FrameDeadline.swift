@@ -16,7 +16,7 @@ struct FrameDeadline {
     private static let usual: Int64 = 2_000_000_000
     /// A wait that ends this much too late means that the process did not run.
     private static let lateness: Int64 = 1_000_000_000
-    /// The two clocks that show how long the machine was suspended are read one after the other.
+    /// The two clocks that show how long the machine was suspended are read one after another.
     private static let clockTolerance: Int64 = 500_000_000
 
     init(clock: any SourceClock, frameDuration: Int64) {

@@ -94,7 +94,7 @@ public final class PictureDecoder {
 
     /// Decodes an access unit. Every picture must have been taken before, with `nextPicture`.
     /// - Parameter isHidden: whether its picture is decoded for the sake of others alone.
-    /// - Throws: where no decoder can be had at all.
+    /// - Throws: if no decoder can be had at all.
     public func decode(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
     ) throws(DecoderError) {
@@ -177,7 +177,7 @@ public final class PictureDecoder {
     /// next. So that these stay rare where the network does part pictures, after each mistake none are
     /// anticipated for twice as many entry points as after the one before.
     /// - Returns: nil if that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
-    ///   are missing; on a GPU, which does not either; behind a loss, and where pictures are reordered, or may be.
+    ///   are missing; on a GPU, which does not either; after a loss, and where pictures are reordered, or may be.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
             !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,

@@ -16,7 +16,7 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let isIncomplete: Bool
     /// The parameter sets in force after it, byte for byte, except those that refer to a missing one.
     public let parameterSets: ParameterSets
-    /// What the sequence parameter set that came last says of the pictures; `nil` where none could be read.
+    /// What the sequence parameter set that came last says of the pictures; `nil` if none could be read.
     public let format: StreamFormat?
     /// Whether libavcodec may decode its slices on several threads. FFmpeg 5.1's decoder of H.265 crashes where Rice
     /// parameters persist (`persistent_rice_adaptation_enabled_flag`) and a slice has rows, but no entry points, for

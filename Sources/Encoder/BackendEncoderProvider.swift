@@ -22,7 +22,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
     private var failedLabels: [String] = []
     private var provenLabels: Set<String> = []
-    /// Of all its encoders, one after the other.
+    /// Of all its encoders, one after another.
     private let regulator = RateRegulator()
     /// The encoder in use; nil if the camera codes.
     private weak var openEncoder: VideoEncoder?

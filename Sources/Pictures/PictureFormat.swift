@@ -37,9 +37,9 @@ public final class PictureFormat: Sendable, Equatable {
     public let chromaSiting: ChromaSiting
     /// Nil for square pixels, and if unknown.
     public let pixelAspect: PixelAspect?
-    /// Fields of two moments are woven into one picture, or come one after the other.
+    /// Fields of two moments are woven into one picture, or come one after another.
     public let isInterlaced: Bool
-    /// The first field if each plane stores the fields one after the other; nil if rows are in the
+    /// The first field if each plane stores the fields one after another; nil if rows are in the
     /// picture's order.
     public let firstField: Field?
     /// Empty for compressed and vendor formats.

@@ -28,7 +28,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         return try read(argument)
     }
 
-    /// A time of so many seconds.
+    /// A time of this many seconds.
     public init(seconds: Double) { self.seconds = seconds }
 
     /// At least 1, but for 0.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread that makes calls which may never return, one after the other.
+/// A thread that makes calls which may never return, one after another.
 ///
 /// A driver's call can't be cancelled. So the thread is left where it is, with everything that the call holds, and
 /// stays there even if the call returns after all; no more calls are made then.

@@ -5,7 +5,7 @@ import Output
 import Pictures
 import Threading
 
-/// Decoded pictures one after the other: YUV4MPEG2, or samples alone.
+/// Decoded pictures one after another: YUV4MPEG2, or samples alone.
 ///
 /// Such a file has one size of pictures. Where the stream's changes, another file begins, with a counter in its name.
 final class PictureFile {

@@ -22,7 +22,7 @@ import Testing
 
     private func isBroken(_ nalUnit: [UInt8]) -> Bool { EmulationPrevention.isBroken(in: nalUnit.span.bytes) }
 
-    @Test("bytes that no NAL unit holds are found wherever they stand")
+    @Test("finds bytes that no NAL unit may contain, wherever they are")
     func broken() {
         for last: UInt8 in [0, 2] {
             for place in 0..<20 {

@@ -12,15 +12,15 @@ import Testing
         }
     }
 
-    @Test("every picture that is missing is noticed, wherever the numbers start over", arguments: 1..<40)
+    @Test("notices every missing picture, wherever the numbers wrap", arguments: 1..<40)
     func everyPicture(missing: Int) {
         let numbers = (0..<48).filter { $0 != missing }.map { $0 % 16 }
         #expect(gaps(numbers) == [missing])
     }
 
-    @Test("nothing is missing where nothing is")
+    @Test("reports nothing missing if nothing is")
     func whole() { #expect(gaps((0..<100).map { $0 % 16 }).isEmpty) }
 
-    @Test("an operation that starts the numbers again in the middle is no loss")
+    @Test("does not take an operation that restarts the numbers for a loss")
     func begunAnew() { #expect(gaps([0, 1, 2, 3, 4, 1, 2, 3]).isEmpty) }
 }

@@ -61,7 +61,7 @@ import Testing
         return slices.map { counter.next($0.span.bytes, stream.sets)?.count }
     }
 
-    @Test("low bits that wrap carry into the high bits, from reference pictures only")
+    @Test("wrapping low bits carry into the high bits, from reference pictures only")
     func type0() throws {
         let stream = try Stream(type: 0)
         let lows = [(0, true), (8, true), (4, false), (0, true), (12, false), (8, true), (0, true)]
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "H.265's leading pictures do not move the order of those behind them", arguments: [7, 9] as [UInt8])
+        "H.265's leading pictures do not affect the order of those that follow", arguments: [7, 9] as [UInt8])
     func leading(type: UInt8) throws {
         var sets = StreamParameterSets(codec: .hevc)
         for set in [H265Sample.vps, H265Sample.sps, H265Sample.pps] { try sets.insert(set.span.bytes) }
@@ -96,7 +96,7 @@ import Testing
         #expect(counts == [0, 100, 200, 264, 190, 326])
     }
 
-    @Test("a cycle of offsets gives the counts where slices say nothing")
+    @Test("a cycle of offsets gives the counts if slices carry none")
     func type1() throws {
         // I b b P b b P: each reference picture three frames on, the others back between.
         let stream = try Stream(type: 1, cycle: (nonReference: -4, bottom: 0, frames: [6]))

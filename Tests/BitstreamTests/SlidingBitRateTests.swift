@@ -13,7 +13,7 @@ import Testing
         }.max() ?? 0
     }
 
-    @Test("the fullest window is the one that looking at all of them finds", arguments: [0, 3, 16])
+    @Test("finds the same fullest window as a check of all windows", arguments: [0, 3, 16])
     func random(reordering: Int) {
         var generator = SeededGenerator(seed: UInt64(reordering + 1))
         for _ in 0..<50 {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a clock that jumps ahead once, and comes back, fills no window with what came after")
+    @Test("a clock that jumps ahead once and returns fills no window with later pictures")
     func jump() {
         var rate = SlidingBitRate(window: Self.second)
         for number in 0..<300 {
@@ -46,7 +46,7 @@ import Testing
         #expect(rate.largestWindow == 30_000)
     }
 
-    @Test("a unit that is a window older is out, and one that is younger is in")
+    @Test("a unit older than the window is out, a younger one is in")
     func edges() {
         var rate = SlidingBitRate(window: Self.second)
         rate.add(timestamp: 0, bits: 100)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "more frames than expected, and clocks that stand still or jump, neither trap nor grow without bound")
+        "survives more frames than expected, and clocks that stop or jump, in bounded memory")
     func strange() {
         var rate = SlidingBitRate(window: Self.second, reordering: 16)
         for _ in 0..<200_000 { rate.add(timestamp: 5, bits: 1) }

@@ -19,7 +19,7 @@ import Testing
 
     private func shaper() -> StreamShaper { StreamShaper(pool: AccessUnitPool(codec: .hevc)) }
 
-    /// The bytes made of these packets, one after the other; of the last one.
+    /// The bytes made of these packets, one after another; of the last one.
     private func shape(_ packets: [UInt8]...) throws -> [UInt8]? {
         var shaper = shaper()
         var last: [UInt8]?

@@ -7,7 +7,7 @@ import Testing
     private static let sets = [Sample.sps, Sample.pps]
     private static let idr = sets + [Sample.idr]
 
-    /// A shaper behind its first IDR picture.
+    /// A shaper after its first IDR picture.
     private func started() throws -> StreamShaper {
         var shaper = StreamShaper(pool: AccessUnitPool(codec: .h264))
         _ = try shaper.shape(annexB(Self.idr))

@@ -52,10 +52,10 @@ extension BitWriter {
     func nalUnit(header: UInt8) -> [UInt8] { EmulationPrevention.escape(([header] + rbsp).span.bytes) }
 }
 
-/// Units behind start codes of 4 bytes.
+/// Units with start codes of 4 bytes.
 func annexB(_ units: [[UInt8]]) -> [UInt8] { units.flatMap { [0, 0, 0, 1] + $0 } }
 
-/// Units behind start codes of 3 bytes.
+/// Units with start codes of 3 bytes.
 func annexB3(_ units: [[UInt8]]) -> [UInt8] { units.flatMap { [0, 0, 1] + $0 } }
 
 extension AccessUnit {

@@ -16,14 +16,14 @@ import Testing
         try (0..<count).map { _ in try clock.next(rate: rate) / 1_000_000 }
     }
 
-    @Test("a stream that says no rate has 25 pictures a second")
+    @Test("a stream without a rate plays at 25 pictures a second")
     func silentStream() throws {
         let clock = try clock()
         #expect(try dues(clock, 3) == [0, 40, 80])
         #expect(clock.end == 120_000_000)
     }
 
-    @Test("one that says a rate has that, also where it changes")
+    @Test("a stream's own rate counts, even if it changes")
     func streamRate() throws {
         let clock = try clock()
         #expect(try dues(clock, 2, rate: FrameRate(announced: 50, in: 1)) == [0, 20])
@@ -37,7 +37,7 @@ import Testing
         #expect(clock.end == 120_000_000)
     }
 
-    @Test("a container's own times hold, gaps and all, unless a rate is asked for")
+    @Test("a container's own times count, gaps included, unless a rate is requested")
     func ownTimes() throws {
         let times: [Int64] = [0, 33_000_000, 5_000_000_000, 5_001_000_000]
         let clock = try clock("--speed", "2")
@@ -49,7 +49,7 @@ import Testing
             ])
     }
 
-    @Test("where a container's times begin again, pictures go on from the last one")
+    @Test("if a container's times start over, pictures continue from the last one")
     func joinedRecordings() throws {
         let clock = try clock()
         let times: [Int64] = [0, 40, 80, 0, 40, 30, 120].map { $0 * 1_000_000 }
@@ -64,7 +64,7 @@ import Testing
             ])
     }
 
-    @Test("going back to a place gives its times again")
+    @Test("seeking back to a place gives its times again")
     func places() throws {
         let clock = try clock()
         _ = try dues(clock, 3)
@@ -76,13 +76,13 @@ import Testing
         #expect(try dues(clock, 1) == [0])
     }
 
-    @Test("--fps is handed on as the rate of all pictures")
+    @Test("passes --fps on as the rate of all pictures")
     func frameRate() throws {
         #expect(try clock("--fps", "30000/1001").frameRate == FrameRate(announced: 30000, in: 1001))
         #expect(try clock("--fps", "12.5").frameRate == FrameRate(announced: 25, in: 2))
     }
 
-    @Test("a timestamp file tells each picture's time, counted from the first, and has to tell all of them")
+    @Test("a timestamp file gives each picture's time from the first, and must have them all")
     func timestamps() throws {
         let path = "/tmp/camplay-test-\(getpid()).txt"
         defer { unlink(path) }

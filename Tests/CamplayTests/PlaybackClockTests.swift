@@ -3,7 +3,7 @@ import Testing
 @testable import camplay
 
 @Suite struct PlaybackClockTests {
-    @Test("the first picture is due at once, wherever in the file it is, and the others follow it")
+    @Test("the first picture is due at once, wherever it is in the file, and the others follow it")
     func first() {
         var clock = PlaybackClock()
         #expect(clock.lateness(of: 500, now: 1000) == nil)
@@ -12,7 +12,7 @@ import Testing
         #expect(clock.lateness(of: 540, now: 1045) == 5)
     }
 
-    @Test("what follows is later by each pause")
+    @Test("each pause delays what follows")
     func pauses() {
         var clock = PlaybackClock()
         _ = clock.remaining(until: 0, now: 1000)
@@ -25,7 +25,7 @@ import Testing
         #expect(clock.remaining(until: 100, now: 1250) == 50)
     }
 
-    @Test("a jump during a pause: when it is over, only what came after the jump counts")
+    @Test("after a jump during a pause, only the time after the jump counts")
     func jumpInPause() {
         var clock = PlaybackClock()
         _ = clock.remaining(until: 0, now: 1000)

@@ -28,7 +28,7 @@ import Threading
         return picture?.number
     }
 
-    @Test("the latest picture of a live stream wins, and those before it were too late")
+    @Test("the latest live picture wins, and earlier ones count as late")
     func latest() throws {
         for number in 1...3 { try show(Int64(number)) }
         #expect(take() == 3)
@@ -38,7 +38,7 @@ import Threading
     }
 
     @Test(
-        "whoever shows them is told of a picture that waits once, however many take its place, and of the end"
+        "notifies the display once of a waiting picture, however often it is replaced, and of the end"
     )
     func news() throws {
         let count = Mutex(0)
@@ -53,7 +53,7 @@ import Threading
         #expect(presentation.hasEnded)
     }
 
-    @Test("while it is paused the picture stays, and live ones go by uncounted")
+    @Test("the picture stays during a pause, and live ones pass uncounted")
     func pause() throws {
         presentation.togglePause()
         try show(1)
@@ -64,7 +64,7 @@ import Threading
         #expect(presentation.statistics.lateCount == 0)
     }
 
-    @Test("a file's picture is not handed on before it is due")
+    @Test("a file's picture is not delivered before it is due")
     func time() throws {
         let start = MonotonicTime.now()
         try show(1, at: 0)
@@ -73,7 +73,7 @@ import Threading
         #expect(take() == 2)
     }
 
-    @Test("the end of the viewing ends every wait, and what waited is not shown")
+    @Test("closing the window ends every wait, and hides the waiting picture")
     func end() throws {
         try show(1, at: 0)
         _ = take()
@@ -83,7 +83,7 @@ import Threading
         #expect(take() == nil)
     }
 
-    @Test("a jump ends the wait for a picture, which is not shown, and is taken once")
+    @Test("a jump ends the wait for a picture, hides it, and is taken once")
     func jump() throws {
         let presentation = try Presentation(interruption: interruption, isSeekable: true)
         func show(_ number: Int64, at due: Int64) throws {
@@ -126,7 +126,7 @@ import Threading
         #expect(try show(3) == nil)
     }
 
-    @Test("a live stream has nowhere to jump to")
+    @Test("a live stream cannot be seeked")
     func noJump() {
         presentation.seek(by: 10_000_000_000)
         #expect(presentation.takeJump() == nil)

@@ -22,7 +22,7 @@ import Testing
         return meter.items
     }
 
-    @Test("rate, bit rate, the longest delay and what was not shown, of the last second")
+    @Test("shows the last second's rate, bit rate, longest delay and hidden pictures")
     func second() {
         #expect(
             items(isLive: true, delay: 40) == [
@@ -30,10 +30,10 @@ import Testing
             ])
     }
 
-    @Test("of a file the delay means nothing")
+    @Test("shows no delay for a file")
     func file() { #expect(!items(isLive: false, delay: 40).contains { $0.hasSuffix("ms") }) }
 
-    @Test("pictures of which nobody knows when they came have no delay, and no time is too strange")
+    @Test("pictures without an arrival time have no delay, and any time is accepted")
     func strangeTimes() {
         #expect(items(isLive: true, delay: nil).contains("0.0 ms"))
         var meter = StatisticsMeter(isLive: true)
@@ -44,7 +44,7 @@ import Testing
         #expect(meter.items.count == 7)
     }
 
-    @Test("a line that is too long is broken between its pieces")
+    @Test("breaks a long line between its parts")
     func lines() {
         var meter = StatisticsMeter(isLive: false)
         #expect(meter.lines(of: 100) == ["..."])

@@ -16,7 +16,7 @@ import Testing
         #expect(joined(others) == others)
     }
 
-    @Test("an option without a value behind its sign does not take the next word")
+    @Test("an option with nothing after its '=' does not take the next word")
     func emptyValue() throws {
         #expect(
             ArgumentText.emptyValue(in: ["--frames=9", "--report=", "a.h264"])
@@ -24,7 +24,7 @@ import Testing
         #expect(ArgumentText.emptyValue(in: ["--control=a=", "--", "--report=", "a="]) == nil)
     }
 
-    @Test("words that are not UTF-8 are found")
+    @Test("finds words that are not UTF-8")
     func notUTF8() throws {
         func damage(_ words: [[UInt8]]) -> String? {
             let pointers = words.map { word in
@@ -42,7 +42,7 @@ import Testing
     private func unknown(_ words: String...) -> String? { UnknownOption.mistake(in: CommandLineWords(words)) }
 
     @Test(
-        "an unknown option is answered with what to type",
+        "answers an unknown option with what to type",
         arguments: [
             ("-t", "use --duration"), ("-v", "use --verbose, or --version"), ("-o", "OUTPUT alone"),
             ("--durtion=3", "use --duration"), ("--bitrat", "use --bitrate"),
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "so is that of every other command",
+        "does so in every other command",
         arguments: [
             ("inspect", "--nall", "use --nal"), ("devices", "--jsn", "use --json"),
             ("doctor", "--encod", "use --encode"),
@@ -68,7 +68,7 @@ import Testing
         #expect(mistake == "unknown option '\(word)'; \(advice)")
     }
 
-    @Test("no option that there is counts as unknown")
+    @Test("accepts every option that exists")
     func knownOptions() {
         let names = RecordCommand.longOptions
         #expect(names.count > 40)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "what takes one place is not given twice",
+        "options that use one place may not be repeated",
         arguments: ["listen", "report", "timestamps", "device", "settings"])
     func twice(option: String) throws {
         func mistake(_ words: [String]) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
@@ -88,14 +88,14 @@ import Testing
         #expect(mistake(["inspect"] + words) == nil)
     }
 
-    @Test("--output, which settings files have, is not lost beside an OUTPUT")
+    @Test("keeps the settings' --output next to an OUTPUT")
     func output() throws {
         func mistake(_ words: String...) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
         #expect(try #require(mistake("--output", "a.h264", "b.h264")).hasSuffix("give each OUTPUT alone"))
         #expect(mistake("--output", "a.h264") == nil && mistake("--output=a.h264", "--output=b.h264") == nil)
     }
 
-    @Test("of other options the last one counts, or each does")
+    @Test("for other options, the last value counts, or all do")
     func lastCounts() throws {
         let words = ["--frames=5", "--frames=6", "--control=a=1", "--control=b=2", "a.h264"]
         #expect(RepeatedOption.mistake(in: CommandLineWords(words)) == nil)
@@ -103,7 +103,7 @@ import Testing
         #expect(try RecordCommand.parse(words).source.controlLists.count == 2)
     }
 
-    @Test("words that are neither options nor values are found")
+    @Test("finds words that are neither options nor values")
     func operands() {
         func operands(_ words: String...) -> [String] {
             CommandLineWords(words).operands(of: CommandOptions(of: RecordCommand.self))
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "a value that cannot be read is answered with what it must be",
+        "answers an unreadable value with what it must be",
         arguments: [
             ("--duration", "1d", "24h"), ("--codec", "h265", "hevc for H.265"), ("--size", "640", "1280x720"),
             ("--fps", "x", "29.97"), ("--wait", "soon", "forever"), ("--keyframe-interval", "0", "50,2s"),
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "what makes a service is its manager's own variables, not a shell's",
+        "the service manager's own variables mark a service, not a shell's",
         arguments: [
             ([:], false), (["INVOCATION_ID": "1"], false),
             (["INVOCATION_ID": "1", "SYSTEMD_EXEC_PID": "41"], false),

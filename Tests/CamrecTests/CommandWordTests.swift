@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "a mistyped command is refused with the nearest one",
+        "refuses a mistyped command and names the nearest one",
         arguments: [
             ("inspct", "'camrec inspect'"), ("device", "'camrec devices'"), ("recrod", "'camrec record'"),
             ("docter", "'camrec doctor'"), ("list", "'camrec devices'"), ("play", "'camplay'"),
@@ -21,13 +21,13 @@ import Testing
         #expect(answer.hasSuffix("add --codec h264 or --codec hevc"))
     }
 
-    @Test("where no command comes near, all are listed")
+    @Test("lists all commands if none is near")
     func unlike() throws {
         let answer = try #require(mistake("holidays"))
         #expect(answer.contains("the commands are record, devices, inspect, remux, ctl, doctor, check"))
     }
 
-    @Test("commands, options, outputs and streams are no mistakes")
+    @Test("accepts commands, options, outputs and streams")
     func sound() {
         for word in [
             "record", "devices", "encoder-trial", "help", "--frames", "-", "out.h264", "./out", "/dev/stdout",
@@ -37,7 +37,7 @@ import Testing
         #expect(mistake() == nil)
     }
 
-    @Test("--codec says that a word is a file, also where it stands in the settings")
+    @Test("--codec turns a word into a file, in the settings too")
     func withCodec() {
         #expect(mistake("stop", "--codec", "h264") == nil)
         #expect(mistake("stop", "--codec=hevc") == nil)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a word behind options and outputs is refused as well",
+        "refuses a word after options and outputs as well",
         arguments: [
             (
                 ["--device", "test", "stauts"],
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "options' values and other commands' words are no mistakes",
+        "accepts values of options and words of other commands",
         arguments: [
             ["--device", "test", "a.h264"], ["--encoder", "software", "a.h264"],
             ["--report", "stop", "a.h264"],

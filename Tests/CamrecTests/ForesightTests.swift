@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "one place is used once",
+        "refuses a place used twice",
         arguments: [
             (["same.h264", "same.h264"], "same.h264: given twice: it is also an output; use another name"),
             (
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "other places are no trouble",
+        "accepts different places",
         arguments: [
             ["a.h264", "a.h265"], ["/dev/null", "/dev/null", "--codec=h264"], ["-", "--report=a"],
             ["nowhere/a.h264", "a.h264"], ["nowhere/a.h264", "/nowhere/a.h264"],
@@ -64,7 +64,7 @@ import Testing
         #expect(throws: Never.self) { try command.foreseeFailures(at: 0) }
     }
 
-    @Test("one file under two names is found where it is there")
+    @Test("recognises one existing file under two names")
     func links() throws {
         let folder = "/tmp/camrec-places-\(getpid())"
         try #require(mkdir(folder, 0o700) == 0)
@@ -82,7 +82,7 @@ import Testing
         #expect(error.description.contains("given twice"))
     }
 
-    @Test("a socket's path has an end")
+    @Test("a socket's path has a maximum length")
     func longPath() throws {
         let path = String(repeating: "x", count: 108)
         for option in ["--listen=unix:\(path)", "--control-socket=\(path)"] {
@@ -93,7 +93,7 @@ import Testing
         #expect(try failure("--listen=unix:\(path.dropLast())", "a.h264") == nil)
     }
 
-    @Test("a device's name that nothing has is answered with the nearest")
+    @Test("answers an unknown device's name with the nearest")
     func devices() throws {
         let error = try #require(try failure("--device=tset", "a.h264"))
         #expect(error.description == "tset: no such device; use --device test")

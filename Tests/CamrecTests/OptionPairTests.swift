@@ -16,7 +16,7 @@ import Testing
         init(_ own: String, needs: String...) { (self.own, self.needs) = (own, needs) }
     }
 
-    /// How each option is given: where values change what a pair means, once for each, with a name behind a colon.
+    /// How each option is given: where values change what a pair means, once for each, with a name after a colon.
     /// An option that is not here fails the test of the table.
     private static let samples: [String: Sample] = [
         "device": Sample("--device=/dev/video0"), "device:test": Sample("--device=test"),
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "an option without what it needs is refused, and says what that is",
+        "refuses an option without what it needs, and says what that is",
         arguments: [
             (["--max-clients=4", "a.h264"], "--max-clients needs --listen"),
             (["--max-clients=4", "tcp://host:1"], "--max-clients needs --listen"),
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test(
-        "with what it needs it works",
+        "accepts it with what it needs",
         arguments: [
             ["--client-buffer=1s", "--client-timeout=9s", "tcp://host:1"], ["--sync=5s", "-", "a.h264"],
             ["--rate-window=2s", "--quality=24", "--max-bitrate=4M", "a.h264"], ["--utc", "%H.h264"],
@@ -256,7 +256,7 @@ import Testing
     func sound(arguments: [String]) { #expect(verdict(arguments) == .works) }
 
     @Test(
-        "what has no effect is told",
+        "warns of options without effect",
         arguments: [
             ["--no-pace", "a.h264"], ["--overwrite", "-"], ["--overwrite", "--listen=1"],
             ["--max-clients-per-address=2", "--listen=localhost:1"],
@@ -267,7 +267,7 @@ import Testing
     func useless(arguments: [String]) { #expect(verdict(arguments) == .warns) }
 
     @Test(
-        "what no encoder can do is refused before any device",
+        "refuses what no encoder can do before opening a device",
         arguments: [
             (
                 ["--entropy=cabac", "--profile=constrained-baseline", "a.h264"],
@@ -307,7 +307,7 @@ import Testing
             segments: try SegmentOptions.parse(options), rate: rate, keyframeDistance: keyframes)
     }
 
-    @Test("a ring says how much memory it takes, or how little it holds")
+    @Test("warns how much memory a ring takes, or how little it holds")
     func ring() throws {
         let fits = try advice("--ring", "30s", "--post", "30s")
         #expect(fits.notes == ["ring: 30s, some 20 MiB in memory"] && fits.warnings.isEmpty)
@@ -319,7 +319,7 @@ import Testing
             ])
     }
 
-    @Test("a ring of a quality within a bound holds at least what the bound allows")
+    @Test("a ring of bounded quality holds at least what the bound allows")
     func boundedRing() throws {
         let fits = try advice("--ring", "30s", rate: .atMost(5.5e6))
         #expect(fits.notes == ["ring: 30s, at most 20 MiB in memory"] && fits.warnings.isEmpty)
@@ -331,7 +331,7 @@ import Testing
             ])
     }
 
-    @Test("a ring of a rate that nothing bounds promises no time", arguments: ["1s", "30s", "90m"])
+    @Test("a ring without a bounded rate promises no time", arguments: ["1s", "30s", "90m"])
     func unknownRing(time: String) throws {
         let advice = try advice("--ring", time, rate: .unknown)
         let warning = try #require(advice.warnings.first)
@@ -341,7 +341,7 @@ import Testing
     }
 
     @Test(
-        "a size says when keyframes are far apart, also where the rate is not known",
+        "warns of keyframes far apart for a size, even without a known rate",
         arguments: [SegmentAdvice.Rate.unknown, .atMost(4e6)])
     func sizeOfUnknownRate(rate: SegmentAdvice.Rate) throws {
         #expect(try advice("--segment", "8k", rate: rate, keyframes: 2).warnings.isEmpty)
@@ -352,7 +352,7 @@ import Testing
             ])
     }
 
-    @Test("the rate is what the encoder holds to, not a guess")
+    @Test("uses the rate that the encoder holds, not a guess")
     func rates() {
         #expect(SegmentAdvice.Rate(.constantBitRate(rate: 9, window: 1)) == .average(9))
         #expect(SegmentAdvice.Rate(.variableBitRate(rate: 9, maximum: 20, window: 1)) == .average(9))
@@ -365,18 +365,18 @@ import Testing
     }
 
     @Test(
-        "a time is told as it is given",
+        "prints a time as it is given",
         arguments: ["24h", "90m", "1m", "90s", "1s", "1500ms", "500ms", "100ms", "36h"])
     func times(text: String) throws { #expect(try TimeSpan.read(text).description == text) }
 
-    @Test("--post that ends between two keyframes is told")
+    @Test("warns of --post that ends between two keyframes")
     func post() throws {
         #expect(try advice("--ring", "30s", "--post", "1s", keyframes: 1).warnings.isEmpty)
         let warning = try #require(try advice("--ring", "30s", "--post", "1s", keyframes: 10).warnings.first)
         #expect(warning.hasPrefix("--post 1s becomes up to 11 s: "))
     }
 
-    @Test("a size that is smaller than a group of pictures is told, where the rate is known")
+    @Test("warns of a size below a group of pictures, if the rate is known")
     func size() throws {
         let warning = try #require(try advice("--segment", "8k", keyframes: 2).warnings.first)
         #expect(warning.contains("files become some 1 MB") && warning.contains("are 2 s apart"))

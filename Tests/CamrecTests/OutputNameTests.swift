@@ -7,7 +7,7 @@ import Testing
 /// What an OUTPUT argument may be called.
 @Suite struct OutputNameTests {
     @Test(
-        "names of video are taken",
+        "accepts names of video files",
         arguments: [
             "a.h264", "a.264", "a.AVC", "a.h265", "b/a.hevc", "a.mkv", "a.mp4", "a.ts", "%H%M.h264", "-",
             "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null", "tcp://host:9982",
@@ -15,7 +15,7 @@ import Testing
     func taken(name: String) { #expect(OutputName(name).refusal(codec: nil) == nil) }
 
     @Test(
-        "other names are refused unless --codec says what they are",
+        "refuses other names unless --codec says what they are",
         arguments: ["shot.jpg", "x.avcc", "x.bin", "out", "./stop", "a.d/out", "%H%M", "a.%Y"])
     func others(name: String) throws {
         let reason = try #require(OutputName(name).refusal(codec: nil))
@@ -24,7 +24,7 @@ import Testing
         #expect(OutputName(name).refusal(codec: .h264) == nil)
     }
 
-    @Test("a container that camrec does not write is refused even with --codec")
+    @Test("refuses a container that camrec does not write, even with --codec")
     func foreign() {
         #expect(
             OutputName("a.AVI").refusal(codec: .h264)?.hasPrefix("camrec does not write .avi; use .mkv")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a URL of another scheme is answered with what camrec has",
+        "answers a URL of another scheme with what camrec supports",
         arguments: ["rtsp://host/x", "RTMP://host/app", "srt://host:1", "udp://host:5000"])
     func schemes(url: String) throws {
         for codec in [nil, Codec.h264] {
@@ -47,7 +47,7 @@ import Testing
         #expect(OutputName("file:///a.h264").refusal(codec: nil)?.contains("path alone") == true)
     }
 
-    @Test("a named pipe has whatever name it has")
+    @Test("a named pipe may have any name")
     func pipe() throws {
         let path = "/tmp/camrec-name-\(getpid())"
         defer { unlink(path) }
@@ -55,7 +55,7 @@ import Testing
         #expect(OutputName(path).refusal(codec: nil) == nil)
     }
 
-    @Test("settings files are held to the same names")
+    @Test("holds settings files to the same names")
     func record() throws {
         #expect(throws: (any Error).self) { try RecordCommand.parse(["x.bin"]) }
         #expect(throws: (any Error).self) { try RecordCommand.parse(["--output=x.bin"]) }

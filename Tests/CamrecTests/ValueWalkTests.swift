@@ -36,7 +36,7 @@ import Testing
         } catch { return ParserMessage.line(command.message(for: error)) }
     }
 
-    /// Behind `=` the parser takes an empty value for none; a negative one behind a space for an option.
+    /// Behind `=` the parser takes an empty value for none; a negative one after a space for an option.
     private func given(_ option: String, _ value: String, _ command: String) -> [String] {
         let operands = (Self.operands[command] ?? []).filter { !$0.hasPrefix("--\(option)=") }
         return (value.isEmpty ? ["--\(option)", value] : ["--\(option)=\(value)"]) + operands
@@ -50,7 +50,7 @@ import Testing
         return reason.dropFirst(prefix.count).contains("': it is ") || reason.contains("; ")
     }
 
-    @Test("a value is taken, or what it must be is told")
+    @Test("accepts a value, or says what it must be")
     func options() {
         var count = 0
         for command in Self.commands {
@@ -67,7 +67,7 @@ import Testing
         #expect(count > 1500)
     }
 
-    @Test("a value that means nothing is refused")
+    @Test("refuses meaningless values")
     func nonsense() {
         for command in Self.commands {
             let name = command.configuration.commandName ?? ""
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("an empty argument is refused, and what it must be is told")
+    @Test("refuses an empty argument, and says what it must be")
     func arguments() throws {
         for (name, operands) in Self.operands {
             let command = try #require(Self.commands.first { $0.configuration.commandName == name })
@@ -96,14 +96,14 @@ import Testing
         }
     }
 
-    @Test("a time has an end")
+    @Test("times have a maximum")
     func longestTime() {
         #expect(TimeSpan(argument: "27777h")?.nanoseconds == 99_997_200_000_000_000)
         #expect(TimeSpan(argument: "27778h") == nil)
         #expect(TimeSpan(argument: "99999999h") == nil)
     }
 
-    @Test("a list of values is a sentence")
+    @Test("prints a list of values as a phrase")
     func lists() {
         let message = "The value 'x' is invalid for '--a <b>'"
         #expect(
@@ -116,7 +116,7 @@ import Testing
         #expect(ParserMessage.line("Unexpected 'a\nb'.") == "Unexpected 'a\nb'")
     }
 
-    @Test("what would break a message's line is shown as its code")
+    @Test("prints characters that would break a message's line as codes")
     func control() {
         #expect("a\nb\u{1b}[2J\u{9b}".printable == "a\\x0ab\\x1b[2J\\x9b")
     }

@@ -44,7 +44,7 @@ import Testing
         } catch { return (error as? CaptureError)?.description }
     }
 
-    @Test("headings and what is switched off for good are no controls")
+    @Test("headings and disabled entries are not controls")
     func list() throws {
         let controls = try Self.device().camera().controls
         #expect(
@@ -59,7 +59,7 @@ import Testing
         #expect(controls[2].choices == "1: Manual Mode, 3: Aperture Priority Mode")
     }
 
-    @Test("a list that never ends is given up")
+    @Test("gives up a list that never ends")
     func endlessList() throws {
         let device = Self.device()
         device.listsAreEndless = true
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "a value may be a number, a word, a menu's entry or its beginning",
+        "accepts a number, a word, a menu's entry or its beginning",
         arguments: [
             ("brightness=-64", "-64"), ("white_balance_temperature_auto=off", "off"),
             ("auto_exposure=1", "1: Manual Mode"), ("auto_exposure=manual", "1: Manual Mode"),
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "what a control cannot be is refused with what it can",
+        "refuses an impossible value and lists the possible ones",
         arguments: [
             ("brightness=65", "it takes -64 to 64"), ("brightness=", "it takes -64 to 64"),
             ("auto_exposure=2", "it takes 1: Manual Mode, 3:"), ("auto_exposure=m0de", "it takes 1: Manual"),
@@ -97,24 +97,24 @@ import Testing
         #expect(try #require(Self.refusal(text)).contains(reason))
     }
 
-    @Test("menus and switches come before what depends on them")
+    @Test("sets menus and switches before the controls that depend on them")
     func order() throws {
         let device = Self.device()
         _ = try Self.set("exposure_time_absolute=100,auto_exposure=manual", on: device)
         #expect(device.controlsSet == ["Auto Exposure", "Exposure Time, Absolute"])
     }
 
-    @Test("all of them or none: what was set before one that the driver refuses is put back")
+    @Test("sets all or none: restores earlier ones if the driver refuses one")
     func atomic() throws {
         let device = Self.device()
         device.controls[5].refusal = EACCES
         #expect(
-            Self.refusal("brightness=9,exposure_time_absolute=100", on: device)?.contains("refuses") == true)
+            Self.refusal("brightness=9,exposure_time_absolute=100", on: device)?.contains("rejects") == true)
         #expect(device.controls[1].value == 5)
         #expect(device.closeCount == 1)
     }
 
-    @Test("a value that the driver changes is told")
+    @Test("reports a value that the driver changes")
     func adjusted() throws {
         let device = Self.device()
         device.controls[1].adjust = { $0 & ~1 }
@@ -122,7 +122,7 @@ import Testing
         #expect((change.wanted, change.granted) == (.number(9), .number(8)))
     }
 
-    @Test("on request the former values come back, the last change first, once", arguments: [true, false])
+    @Test("restores the previous values on request, the last change first, once", arguments: [true, false])
     func restore(isAsked: Bool) throws {
         let device = Self.device()
         var request = CaptureRequest()

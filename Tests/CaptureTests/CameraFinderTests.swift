@@ -25,7 +25,7 @@ import Testing
                 place: { [machine] in machine.places[$0] }))
     }
 
-    @Test("it is found under another number, by its bus position and name, not taken for its neighbours")
+    @Test("finds it under another number, by bus position and name, and not its neighbours")
     func otherNumber() throws {
         let (stream, finder) = try open()
         stream.releaseDevice()
@@ -48,7 +48,7 @@ import Testing
         NodePlace(interface: interface, index: 0, unit: .init(port: port, serial: serial))
     }
 
-    @Test("of a grabber's channels, which look alike, the same is found again, and never another")
+    @Test("finds the same one of a grabber's identical channels, never another")
     func channels() throws {
         let paths = (0..<4).map { "/dev/video\($0)" }
         for (index, path) in paths.enumerated() {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("without sysfs the old path comes first")
+    @Test("tries the old path first without sysfs")
     func oldPath() throws {
         machine.devices["/dev/video3"] = ScriptedDevice()
         let (stream, finder) = try open("/dev/video3")
@@ -75,7 +75,7 @@ import Testing
         #expect(try finder.open(continuing: stream.format).identity.device == "/dev/video3")
     }
 
-    @Test("the infrared camera in the same case is another")
+    @Test("does not confuse it with the infrared camera in the same case")
     func infrared() throws {
         machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
         let (stream, finder) = try open()
@@ -109,13 +109,13 @@ import Testing
         }
     }
 
-    @Test("in another port it is found by its link, where its serial number is its own")
+    @Test("finds it in another port by its link, if its serial number is unique")
     func otherPort() throws {
         let former = webcam(port: "/sys/1-1", serial: "a")
         #expect(try moved(from: former, to: webcam(port: "/sys/2-2", serial: "a")) == .success("usb-2.2"))
     }
 
-    @Test("another one in the same port, with a serial number of its own, is not taken for it")
+    @Test("does not take a camera with another serial number in the same port for it")
     func otherInPort() throws {
         machine.devices["/dev/video0"] = ScriptedDevice()
         machine.places["/dev/video0"] = webcam(port: "/sys/1-1", serial: "a")
@@ -129,7 +129,7 @@ import Testing
         #expect(try finder.open(continuing: stream.format).identity.bus == stream.identity.bus)
     }
 
-    @Test("a camera of the same model is not taken for it", arguments: [nil, "b"])
+    @Test("does not take a camera of the same model for it", arguments: [nil, "b"])
     func sameModel(serial: String?) throws {
         let gone = CaptureError(.notFound, device: "/dev/video0")
         for former in [serial == nil ? nil : "a", nil] {
@@ -141,7 +141,7 @@ import Testing
         #expect(try moved(from: nil, to: nil) == .failure(gone))
     }
 
-    @Test("of two with one serial number, the other is not taken when one goes")
+    @Test("does not take the other of two with one serial number when it disconnects")
     func twins() throws {
         let (former, other) = (webcam(port: "/sys/1-1", serial: "1"), webcam(port: "/sys/2-2", serial: "1"))
         machine.places["/dev/video1"] = other
@@ -150,14 +150,14 @@ import Testing
         #expect(try moved(from: former, to: other) == .failure(gone))
     }
 
-    @Test("a twin that was plugged in while it recorded is not taken when it goes")
+    @Test("does not take a twin plugged in during the recording when it disconnects")
     func lateTwin() throws {
         let (former, other) = (webcam(port: "/sys/1-1", serial: "1"), webcam(port: "/sys/2-2", serial: "1"))
         let gone = CaptureError(.notFound, device: "/dev/video0")
         #expect(try moved(from: former, to: other, isThereBefore: true) == .failure(gone))
     }
 
-    @Test("one that was moved to another port is found there again when it fails, and has no twin by that")
+    @Test("finds one that was moved to another port when it fails, and does not count it as a twin")
     func movedTwice() throws {
         let link = "/dev/v4l/by-id/usb-camera"
         let moved = webcam(port: "/sys/2-2", serial: "a")
@@ -177,7 +177,7 @@ import Testing
         #expect(try finder.open(continuing: stream.format).identity.bus == "usb-2.2")
     }
 
-    @Test("where the link went to its twin, the one in the old place is taken")
+    @Test("takes the one in the old place if the link moved to its twin")
     func stolenLink() throws {
         let link = "/dev/v4l/by-id/usb-camera"
         let stream = try open().stream
@@ -189,7 +189,7 @@ import Testing
         #expect(again.identity.bus == stream.identity.bus)
     }
 
-    @Test("while it is away it is not found, and where its node may not be opened yet, that is said")
+    @Test("does not find a missing camera, and reports a node that may not be opened yet")
     func away() throws {
         let (stream, finder) = try open()
         machine.devices = [:]
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("what it is asked for is what it had, and then the format is the same object")
+    @Test("requests what it had, and then keeps the same format object")
     func sameFormat() throws {
         let camera = ScriptedDevice()
         camera.formats = [
@@ -218,7 +218,7 @@ import Testing
         #expect(again.format.frameRate == FrameRate(15))
     }
 
-    @Test("a camera that has the format no more is taken as it is, unless the format was a condition")
+    @Test("accepts a camera without the old format, unless the format was a condition")
     func otherFormat() throws {
         let (stream, finder) = try open()
         let strict = self.finder(stream.identity, CaptureRequest(pixelFormat: .yuyv))

@@ -31,7 +31,7 @@ import Testing
         #expect(picture.rows(ofPlane: 1) == Array(repeating: Array(repeating: 11, count: 640), count: 240))
     }
 
-    @Test("a clock that is not monotonic is replaced by the time of arrival")
+    @Test("replaces a clock that is not monotonic by the time of arrival")
     func foreignClock() throws {
         let device = ScriptedDevice([.frame(Frame(flags: 0, seconds: 12))])
         let picture = try device.stream().hold()
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "a timestamp that no clock can show is replaced by the time of arrival",
+        "replaces a timestamp that no clock can show by the time of arrival",
         arguments: [Int.max, Int.min, -1])
     func impossibleTimestamp(seconds: Int) throws {
         let device = ScriptedDevice([.frame(Frame(seconds: seconds))])
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a clock that is a minute off, either way, is replaced by the time of arrival; one that is less is kept",
+        "replaces a clock that is a minute off by the time of arrival, and keeps one that is closer",
         arguments: [(-61, false), (-59, true), (59, true), (61, false)])
     func clockThatIsOff(seconds: Int, isKept: Bool) throws {
         let device = ScriptedDevice()
@@ -61,7 +61,7 @@ import Testing
 
     // MARK: Buffers
 
-    @Test("every buffer is queued before streaming starts")
+    @Test("queues every buffer before streaming starts")
     func queuesAll() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
@@ -70,7 +70,7 @@ import Testing
         #expect(device.isStreaming)
     }
 
-    @Test("a picture that ends is queued again")
+    @Test("queues a picture again when its life ends")
     func requeues() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 20))
         let stream = try device.stream()
@@ -79,7 +79,7 @@ import Testing
         #expect(device.queueings.suffix(6) == [1, 2, 3, 4, 5, 0])
     }
 
-    @Test("pictures that are held stay away from the driver")
+    @Test("keeps held pictures away from the driver")
     func held() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 4))
         let stream = try device.stream()
@@ -93,7 +93,7 @@ import Testing
         withExtendedLifetime((second, third)) {}
     }
 
-    @Test("a picture outlives its stream: it can be read, and touches no later stream")
+    @Test("a picture outlives its stream: it stays readable, and touches no later stream")
     func outlives() throws {
         let device = ScriptedDevice([.frame(Frame(fill: 0x77))])
         var stream: CameraStream? = try device.stream()
@@ -112,7 +112,7 @@ import Testing
         #expect(next.queueings == [0, 1, 2, 3, 4, 5])
     }
 
-    @Test("while every buffer is held the camera is not silent, and afterwards it has its time again")
+    @Test("does not count silence while every buffer is held, and then restarts the time")
     func allHeld() throws {
         let device = ScriptedDevice()
         device.grantedBuffers = 3
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Losses
 
-    @Test("a flagged frame is skipped, counted and queued again")
+    @Test("skips, counts and requeues a flagged frame")
     func flagged() throws {
         let device = ScriptedDevice([
             .frame(Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))), .frame(Frame()),
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(
-        "a frame that is short, empty or longer than its buffer is skipped, counted and queued again",
+        "skips, counts and requeues a frame that is short, empty or longer than its buffer",
         arguments: [0, 1, 1280 * 480 - 1, 1280 * 480 + 1, UInt32.max] as [UInt32])
     func wrongLength(bytesUsed: UInt32) throws {
         let device = ScriptedDevice([.frame(Frame(bytesUsed: bytesUsed)), .frame(Frame())])
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(
-        "a data_offset behind the data or the buffer makes a frame corrupt",
+        "a data_offset beyond the data or the buffer makes a frame corrupt",
         arguments: [1, 704 * 240, UInt32.max / 2] as [UInt32])
     func wrongOffset(offset: UInt32) throws {
         let device = ScriptedDevice.multiPlanar()
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(
-        "gaps in the driver's numbers are counted, from 0 and across a wrap too; numbers that go back are not",
+        "counts gaps in the driver's numbers, from 0 and across a wrap, but not numbers that go back",
         arguments: [
             ([0, 1, 2], 0), ([5, 6, 7], 5), ([5000, 5001], 0), ([0, 3, 4, 6], 3), ([UInt32.max - 1, 1], 2),
             ([UInt32.max, 0], 0), ([10, 0, 1], 0), ([10, 3, 5], 1), ([4, 4, 5], 4),
@@ -190,7 +190,7 @@ import Testing
         #expect(stream.losses.droppedByDriver == lost)
     }
 
-    @Test("what was lost while nobody looked counts, though all that was kept comes at once")
+    @Test("counts frames lost while nobody looked, though all kept ones come at once")
     func lostWhileBusy() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
@@ -202,7 +202,7 @@ import Testing
         #expect(stream.losses.droppedByDriver == 51)
     }
 
-    @Test("captured and dropped are what the camera numbered, corrupt frames and gaps together")
+    @Test("captured and dropped frames add up to the camera's numbers")
     func adds() throws {
         let error = UInt32(V4L2_BUF_FLAG_ERROR)
         let device = ScriptedDevice([
@@ -217,7 +217,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test("a camera that is pulled out is lost, whichever call finds it out", arguments: [ENODEV, ENXIO])
+    @Test("reports an unplugged camera as lost, whichever call notices", arguments: [ENODEV, ENXIO])
     func unplugged(code: Int32) {
         #expect(ScriptedDevice([.frame(Frame()), .dequeueFails(code)]).failure() == .lost)
         #expect(ScriptedDevice([.pollFails(code)]).failure() == .lost)
@@ -244,7 +244,7 @@ import Testing
         #expect(abs(Double(device.time - start) / 1e9 - seconds) < 0.01)
     }
 
-    @Test("a camera that falls silent is given up after two seconds and five frames")
+    @Test("gives up a silent camera after two seconds and five frames")
     func fallsSilent() {
         let device = ScriptedDevice([.frame(Frame()), .silence])
         guard case .silent(let seconds)? = device.failure() else {
@@ -254,7 +254,7 @@ import Testing
         #expect(seconds > 2 && seconds < 2.2)
     }
 
-    @Test("slow cameras are waited for: five of their own frames")
+    @Test("waits for slow cameras: five of their own frames")
     func slowCamera() {
         let device = ScriptedDevice([.silence])
         device.grantedInterval = (10, 1)
@@ -265,7 +265,7 @@ import Testing
         #expect(seconds == 55)
     }
 
-    @Test("an error that poll reports without a frame to take ends as silence, not in a loop")
+    @Test("a poll error without a frame ends as silence, not in a loop")
     func pollError() {
         // It is asked again now and then, not all the time.
         let device = ScriptedDevice(Array(repeating: .pollError, count: 700))
@@ -276,7 +276,7 @@ import Testing
         #expect(device.events.count > 100, "asked again \(700 - device.events.count) times")
     }
 
-    @Test("a camera that delivers nothing but damaged frames is as good as silent, and they are counted")
+    @Test("treats a camera that only delivers damaged frames as silent, and counts them")
     func nothingUsable() throws {
         // They come at 30 a second, for half a minute.
         let damaged = Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))
@@ -285,14 +285,14 @@ import Testing
         #expect((100..<300).contains(stream.losses.corrupt))
     }
 
-    @Test("a signal during a wait changes nothing")
+    @Test("ignores a signal during a wait")
     func interruptedCall() throws {
         let device = ScriptedDevice([.pollFails(EINTR), .pollFails(EINTR), .frame(Frame())])
         #expect(try device.stream().nextSequence() == 0)
     }
 
     @Test(
-        "an index that is out of range is the driver's fault",
+        "blames the driver for an index out of range",
         arguments: [6, 31, 32, 99, UInt32.max] as [UInt32])
     func foreignIndex(index: UInt32) {
         let failure = ScriptedDevice([.frame(Frame(index: index))]).failure()
@@ -300,7 +300,7 @@ import Testing
     }
 
     @Test(
-        "a buffer that is handed over while someone reads it is passed over, and its frame counted as lost")
+        "skips a buffer that is handed over while held, and counts its frame as lost")
     func twice() throws {
         let device = ScriptedDevice([
             .frame(Frame(index: 2)), .frame(Frame(index: 2)), .frame(Frame(index: 3)),
@@ -314,7 +314,7 @@ import Testing
         #expect(try stream.nextSequence() == 3)
     }
 
-    @Test("a driver that hands over nothing else is as good as silent")
+    @Test("treats a driver that hands over nothing else as silent")
     func nothingOfItsOwn() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame(index: 2)), count: 3000))
         let stream = try device.stream()
@@ -327,7 +327,7 @@ import Testing
         withExtendedLifetime(held) {}
     }
 
-    @Test("an interruption ends a wait, now and ever after")
+    @Test("an interruption ends a wait, now and always")
     func interruption() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
@@ -339,7 +339,7 @@ import Testing
 
     // MARK: Again
 
-    @Test("a stream that was stopped starts again: what nobody holds is queued, and numbers start over")
+    @Test("a stopped stream starts again: it queues free buffers, and numbers start over")
     func restarts() throws {
         let device = ScriptedDevice([
             .frame(Frame(sequence: 0)), .frame(Frame(sequence: 1)), .silence, .frame(Frame(sequence: 2)),
@@ -359,7 +359,7 @@ import Testing
         #expect(Set(device.queued).contains(0))
     }
 
-    @Test("a stream that is to be closed waits for the buffers that are held")
+    @Test("closing a stream waits for held buffers")
     func awaitsBuffers() throws {
         let device = ScriptedDevice([.frame(Frame()), .frame(Frame())])
         let stream = try device.stream()
@@ -372,7 +372,7 @@ import Testing
         #expect(stream.awaitBuffers(until: device.time + Self.second))
     }
 
-    @Test("a device that is given up is closed and unmapped; what is held can be read still, as nothing")
+    @Test("giving up a device closes and unmaps it; held pictures stay readable, but empty")
     func releasesDevice() throws {
         let device = ScriptedDevice([.frame(Frame(fill: 0x77))])
         let stream = try device.stream()
@@ -384,7 +384,7 @@ import Testing
         held.letGo()
     }
 
-    @Test("a source that changes its size ends the stream, any other change does not")
+    @Test("a source that changes its size ends the stream; other changes do not")
     func sourceChange() throws {
         let device = ScriptedDevice([
             .sourceChanges(0), .frame(Frame()), .sourceChanges(UInt32(V4L2_EVENT_SRC_CH_RESOLUTION)),
@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    @Test("the stream is switched off once, and the device closed with its last owner")
+    @Test("switches the stream off once, and closes the device with its last owner")
     func stops() throws {
         let device = ScriptedDevice()
         do {

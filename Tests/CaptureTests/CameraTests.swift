@@ -21,7 +21,7 @@ import Testing
         return device
     }
 
-    @Test("a camera says who it is")
+    @Test("reports the camera's identity")
     func identity() throws {
         let identity = try ScriptedDevice().camera().identity
         #expect(identity.device == ScriptedDevice.path)
@@ -30,7 +30,7 @@ import Testing
         #expect(identity.bus == "usb-1.2")
     }
 
-    @Test("a camera that another recorder has is left as it is, but can be looked at")
+    @Test("leaves another recorder's camera alone, but can inspect it")
     func claimed() throws {
         let device = ScriptedDevice()
         device.isClaimed = true
@@ -43,7 +43,7 @@ import Testing
         #expect(device.callCount[CV4L2_S_FMT] == nil)
     }
 
-    @Test("a camera that another program streams from is busy")
+    @Test("reports a camera that another program streams from as busy")
     func busy() throws {
         let idle = try ScriptedDevice().camera().isBusy
         #expect(!idle)
@@ -53,7 +53,7 @@ import Testing
         #expect(busy)
     }
 
-    @Test("device_caps speak of the node, not capabilities: a camera's metadata node is none")
+    @Test("uses device_caps, which describe the node: a camera's metadata node is refused")
     func metadataNode() {
         let device = Self.device(Self.metadata | Self.streaming)
         device.capabilities = Self.capture | Self.metadata | Self.streaming
@@ -61,14 +61,14 @@ import Testing
         #expect(device.closeCount == 1)
     }
 
-    @Test("a node whose pipeline others must set up is refused")
+    @Test("refuses a node whose pipeline others must set up")
     func mediaControllerNode() {
         let device = Self.device(Self.capture | Self.streaming | Self.mediaController)
         #expect(
             device.failure() == .notACaptureDevice("its pipeline must be set up with media-ctl first"))
     }
 
-    @Test("what only takes video, does something with it, or cannot stream is refused")
+    @Test("refuses nodes that only output or process video, or cannot stream")
     func others() {
         let processor = UInt32(V4L2_CAP_VIDEO_M2M)
         for caps in [Self.output | Self.streaming, processor | Self.streaming, 0] {
@@ -81,12 +81,12 @@ import Testing
                 == .notACaptureDevice("its driver cannot stream into memory"))
     }
 
-    @Test("a node that captures and puts out, as a loopback device, is a camera")
+    @Test("accepts a node that captures and outputs, such as a loopback device")
     func loopback() throws {
         _ = try Self.device(Self.capture | Self.output | Self.streaming).camera()
     }
 
-    @Test("where a node has both interfaces the single-planar one is used")
+    @Test("prefers the single-planar interface if a node has both")
     func planes() throws {
         let both = try Self.device(Self.capture | Self.captureMultiPlanar | Self.streaming).camera()
             .isMultiPlanar
@@ -95,7 +95,7 @@ import Testing
         #expect(multiPlanarOnly)
     }
 
-    @Test("what does not answer QUERYCAP is no V4L2 device")
+    @Test("refuses a device that does not answer QUERYCAP")
     func foreignDevice() {
         let device = ScriptedDevice()
         device.failures[CV4L2_QUERYCAP] = ENOTTY
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "an infrared sensor is not the camera that a person means", arguments: ["GREY", "Y8I", "Y10", "Y16"])
+        "does not choose an infrared sensor by default", arguments: ["GREY", "Y8I", "Y10", "Y16"])
     func infrared(name: String) throws {
         let format = try #require(PixelFormat(name))
         let reservation = try Self.device(Self.capture | Self.streaming, formats: [format]).camera()
@@ -114,7 +114,7 @@ import Testing
         #expect(reservationWithColor == nil)
     }
 
-    @Test("the first camera is the first node that captures pictures")
+    @Test("chooses the first node that captures pictures")
     func first() throws {
         let usual = Self.capture | Self.streaming
         let machine = ScriptedMachine([
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "an image processor's output is not the camera that a person means, nor touched when another has it")
+        "does not choose an image processor's output by default, nor touches one in use")
     func processor() throws {
         let (isp, camera) = (Self.device(Self.capture | Self.streaming), ScriptedDevice())
         isp.bufferFlags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY)
@@ -147,7 +147,7 @@ import Testing
         #expect(isp.callCount[CV4L2_REQBUFS] == 4)
     }
 
-    @Test("without a camera the message says so, or which node may not be opened")
+    @Test("without a camera, says so, or which node may not be opened")
     func none() {
         let empty = ScriptedMachine([:])
         #expect(kind { try Camera.first(of: empty.paths, calls: empty) } == .noCamera)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "what open says is told with its cause",
+        "reports the cause of a failed open",
         arguments: [
             (ENOENT, .notFound), (ENODEV, .notFound), (EACCES, .permissionDenied(group: nil)),
             (EBUSY, .busy(holder: nil)), (EISDIR, .notACaptureDevice("it is a folder")),
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("lists that never end are followed up to a bound")
+    @Test("follows endless lists up to a bound")
     func endlessLists() throws {
         let device = ScriptedDevice()
         device.listsAreEndless = true
@@ -192,7 +192,7 @@ import Testing
         #expect(calls < 300_000)
     }
 
-    @Test("formats that are only emulated are not the camera's")
+    @Test("leaves out formats that are only emulated")
     func emulated() throws {
         let device = ScriptedDevice()
         device.formats = [
@@ -201,7 +201,7 @@ import Testing
         #expect(try device.camera().formats.map(\.pixelFormat) == [.mjpeg])
     }
 
-    @Test("rates are listed from the fastest on; 0/0 is none")
+    @Test("lists the fastest rates first; 0/0 is none")
     func rates() throws {
         let device = ScriptedDevice()
         device.formats = [

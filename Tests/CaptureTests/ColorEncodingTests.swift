@@ -16,7 +16,7 @@ import Testing
             quantization: quantization.rawValue, transferFunction: 0, pixelFormat: format, height: height)
     }
 
-    @Test("the matrix follows the encoding, and the colour space where that is left open")
+    @Test("the matrix follows the encoding, or the colour space if that is left open")
     func matrix() {
         #expect(color(V4L2_COLORSPACE_SRGB).matrix == .bt601)
         #expect(color(V4L2_COLORSPACE_DEFAULT).matrix == .bt601)
@@ -46,7 +46,7 @@ import Testing
         #expect(color.matrix == .bt601)
     }
 
-    @Test("RGB becomes limited range, BT.601 below 720 lines and BT.709 from there on")
+    @Test("RGB becomes limited range, BT.601 below 720 lines, otherwise BT.709")
     func rgb() {
         let full = V4L2_QUANTIZATION_FULL_RANGE
         #expect(color(V4L2_COLORSPACE_SRGB, quantization: full, .rgb24, height: 719).matrix == .bt601)
@@ -66,7 +66,7 @@ import Testing
         #expect(numbers(V4L2_COLORSPACE_BT2020) == [9, 14])
     }
 
-    @Test("numbers that no header has are taken for what is left open")
+    @Test("treats numbers that no header has as left open")
     func unknown() {
         let color = ColorEncoding(
             colorspace: 4711, ycbcrEncoding: 4711, quantization: 4711, transferFunction: 4711,

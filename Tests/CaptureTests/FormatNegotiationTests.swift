@@ -26,7 +26,7 @@ import Testing
 
     // MARK: Choice
 
-    @Test("size comes first: a dearer format that has the size is taken")
+    @Test("size comes first: chooses a costlier format that has the size")
     func sizeFirst() throws {
         let (format, size, _) = try granted(
             [
@@ -37,7 +37,7 @@ import Testing
         #expect(size == PictureSize(1920, 1080))
     }
 
-    @Test("then the rate: a dearer format that is fast enough is taken")
+    @Test("then the rate: chooses a costlier format that is fast enough")
     func rateSecond() throws {
         let formats = [
             Format(pixelFormat: .yuyv, intervals: [(1, 5), (1, 10)]),
@@ -48,7 +48,7 @@ import Testing
         #expect(try granted(formats, CaptureRequest(frameRate: FrameRate(60))).2 == FrameRate(30))
     }
 
-    @Test("then the cost: the format that is nearest to the encoder's is taken")
+    @Test("then the cost: chooses the format nearest to the encoder's")
     func costThird() throws {
         let all: [PixelFormat] = [.h264, .grey, .mjpeg, .rgb24, .yuyv, .yvu420, .nv12]
         for count in (2...all.count).reversed() {
@@ -68,21 +68,21 @@ import Testing
         #expect(rate == FrameRate(30000, 1001))
     }
 
-    @Test("the slowest rate that is fast enough is taken, not the fastest")
+    @Test("chooses the slowest rate that is fast enough, not the fastest")
     func slowestSufficient() throws {
         let formats = [Format(pixelFormat: .yuyv, intervals: [(1, 60), (1, 30), (1, 25), (1, 15)])]
         #expect(try granted(formats).2 == FrameRate(30))
         #expect(try granted(formats, CaptureRequest(frameRate: FrameRate(20))).2 == FrameRate(25))
     }
 
-    @Test("without a wish the size that is set is kept")
+    @Test("keeps the current size if none is requested")
     func currentSize() throws {
         #expect(
             try granted([Format(pixelFormat: .yuyv, sizes: [(320, 240), (1920, 1080)])]).1
                 == PictureSize(320, 240))
     }
 
-    @Test("the nearest size stands in for one that the camera lacks")
+    @Test("falls back to the nearest size")
     func nearestSize() throws {
         #expect(
             try granted(
@@ -91,7 +91,7 @@ import Testing
             ).1 == PictureSize(640, 480))
     }
 
-    @Test("a format that was asked for is a condition")
+    @Test("a requested format is a condition")
     func explicitFormat() throws {
         let formats = [Format(pixelFormat: .nv12), Format(pixelFormat: .mjpeg)]
         #expect(try granted(formats, CaptureRequest(pixelFormat: .mjpeg)).0 == .mjpeg)
@@ -102,7 +102,7 @@ import Testing
                 == .unsupported("the camera has no format RGB3, only NV12, MJPG"))
     }
 
-    @Test("a camera's own H.264 is taken on request only")
+    @Test("uses a camera's own H.264 only on request")
     func h264() throws {
         #expect(
             try granted([Format(pixelFormat: .h264)], CaptureRequest(pixelFormat: .h264)).0 == .h264)
@@ -111,7 +111,7 @@ import Testing
         #expect(device.failure() == .unsupported("the camera offers H.264 only; use --format h264"))
     }
 
-    @Test("a camera with formats that camrec cannot read is told from one that has only H.264")
+    @Test("distinguishes a camera with unreadable formats from one with only H.264")
     func unreadable() throws {
         let (hevc, other) = (try #require(PixelFormat("HEVC")), try #require(PixelFormat("ZZZZ")))
         let device = ScriptedDevice()
@@ -132,7 +132,7 @@ import Testing
                     "the camera offers H.264, and HEVC, ZZZZ, which camrec cannot read; use --format h264"))
     }
 
-    @Test("of a range of sizes, the rates are those at the size in question")
+    @Test("uses the rates of the size in question within a range of sizes")
     func ratesAtSize() throws {
         var raw = Format(pixelFormat: .yuyv, intervals: [(1, 5)])
         (raw.largest, raw.smallIntervals) = ((1920, 1080), [(1, 60), (1, 30), (1, 15)])
@@ -142,7 +142,7 @@ import Testing
         #expect(try granted(formats, CaptureRequest(size: PictureSize(1920, 1080))).0 == .mjpeg)
     }
 
-    @Test("a driver that lists no format is told from one that has only H.264")
+    @Test("distinguishes a driver without formats from one with only H.264")
     func noFormats() {
         let device = ScriptedDevice()
         device.formats = []
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Grants
 
-    @Test("what counts is what the driver grants: another size, a padded stride, another rate, fields")
+    @Test("uses what the driver grants: another size, a padded stride, another rate, fields")
     func otherGrant() throws {
         let device = ScriptedDevice()
         device.grant = { format in
@@ -171,24 +171,24 @@ import Testing
         #expect(format.isInterlaced)
     }
 
-    @Test("a driver that puts another format in the place of the one that was asked for is told")
+    @Test("reports a driver that replaces the requested format")
     func otherFormat() throws {
         let device = ScriptedDevice()
         device.grant = { $0.fmt.pix.pixelformat = PixelFormat.uyvy.rawValue }
         #expect(
             device.failure(CaptureRequest(pixelFormat: .yuyv))
-                == .unsupported("the camera gives UYVY in place of YUYV"))
+                == .unsupported("the camera delivers UYVY instead of YUYV"))
         #expect(try device.stream().format.pixelFormat == .uyvy)
     }
 
-    @Test("a stride that is shorter than a row is the driver's fault")
+    @Test("blames the driver for a stride shorter than a row")
     func shortStride() {
         let device = ScriptedDevice()
         device.strides = [1279]
         #expect(device.failure() == .driverMisbehaved("it granted rows shorter than 640 pixels"))
     }
 
-    @Test("a stride beyond all measure is the driver's fault")
+    @Test("blames the driver for an absurd stride")
     func hugeStride() {
         let device = ScriptedDevice()
         device.strides = [UInt32.max]
@@ -198,15 +198,15 @@ import Testing
         }
     }
 
-    @Test("a sizeimage that is too small for a picture is the driver's fault")
+    @Test("blames the driver for a sizeimage too small for a picture")
     func shortImage() {
         let device = ScriptedDevice()
         device.lengths = [1280 * 480 - 1]
-        #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes for 614400"))
+        #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes, not 614400"))
     }
 
     @Test(
-        "a size of nought or beyond all measure is the driver's fault",
+        "blames the driver for a size of zero or an absurd one",
         arguments: [0, 16385, UInt32.max] as [UInt32])
     func impossibleSize(width: UInt32) {
         let device = ScriptedDevice()
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test(
-        "a frame interval that cannot be leaves the rate that was asked for, where no pictures tell another",
+        "keeps the requested rate if the frame interval is impossible and no pictures tell another",
         arguments: [(0, 0), (0, 30), (1, 0), (UInt32.max, 1), (1, UInt32.max)] as [(UInt32, UInt32)])
     func impossibleInterval(numerator: UInt32, denominator: UInt32) throws {
         let device = ScriptedDevice([.frame(.init()), .silence, .frame(.init())])
@@ -225,7 +225,7 @@ import Testing
         #expect(try stream.nextSequence() == 1)
     }
 
-    @Test("a driver without rates leaves the one that was asked for")
+    @Test("keeps the requested rate for a driver without rates")
     func noInterval() throws {
         let device = ScriptedDevice()
         device.formats = [Format(pixelFormat: .yuyv, intervals: [])]
@@ -234,7 +234,7 @@ import Testing
             try device.stream(CaptureRequest(frameRate: FrameRate(12))).format.frameRate == FrameRate(12))
     }
 
-    @Test("another number of memory planes than the format has is refused", arguments: [1, 3])
+    @Test("refuses a number of memory planes that the format does not have", arguments: [1, 3])
     func planeCount(count: Int) {
         let device = ScriptedDevice.multiPlanar()
         device.strides = Array(repeating: 704, count: count)
@@ -244,7 +244,7 @@ import Testing
                 == .unsupported("its format NM12 has \(count) memory planes; try another --format"))
     }
 
-    @Test("a format with one memory plane may come through the multi-planar interface")
+    @Test("accepts a single-plane format through the multi-planar interface")
     func onePlane() throws {
         let device = ScriptedDevice.multiPlanar()
         device.formats = [Format(pixelFormat: .nv12)]
@@ -256,15 +256,15 @@ import Testing
 
     // MARK: Buffers
 
-    @Test("no buffer or more than 32 are no stream", arguments: [0, 33, 99] as [UInt32])
+    @Test("refuses no buffers, or more than 32", arguments: [0, 33, 99] as [UInt32])
     func bufferCounts(count: UInt32) {
         let device = ScriptedDevice()
         device.grantedBuffers = count
-        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers for 10"))
+        #expect(device.failure() == .driverMisbehaved("it granted \(count) buffers, not 10"))
         #expect(device.closeCount == 1)
     }
 
-    @Test("as many buffers as the driver insists on are used", arguments: [1, 2, 3, 32] as [UInt32])
+    @Test("uses as many buffers as the driver insists on", arguments: [1, 2, 3, 32] as [UInt32])
     func otherBufferCount(count: UInt32) throws {
         let device = ScriptedDevice(Array(repeating: .frame(.init()), count: 40))
         device.grantedBuffers = count
@@ -273,17 +273,17 @@ import Testing
         for sequence in 0..<UInt32(40) { #expect(try stream.nextSequence() == sequence) }
     }
 
-    @Test("a buffer that is smaller than a picture is the driver's fault")
+    @Test("blames the driver for a buffer smaller than a picture")
     func smallBuffer() {
         let device = ScriptedDevice()
         device.bufferLengths = [100]
-        #expect(device.failure() == .driverMisbehaved("buffer 0 has 100 bytes for 614400"))
+        #expect(device.failure() == .driverMisbehaved("buffer 0 has 100 of 614400 bytes"))
     }
 
     // MARK: Refusals
 
     @Test(
-        "a camera that another program has is busy, whichever call finds it out",
+        "reports a camera in use as busy, whichever call notices",
         arguments: [CV4L2_S_FMT, CV4L2_REQBUFS, CV4L2_STREAMON])
     func busy(call: UInt) {
         let device = ScriptedDevice()
@@ -292,7 +292,7 @@ import Testing
         #expect(device.closeCount == 1)
     }
 
-    @Test("ENOSPC at STREAMON is bandwidth, elsewhere it is what it says")
+    @Test("ENOSPC at STREAMON means bandwidth, and itself elsewhere")
     func bandwidth() {
         let device = ScriptedDevice()
         device.failures[CV4L2_STREAMON] = ENOSPC
@@ -304,7 +304,7 @@ import Testing
     }
 
     @Test(
-        "every other call that fails is named with its errno, and the device is closed",
+        "names every other failed call with its errno, and closes the device",
         arguments: [
             (CV4L2_G_FMT, "VIDIOC_G_FMT"), (CV4L2_S_FMT, "VIDIOC_S_FMT"), (CV4L2_REQBUFS, "VIDIOC_REQBUFS"),
             (CV4L2_QUERYBUF, "VIDIOC_QUERYBUF"), (CV4L2_QBUF, "VIDIOC_QBUF"),
@@ -319,7 +319,7 @@ import Testing
 
     // MARK: Pixels
 
-    @Test("pixels have the shape that the driver samples them in, through cropping and scaling")
+    @Test("derives the pixel aspect from the driver's sampling, cropping and scaling")
     func pixelAspect() throws {
         let device = ScriptedDevice()
         func aspect() throws -> PixelAspect? { try device.stream().format.pixelAspect }
@@ -339,7 +339,7 @@ import Testing
     }
 
     @Test(
-        "chroma is where the format samples it",
+        "places chroma where the format samples it",
         arguments: [
             (PixelFormat.mjpeg, ChromaSiting.center), (.rgb24, .center), (.nv24, .center),
             (.yuv444Planar, .center),
@@ -351,7 +351,7 @@ import Testing
 
     // MARK: Colours
 
-    @Test("what follows priv counts only with its magic number")
+    @Test("reads the fields after priv only with its magic number")
     func extendedFields() throws {
         let device = ScriptedDevice()
         device.grant = { format in

@@ -15,7 +15,7 @@ import Testing
         return deadline
     }
 
-    @Test("two seconds and five frames after the last frame it is over")
+    @Test("expires two seconds and five frames after the last frame")
     func usual() {
         var deadline = deadline()
         #expect(deadline.patience == 5 * Self.second / 2)
@@ -25,7 +25,7 @@ import Testing
         #expect(isOver(&deadline))
     }
 
-    @Test("a process that was stopped, as by SIGSTOP, gives the camera its time again, once")
+    @Test("restarts the time once after the process was stopped, for example by SIGSTOP")
     func stopped() {
         var deadline = deadline()
         clock.pass(3600 * Self.second)
@@ -35,7 +35,7 @@ import Testing
         #expect(isOver(&deadline))
     }
 
-    @Test("a machine that was suspended gives it, too, though the monotonic clock stood still")
+    @Test("restarts it after suspension too, though the monotonic clock stood still")
     func suspended() {
         var deadline = deadline()
         clock.suspension = 3600 * Self.second

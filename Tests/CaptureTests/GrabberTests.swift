@@ -15,7 +15,7 @@ import Testing
 
     // MARK: Fields
 
-    @Test("woven fields are taken wherever the driver has them")
+    @Test("uses interlaced fields if the driver has them")
     func woven() throws {
         for others in [[], [V4L2_FIELD_ALTERNATE], [V4L2_FIELD_SEQ_TB], [V4L2_FIELD_TOP]] {
             let format = try grabber(others + [V4L2_FIELD_INTERLACED]).stream().format
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("else both in one buffer, one after the other, and the first is known")
+    @Test("otherwise both fields in one buffer, with a known first one")
     func sequential() throws {
         for others in [[], [V4L2_FIELD_ALTERNATE], [V4L2_FIELD_BOTTOM]] {
             let format = try grabber(others + [V4L2_FIELD_SEQ_TB]).stream().format
@@ -32,19 +32,19 @@ import Testing
         #expect(try grabber([V4L2_FIELD_SEQ_BT]).stream().format.firstField == .bottom)
     }
 
-    @Test("fields that come one by one are refused, with the reason")
+    @Test("refuses separate fields, with the reason")
     func alternate() {
         let reason = "it delivers the fields of a picture separately; choose another --input or --size"
         #expect(grabber([V4L2_FIELD_ALTERNATE]).failure() == .unsupported(reason))
     }
 
-    @Test("one field alone is a picture without fields")
+    @Test("treats a single field as a picture without fields")
     func single() throws {
         let format = try grabber([V4L2_FIELD_TOP]).stream().format
         #expect(!format.isInterlaced && format.firstField == nil)
     }
 
-    @Test("fields that a format does not have whole are refused")
+    @Test("refuses fields that the format does not have whole")
     func odd() {
         let device = grabber([V4L2_FIELD_SEQ_TB])
         device.formats = [.init(pixelFormat: .mjpeg)]
@@ -58,7 +58,7 @@ import Testing
     // MARK: Inputs
 
     @Test(
-        "an input is chosen by its number or its name, a standard by its name", arguments: ["1", "s-video"])
+        "selects an input by number or name, a standard by name", arguments: ["1", "s-video"])
     func chosen(input: String) throws {
         let device = grabber()
         var request = CaptureRequest()
@@ -72,7 +72,7 @@ import Testing
         #expect(standards.map(\.name) == ["NTSC", "PAL", "PAL-BG"] && set?.name == "PAL")
     }
 
-    @Test("what is not there is refused with what is")
+    @Test("refuses unknown ones and lists what there is")
     func missing() {
         func failure(_ device: ScriptedDevice, _ input: String?, _ standard: String?) -> CaptureError.Kind? {
             var request = CaptureRequest()

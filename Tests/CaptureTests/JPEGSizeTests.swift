@@ -23,7 +23,7 @@ import Testing
         return try device.stream()
     }
 
-    @Test("the frame header tells size and MCU, past other segments and fill bytes")
+    @Test("reads size and MCU from the frame header, past other segments and fill bytes")
     func reads() {
         #expect(
             header(jpeg(1920, 1088))
@@ -33,7 +33,7 @@ import Testing
                 == JPEGHeader(size: PictureSize(640, 480)!, unitWidth: 16, unitHeight: 8))
     }
 
-    @Test("a header that is cut short anywhere is none")
+    @Test("refuses a header cut short anywhere")
     func short() {
         let whole = jpeg(640, 480)
         for count in whole.indices { #expect(header(Array(whole[..<count])) == nil) }
@@ -41,7 +41,7 @@ import Testing
         #expect(header(jpeg(0, 480)) == nil)
     }
 
-    @Test("what is larger by less than an MCU is the granted picture")
+    @Test("accepts a picture larger by less than an MCU")
     func cropped() throws {
         let stream = try camera(Array(repeating: (1920, 1088), count: 8))
         let format = stream.format
@@ -49,7 +49,7 @@ import Testing
         #expect(stream.format === format)
     }
 
-    @Test("what is larger by an MCU or more, or smaller, is another picture")
+    @Test("rejects a picture larger by an MCU or more, or smaller")
     func notCropped() throws {
         let granted = try #require(PictureSize(1920, 1080))
         let sizes = [(1920, 1080), (1935, 1095), (1936, 1080), (1920, 1096), (1919, 1080), (1920, 1079)]
@@ -57,7 +57,7 @@ import Testing
         #expect(held == [true, true, false, false, false, false])
     }
 
-    @Test("a steady other size is a change of format, from a picture on and for good")
+    @Test("a steady other size is a permanent change of format")
     func steady() throws {
         let stream = try camera(Array(repeating: (1600, 1200), count: 8))
         let granted = stream.format

@@ -40,7 +40,7 @@ import Testing
         return device
     }
 
-    @Test("an HDMI input without a rate of its own has the signal's, whatever is wanted")
+    @Test("an HDMI input without its own rate has the signal's, whatever is requested")
     func signal() throws {
         let reduced = V4L2_DV_FL_REDUCED_FPS | V4L2_DV_FL_CAN_DETECT_REDUCED_FPS
         let cases: [(v4l2_bt_timings, FrameRate?)] = [
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("a signal that goes from 60 to 50 at the same size is another format")
+    @Test("a signal that changes from 60 to 50 at the same size is another format")
     func changes() throws {
         let device = input(Self.p60)
         device.events = [.sourceChanges(UInt32(V4L2_EVENT_SRC_CH_RESOLUTION))]
@@ -90,14 +90,14 @@ import Testing
         #expect(try finder.open(continuing: stream.format).format === stream.format)
     }
 
-    @Test("a driver whose rate can be set knows better than the signal's timings")
+    @Test("prefers a driver's settable rate to the signal's timings")
     func settable() throws {
         let device = input(Self.p60)
         device.failures = [:]
         #expect(try device.stream(CaptureRequest(frameRate: FrameRate(30))).format.frameRate == FrameRate(30))
     }
 
-    @Test("without either, the first second's pictures tell, lost ones included")
+    @Test("without either, measures the first second's pictures, lost ones included")
     func measured() throws {
         let device = input(nil)
         // Every third is lost: 33 ms from one to the next that comes, 22 ms from one to the next that was taken.
@@ -109,7 +109,7 @@ import Testing
         #expect(try stream.nextSequence() != nil)
     }
 
-    @Test("numbers that do not count pictures do not count")
+    @Test("ignores numbers that do not count pictures")
     func numbersInMilliseconds() throws {
         let device = input(nil)
         device.events = (0..<200).map { .frame(.init(sequence: UInt32($0 * 33))) }
@@ -117,7 +117,7 @@ import Testing
         #expect(abs(stream.format.frameRate.framesPerSecond - 30.303) < 0.5)
     }
 
-    @Test("rates near those of video are taken for them")
+    @Test("rounds to video's usual rates")
     func snapped() {
         #expect(FrameRate(measured: 29.96, tolerance: 0.005) == FrameRate(30000, 1001))
         #expect(FrameRate(measured: 30.002, tolerance: 0.005) == FrameRate(30))
@@ -126,7 +126,7 @@ import Testing
         #expect(FrameRate(measured: 0, tolerance: 0.005) == nil)
     }
 
-    @Test("a camera that sends nothing keeps the wanted rate, and fails where it would without")
+    @Test("keeps the requested rate for a silent camera, which fails where it would anyway")
     func silent() throws {
         let device = input(nil)
         device.events = []

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("the frame's number can be read back from its blocks", arguments: PixelFormat.inOnePiece)
+    @Test("the frame's number is readable from its blocks", arguments: PixelFormat.inOnePiece)
     func numbers(format: PixelFormat) throws {
         let source = try source(format)
         for frame in 0..<40 {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a buffer that is drawn over shows the same as one that is new")
+    @Test("redrawing a buffer gives the same as drawing a new one")
     func drawnOver() throws {
         let used = try source(.yuyv)
         for _ in 0..<100 { _ = try used.nextSequence() }
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "any size can be drawn, odd and tiny ones too",
+        "draws any size, odd and tiny ones too",
         arguments: [(1, 1), (2, 2), (3, 1), (1, 3), (17, 33), (319, 241), (1921, 5)])
     func sizes(width: Int, height: Int) throws {
         for format in PixelFormat.inOnePiece {
@@ -105,12 +105,12 @@ import Testing
         }
     }
 
-    @Test("what it cannot draw is refused", arguments: [PixelFormat.h264, .nv12MultiPlanar])
+    @Test("refuses what it cannot draw", arguments: [PixelFormat.h264, .nv12MultiPlanar])
     func refuses(format: PixelFormat) {
         #expect(throws: CaptureError.self) { try source(format) }
     }
 
-    @Test("paced, a picture comes each frame's time, however long the last one took")
+    @Test("paced, delivers a picture every frame interval, however long the last one took")
     func paced() throws {
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
@@ -124,7 +124,7 @@ import Testing
         #expect(source.isLive)
     }
 
-    @Test("paced, each picture tells when it was captured", arguments: [PixelFormat.nv12, .yuyv, .rgb24])
+    @Test("paced, draws each picture's time of capture", arguments: [PixelFormat.nv12, .yuyv, .rgb24])
     func times(format: PixelFormat) throws {
         let source = try source(format, isPaced: true, rate: 25)
         for _ in 0..<10 {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("paced, frames are lost while every buffer is held, and counted")
+    @Test("paced, loses and counts frames while every buffer is held")
     func drops() throws {
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
@@ -183,7 +183,7 @@ import Testing
         } catch { return error.description }
     }
 
-    @Test("the test source has no coded format, and a .y4m file none but its own")
+    @Test("the test source has no coded format, and a .y4m file only its own")
     func formats() {
         #expect(
             reason("test") { $0.pixelFormat = .h264 }
@@ -208,7 +208,7 @@ import Testing
         #expect(reason("/dev/video0") { $0.input = "0" } == nil)
     }
 
-    @Test("a name without a slash that nothing has is a mistake, one with a slash may come later")
+    @Test("a name without a slash that does not exist is a mistake; one with a slash may appear later")
     func names() {
         #expect(reason("tset") { _ in } == "tset: no such device; use --device test")
         #expect(reason("null") { _ in } == "null: no such device; use --device /dev/null")
@@ -216,7 +216,7 @@ import Testing
         #expect(reason("./tset") { _ in } == nil)
     }
 
-    @Test("pictures are known of the test source, and elsewhere as far as they are asked for")
+    @Test("pictures are known for the test source, and otherwise as far as they are requested")
     func pictures() {
         let size = PictureSize(64, 48)
         func expected(_ device: String?, _ size: PictureSize?) -> PictureSize? {

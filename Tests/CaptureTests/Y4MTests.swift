@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Header
 
-    @Test("a header without parameters has those that yuv4mpeg(5) gives it")
+    @Test("a header without parameters has the defaults of yuv4mpeg(5)")
     func defaults() throws {
         let format = try format("YUV4MPEG2 W640 H480")
         #expect(format.size == PictureSize(640, 480))
@@ -35,7 +35,7 @@ import Testing
         #expect(format.color == ColorEncoding(range: .limited, matrix: .bt601))
     }
 
-    @Test("a header is read whole: size, rate, interlacing, aspect, chroma, range")
+    @Test("reads the whole header: size, rate, interlacing, aspect, chroma, range")
     func everything() throws {
         let format = try format("YUV4MPEG2 W1920 H1080 F30000:1001 It A1:1 C422 XYSCSS=422 XCOLORRANGE=FULL")
         #expect(format.frameRate == FrameRate(30000, 1001))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "deeper, subsampled otherwise or with alpha: refused with what to do",
+        "refuses deeper formats, other subsampling and alpha, and says what to do",
         arguments: ["420p10", "411", "444alpha", "mono16", "444p16", ""])
     func otherChroma(name: String) {
         #expect(
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "chroma is where the header says",
+        "places chroma where the header says",
         arguments: [
             ("420", ChromaSiting.center), ("420jpeg", .center), ("420mpeg2", .left), ("420paldv", .topLeft),
             ("422", .left),
@@ -75,7 +75,7 @@ import Testing
         #expect(try format("YUV4MPEG2 W8 H8 C\(name)").chromaSiting == expected)
     }
 
-    @Test("pixels have the shape that the header gives them; square and unknown are the same")
+    @Test("reads the pixel aspect; square and unknown are the same")
     func aspect() throws {
         #expect(try format("YUV4MPEG2 W720 H480 A10:11").pixelAspect == PixelAspect(10, 11))
         for text in ["", " A1:1", " A0:0", " A7", " A-1:1", " A1:0", " A100:1"] {
@@ -84,16 +84,16 @@ import Testing
     }
 
     @Test(
-        "interlacing is told", arguments: [("p", false), ("?", false), ("t", true), ("b", true), ("m", true)])
+        "reads interlacing", arguments: [("p", false), ("?", false), ("t", true), ("b", true), ("m", true)])
     func interlacing(mode: String, isInterlaced: Bool) throws {
         #expect(try format("YUV4MPEG2 W8 H8 I\(mode)").isInterlaced == isInterlaced)
     }
 
-    @Test("a rate that is unknown is taken as 25")
+    @Test("uses 25 for an unknown rate")
     func unknownRate() throws { #expect(try format("YUV4MPEG2 W8 H8 F0:0").frameRate == FrameRate(25)) }
 
     @Test(
-        "a rate that cannot be is refused",
+        "refuses an impossible rate",
         arguments: [
             "F", "F0:1", "F1:0", "F-30:1", "F30", "F30:1:1", "F99999999999999999999:1", "F1:2147483647",
             "Fx:y",
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a size that cannot be is refused",
+        "refuses an impossible size",
         arguments: ["W0 H8", "W8", "H8", "W-8 H8", "W16385 H8", "W8 H99999999999999999999", "Wx Hy", ""])
     func badSize(fields: String) {
         guard case .badFile(let detail)? = complaint("YUV4MPEG2 \(fields)") else {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "what does not begin as YUV4MPEG2 is no such file",
+        "refuses a file that does not begin with YUV4MPEG2",
         arguments: ["", "YUV4MPEG", "YUV4MPEG22 W8 H8", "RIFF", " "])
     func magic(line: String) {
         guard case .badFile(let detail)? = complaint(line) else {
@@ -125,7 +125,7 @@ import Testing
         #expect(detail.hasPrefix("not a YUV4MPEG2 file"))
     }
 
-    @Test("a file is what it is: another size or format is refused, another rate is taken")
+    @Test("refuses another size or format than the file's, and accepts another rate")
     func requests() throws {
         let header = "YUV4MPEG2 W640 H480 F25:1"
         #expect(
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("every frame is delivered, byte for byte, with its number and time")
+    @Test("delivers every frame, byte for byte, with its number and time")
     func frames() throws {
         let file = TemporaryFile(Self.file(frames: 5))
         let source = try source(file)
@@ -191,20 +191,20 @@ import Testing
         #expect(!source.isLive)
     }
 
-    @Test("parameters in a frame's header are passed over")
+    @Test("skips parameters in a frame's header")
     func frameParameters() {
         let (frames, failure) = read(Self.file(frames: 2, frameHeader: "FRAME Ip XFOO=BAR\n"))
         #expect(frames == [Self.picture(0), Self.picture(1)])
         #expect(failure == nil)
     }
 
-    @Test("a file without frames is bad")
+    @Test("refuses a file without frames")
     func empty() {
         #expect(read(Array(Self.header.utf8)).frames.isEmpty)
         #expect(read(Array(Self.header.utf8)).failure == .badFile("it has no frames"))
     }
 
-    @Test("a file that ends within a frame is delivered up to there, and then it is bad")
+    @Test("delivers a file cut off within a frame up to there, then fails")
     func truncated() {
         let whole = Self.file(frames: 2)
         let second = Self.header.utf8.count + 6 + Self.frameLength
@@ -216,7 +216,7 @@ import Testing
         #expect(read(Array(whole.prefix(second))).failure == nil)
     }
 
-    @Test("a header that ends early is read as far as it goes, or refused")
+    @Test("reads a header that ends early as far as it goes, or refuses it")
     func truncatedHeader() {
         for length in 0..<Self.header.utf8.count {
             let (frames, failure) = read(Array(Self.header.utf8.prefix(length)))
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(
-        "what stands in the place of a frame's header is told",
+        "reports what is in the place of a frame's header",
         arguments: ["FRAMES\n", "frame\n", "FRA\n", "\n", "XXXXXXXXXXX\n"])
     func noFrameHeader(text: String) {
         let (frames, failure) = read(Self.file(frames: 1) + Array(text.utf8) + Self.picture(1))
@@ -234,7 +234,7 @@ import Testing
         #expect(failure == .badFile("frame 1 has no FRAME header"))
     }
 
-    @Test("headers without end take no memory without end")
+    @Test("endless headers take bounded memory")
     func endlessHeaders() {
         let spaces = Array(repeating: UInt8(0x20), count: 100_000)
         #expect(read(Array("YUV4MPEG2".utf8) + spaces).failure != nil)
@@ -242,13 +242,13 @@ import Testing
         #expect(frame.failure == .badFile("frame 0 has no FRAME header"))
     }
 
-    @Test("bytes that are no text are no header")
+    @Test("refuses a header that is not text")
     func binary() {
         let (_, failure) = read(Array("YUV4MPEG2 W6 H4 ".utf8) + [0xff, 0xfe, 0x0a])
         #expect(failure != nil)
     }
 
-    @Test("a missing file and a folder are bad files")
+    @Test("refuses a missing file and a folder")
     func missing() throws {
         func kind(_ path: String) -> CaptureError.Kind? {
             do {
@@ -262,7 +262,7 @@ import Testing
         #expect(kind("/tmp") == .badFile("it is a folder"))
     }
 
-    @Test("a file waits for a slow reader: nothing is lost, however many pictures are held")
+    @Test("a file waits for a slow reader: it loses nothing, however many pictures are held")
     func waits() throws {
         let file = TemporaryFile(Self.file(frames: 5))
         let clock = ScriptedClock()
@@ -274,7 +274,7 @@ import Testing
         #expect(held[0].payload == Self.picture(0))
     }
 
-    @Test("paced, each frame comes at its time")
+    @Test("paced, delivers each frame at its time")
     func paced() throws {
         let file = TemporaryFile(Self.file(frames: 3))
         let clock = ScriptedClock()

@@ -19,13 +19,13 @@ import Testing
         return ColorEncoding(allocated.pointee)
     }
 
-    @Test("a stream that names no matrix has BT.601 up to 576 lines, BT.709 above")
+    @Test("a stream without a matrix has BT.601 up to 576 lines, BT.709 above")
     func unnamed() throws {
         #expect(
             try [480, 576, 577, 720].map { try color(height: $0).matrix } == [.bt601, .bt601, .bt709, .bt709])
     }
 
-    @Test("a matrix that is named counts, whatever the size")
+    @Test("a declared matrix counts, whatever the size")
     func named() throws {
         for space in [AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M, AVCOL_SPC_FCC] {
             #expect(try color(space).matrix == .bt601)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("the full range is named, or in libavcodec's older form")
+    @Test("full range is declared, or in libavcodec's older form")
     func range() throws {
         #expect(try !color().isFullRange)
         #expect(try !color(range: AVCOL_RANGE_MPEG).isFullRange)

@@ -6,7 +6,7 @@ import Testing
 
 /// Bytes that nobody should send.
 @Suite struct HostileStreamTests {
-    @Test("bytes at random give no picture", arguments: Codec.allCases)
+    @Test("random bytes give no picture", arguments: Codec.allCases)
     func noise(codec: Codec) throws {
         var generator = SeededGenerator(seed: 1)
         var received = 0
@@ -52,7 +52,7 @@ import Testing
         0x32, 0x35, 0x67, 0x00, 0x00, 0x01, 0x28, 0x01, 0xae, 0x08, 0x30,
     ]
 
-    @Test("what libavcodec crashes on with threads is decoded on one", arguments: [true, false])
+    @Test("decodes on one thread what crashes libavcodec with threads", arguments: [true, false])
     func persistentRiceStream(fromStart: Bool) throws {
         let ordinary = try fromStart ? [] : CodedFilm(codec: .hevc).accessUnits(3).flatMap { $0 }
         let receiver = try Receiver.receive(ordinary + Self.persistentRice, .hevc) { $0.lossPolicy = .show }
@@ -69,7 +69,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced, "\(receiver.decoder.counters)")
     }
 
-    @Test("zeros where a picture's bytes were are a loss", arguments: Codec.allCases, [0, 2])
+    @Test("treats zeros in place of a picture's bytes as a loss", arguments: Codec.allCases, [0, 2])
     func zeros(codec: Codec, last: UInt8) throws {
         let units = try CodedFilm(codec: codec).accessUnits(4)
         let whole = try Receiver.receive(units.flatMap { $0 }, codec).pictures
@@ -101,7 +101,7 @@ import Testing
         #expect(incomplete.last == false)
     }
 
-    @Test("a keyframe behind an access unit of which nothing fits is one, behind a gap")
+    @Test("accepts a keyframe after an access unit that did not fit, as one after a gap")
     func largeAccessUnit() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(12)
         let gatherer = AccessUnitGatherer(codec: .h264, byteLimit: 20_000)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "of H.265's sub-layers the highest alone has pictures that no other refers to",
+        "in H.265, only the highest sub-layer has pictures that no other refers to",
         arguments: [(1, false), (2, true)])
     func subLayers(temporalID: UInt8, isDisposable: Bool) {
         // Two sub-layers, made by the reference encoder.
@@ -48,25 +48,25 @@ import Testing
         #expect(found == [isDisposable])
     }
 
-    @Test("a player that is on time leaves nothing out")
+    @Test("a punctual player skips nothing")
     func onTime() { #expect(skipped("IPbPbIPb") { _ in LoadShedder.disposableLimit } == "IPbPbIPb") }
 
-    @Test("a late one leaves out pictures that no other refers to")
+    @Test("a late player skips pictures that no other refers to")
     func late() { #expect(skipped("IPbPbIPb") { _ in Self.late } == "IP-P-IP-") }
 
-    @Test("a very late one leaves out everything up to the next entry point, until it is on time")
+    @Test("a very late player skips everything up to the next entry point, until it is on time")
     func veryLate() {
         #expect(skipped("IPbPbIPbIPb") { _ in Self.veryLate } == "I----I--I--")
         #expect(skipped("IPbPPIPbIPb") { $0 < 2 ? Self.veryLate : 0 } == "I----IPbIPb")
     }
 
-    @Test("a frame has both of its fields or none")
+    @Test("skips both fields of a frame or none")
     func fields() {
         #expect(skipped("IsPsbs") { $0 == 3 ? Self.veryLate : 0 } == "IsPsbs")
         #expect(skipped("IsPsPsIs") { $0 == 2 ? Self.veryLate : 0 } == "Is----Is")
     }
 
-    @Test("where every picture is an entry point every second one is left out")
+    @Test("skips every second picture if all are entry points")
     func intraOnly() { #expect(skipped("IIIIII") { _ in Self.veryLate } == "I-I-I-") }
 
     /// A film of which some access units are skipped.
@@ -81,7 +81,7 @@ import Testing
         return (try Receiver.receive(stream, codec) { $0.delay = .safe }, partial)
     }
 
-    @Test("without pictures that no other refers to, all others are as they were", arguments: Codec.allCases)
+    @Test("without unreferenced pictures, all others are unchanged", arguments: Codec.allCases)
     func disposable(codec: Codec) throws {
         let (whole, partial) = try receive(codec, bFrames: 3) { role, _ in role.isDisposable }
         let counters = partial.decoder.counters
@@ -93,7 +93,7 @@ import Testing
         #expect(partial.pictures == whole.pictures.filter { kept.contains($0.number) })
     }
 
-    @Test("what is held back comes out when references are skipped", arguments: Codec.allCases)
+    @Test("delivers held-back pictures when references are skipped", arguments: Codec.allCases)
     func heldBack(codec: Codec) throws {
         let receiver = Receiver(codec) { $0.delay = .safe }
         receiver.isSkipped = { _, number in number >= 4 }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "after a gap of references, pictures go on with the next entry point", arguments: Codec.allCases,
+        "continues at the next entry point after a gap of references", arguments: Codec.allCases,
         [0, 3])
     func references(codec: Codec, bFrames: Int) throws {
         let (whole, partial) = try receive(codec, bFrames: bFrames) { _, number in (4..<10).contains(number) }

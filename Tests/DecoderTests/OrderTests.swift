@@ -9,7 +9,7 @@ import Testing
     /// A picture of a group: where it is shown, and what it is.
     private typealias Place = (order: Int, kind: PCMFilm.Kind, isReference: Bool)
 
-    /// What a film of such groups, each behind an IDR picture, shows: the greys in order of output.
+    /// What a film of such groups, each after an IDR picture, shows: the greys in order of output.
     private func film(
         _ groups: [[Place]], declaredDepth: Int?, hasFields: Bool = false
     ) -> (film: PCMFilm, greys: [Int]) {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "B pictures before their IDR picture all come out, where the stream leaves its order open or breaks it",
+        "delivers B pictures before their IDR picture, even if the stream leaves its order open or breaks it",
         arguments: [nil, 0, 1])
     func leading(declaredDepth: Int?) throws {
         let group = (0..<7).map { (order: $0 - 8, kind: PCMFilm.Kind.b, isReference: false) }
@@ -71,7 +71,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("pyramids come out in order, however deep", arguments: [0, 1, 2, 3], [false, true])
+    @Test("delivers pyramids of any depth in order", arguments: [0, 1, 2, 3], [false, true])
     func pyramids(depth: Int, hasFields: Bool) throws {
         let group = Self.pyramid(depth: depth, count: 4)
         for declared in [nil, Self.depth(group)] {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("groups in any order come out in order", arguments: 0..<30)
+    @Test("delivers groups of any order in order", arguments: 0..<30)
     func anyOrder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let groups = (0..<3).map { _ in
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "without delay, pictures that come too late are counted, and later groups are whole",
+        "without delay, counts pictures that come too late, and keeps later groups whole",
         arguments: [nil, 0, 1])
     func brokenOrder(declaredDepth: Int?) throws {
         let group = Self.pyramid(depth: 3, count: 3)
@@ -128,7 +128,7 @@ import Testing
         #expect(self.greys(receiver).suffix(lastGroup) == greys.suffix(lastGroup))
     }
 
-    @Test("a stream that declares no other order has no delay")
+    @Test("a stream that declares no reordering has no delay")
     func noDelay() throws {
         let group = (1...10).map { (order: $0, kind: PCMFilm.Kind.p, isReference: true) }
         for declaredDepth in [nil, 0] {
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("what is still to come when enough was played is counted")
+    @Test("counts the pending pictures when enough were played")
     func unplayed() throws {
         let (film, _) = film([Self.pyramid(depth: 2, count: 4)], declaredDepth: nil)
         let receiver = Receiver(.h264) { $0.delay = .safe }

@@ -23,7 +23,7 @@ import Testing
         return (before, Samples(try PictureConverter(to: layout, size: size).convert(picture)))
     }
 
-    @Test("a picture that has the form already is left as it is")
+    @Test("leaves a picture that already has the form unchanged")
     func same() throws {
         let (before, after) = try convert(to: .yuv420p)
         #expect(before == after)
@@ -64,7 +64,7 @@ import Testing
         #expect(worst <= 3)
     }
 
-    @Test("a scaled picture has the size asked for, odd ones too", arguments: [(65, 49), (260, 196), (1, 1)])
+    @Test("scales to the requested size, odd ones too", arguments: [(65, 49), (260, 196), (1, 1)])
     func scale(width: Int, height: Int) throws {
         let (before, after) = try convert(to: .yuv420p, size: (width, height))
         #expect((after.width, after.height) == (width, height))

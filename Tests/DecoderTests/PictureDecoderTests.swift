@@ -5,7 +5,7 @@ import Testing
 
 /// Real libavcodec decoders, in software.
 @Suite struct PictureDecoderTests {
-    @Test("a stream decodes to the same pictures in whatever chunks it comes", arguments: Codec.allCases)
+    @Test("decodes to the same pictures for chunks of any size", arguments: Codec.allCases)
     func chunks(codec: Codec) throws {
         let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }
         let whole = try Receiver.receive(stream, codec)
@@ -31,7 +31,7 @@ import Testing
         #expect(receiver.pictures.count == 15)
     }
 
-    @Test("a picture is there at once where the stream rests behind it")
+    @Test("delivers a picture at once if the stream rests after it")
     func anticipation() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(25)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -49,7 +49,8 @@ import Testing
         #expect(receiver.decoder.counters == whole.decoder.counters)
     }
 
-    @Test("a rest within a picture costs nothing, and hardly ever shows any of it", arguments: [0, 10, 13])
+    @Test(
+        "a rest within a picture costs nothing, and hardly ever shows a part of it", arguments: [0, 10, 13])
     func wrongAnticipation(number: Int) throws {
         let units = try CodedFilm(codec: .h264).accessUnits(25)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -74,7 +75,7 @@ import Testing
     }
 
     /// The decoder of CAVLC takes many slices for whole that are cut off, and keeps what it did not come to use.
-    @Test("a rest within a picture leaves nothing behind in later ones", arguments: [1, 7, 13, 20])
+    @Test("a rest within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
     func restsOfSlices(percent: Int) throws {
         let units = try CodedFilm(codec: .h264, keyframeInterval: 30, entropyMode: .cavlc).accessUnits(60)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -95,7 +96,7 @@ import Testing
         #expect(cut.isSuperset(of: differing), "\(differing)")
     }
 
-    @Test("a damaged slice leaves nothing behind in the pictures after the next keyframe")
+    @Test("a damaged slice leaves no trace after the next keyframe")
     func damageEnds() throws {
         let units = try CodedFilm(codec: .h264, entropyMode: .cavlc).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("the first slice of a picture of H.265 that is lost is a loss of that picture alone")
+    @Test("losing the first slice of an H.265 picture loses only that picture")
     func firstSegment() throws {
         let units = try CodedFilm(codec: .hevc, width: 320, height: 256, slices: 4).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .hevc)
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("a picture that is damaged is a loss, whether the stream rests behind it or not")
+    @Test("a damaged picture is a loss, whether or not the stream rests after it")
     func anticipatedDamage() throws {
         var units = try CodedFilm(codec: .h264).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -168,7 +169,7 @@ import Testing
         #expect(receiver.decoder.counters.losses == 0)
     }
 
-    @Test("after a lost picture nothing is handed on until the next IDR", arguments: Codec.allCases)
+    @Test("delivers nothing after a lost picture until the next IDR", arguments: Codec.allCases)
     func freeze(codec: Codec) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, codec)
@@ -180,7 +181,7 @@ import Testing
         #expect(receiver.decoder.counters.frozen == 5)
     }
 
-    @Test("or whatever libavcodec makes of it, where that is asked for", arguments: Codec.allCases)
+    @Test("or, on request, whatever libavcodec makes of it", arguments: Codec.allCases)
     func show(codec: Codec) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         units.remove(at: 14)
@@ -190,13 +191,13 @@ import Testing
         #expect(receiver.decoder.counters.frozen == 0)
     }
 
-    @Test("a damaged slice is a loss, in an IDR too", arguments: Codec.allCases, [10, 13])
+    @Test("a damaged slice is a loss, even in an IDR", arguments: Codec.allCases, [10, 13])
     func damage(codec: Codec, number: Int) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, codec)
         switch codec {
         case .h264: units[number].removeLast(units[number].count / 2)
-        // Only the beginning of the slice's header is left: libavcodec notices missing data behind it where there
+        // Only the beginning of the slice's header is left: libavcodec notices missing data after it where there
         // are wavefronts, which x265 makes where there are several processors.
         case .hevc: units[number].removeLast(try units[number].lastUnitLength - 3)
         }
@@ -206,7 +207,7 @@ import Testing
         #expect(receiver.decoder.counters.losses == 1)
     }
 
-    @Test("a picture of which a slice is missing is a loss", arguments: [10, 13])
+    @Test("a missing slice is a loss", arguments: [10, 13])
     func missingSlice(number: Int) throws {
         var units = try CodedFilm(codec: .h264, slices: 3).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -222,7 +223,7 @@ import Testing
     }
 
     @Test(
-        "a parameter set that refers to one which never came costs pictures up to the next IDR, and no more",
+        "a parameter set that refers to a missing one costs only pictures up to the next IDR",
         arguments: Codec.allCases, [0, 4])
     func orphan(codec: Codec, number: Int) throws {
         var units = try CodedFilm(codec: codec).accessUnits(15)
@@ -235,7 +236,7 @@ import Testing
         #expect(receiver.pictures.map(\.planes) == expected.map(\.planes))
     }
 
-    @Test("other parameter sets make another decoder", arguments: Codec.allCases)
+    @Test("new parameter sets open a new decoder", arguments: Codec.allCases)
     func parameterSetChange(codec: Codec) throws {
         let small = try CodedFilm(codec: codec).accessUnits(12).flatMap { $0 }
         let large = try CodedFilm(codec: codec, width: 192, height: 160).accessUnits(12).flatMap { $0 }
@@ -247,7 +248,9 @@ import Testing
         #expect(planes[..<12] == planes[24...])
     }
 
-    @Test("each picture tells when it came, however it was reordered", arguments: Codec.allCases, [0, 2])
+    @Test(
+        "each picture carries its time of arrival, however it was reordered", arguments: Codec.allCases,
+        [0, 2])
     func arrival(codec: Codec, bFrames: Int) throws {
         let units = try CodedFilm(codec: codec, bFrames: bFrames).accessUnits(25)
         let receiver = Receiver(codec) { $0.delay = .safe }
@@ -258,7 +261,7 @@ import Testing
         #expect((receiver.numbers != receiver.numbers.sorted()) == (bFrames > 0))
     }
 
-    @Test("an interrupted stream goes on with the next IDR", arguments: Codec.allCases)
+    @Test("an interrupted stream continues at the next IDR", arguments: Codec.allCases)
     func interruption(codec: Codec) throws {
         let units = try CodedFilm(codec: codec).accessUnits(20)
         let receiver = Receiver(codec)
@@ -270,7 +273,7 @@ import Testing
         #expect(receiver.pictures.count == 4 + 10)
     }
 
-    @Test("a picture larger than allowed is refused by libavcodec, and nothing comes of it")
+    @Test("libavcodec refuses a picture larger than allowed, and nothing comes of it")
     func largePicture() throws {
         let stream = try CodedFilm(codec: .h264).accessUnits(5).flatMap { $0 }
         let receiver = try Receiver.receive(stream, .h264) { $0.maximumSampleCount = 64 * 64 }
@@ -278,7 +281,7 @@ import Testing
         #expect(receiver.decoder.counters.losses > 0)
     }
 
-    @Test("without a render node software decodes, and says why")
+    @Test("without a render node, decodes in software, and says why")
     func fallback() throws {
         let stream = try CodedFilm(codec: .h264).accessUnits(5).flatMap { $0 }
         let receiver = try Receiver.receive(stream, .h264) { $0.acceleration = .renderNode("/dev/dri/none") }

@@ -7,7 +7,7 @@ import Testing
 /// Decoding begins where an H.264 stream has no IDR picture, but says from where on pictures are right (D.2.8).
 @Suite struct RecoveryTests {
     /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
-    /// decoded behind the I picture that is shown after them.
+    /// decoded after the I picture that is shown after them.
     private func openGroups(
         hasFields: Bool = false, isBrokenLink: Bool = false, declaredDepth: Int = 2
     ) -> PCMFilm {
@@ -23,7 +23,7 @@ import Testing
         return film
     }
 
-    /// P pictures behind an IDR picture, grey by their order, the first of them the beginning of a refresh.
+    /// P pictures after an IDR picture, grey by their order, the first of them the beginning of a refresh.
     private func refreshedFilm(frameCount: Int, lastOrder: Int) -> PCMFilm {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)
@@ -46,7 +46,7 @@ import Testing
 
     private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
 
-    @Test("an open group is shown from its I picture on", arguments: [false, true], [false, true])
+    @Test("shows an open group from its I picture on", arguments: [false, true], [false, true])
     func openGroup(hasFields: Bool, isLive: Bool) throws {
         let units = openGroups(hasFields: hasFields).accessUnits.dropFirst(hasFields ? 6 : 3)
         let receiver = try receive(units, isLive ? .low : .safe)
@@ -57,7 +57,7 @@ import Testing
         #expect(counters.isBalanced)
     }
 
-    @Test("nothing is left out where decoding goes on")
+    @Test("skips nothing if decoding continues")
     func goingOn() throws {
         let receiver = try receive(openGroups().accessUnits)
         #expect(greys(receiver) == Array(1...15))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a loss ends at the next I picture, and the pictures before it are counted as left out by the loss")
+        "a loss ends at the next I picture, and includes the pictures before it")
     func loss() throws {
         var units = openGroups().accessUnits
         units.remove(at: 1)
@@ -77,7 +77,7 @@ import Testing
         #expect(counters.isBalanced)
     }
 
-    @Test("behind a broken link, leading pictures are withheld")
+    @Test("withholds leading pictures after a broken link")
     func brokenLink() throws {
         let receiver = try receive(openGroups(isBrokenLink: true).accessUnits)
         let counters = receiver.decoder.counters
@@ -87,7 +87,7 @@ import Testing
         #expect(counters.isBalanced)
     }
 
-    @Test("a picture that is refreshed bit by bit is shown once it is whole", arguments: [0, 1, 5])
+    @Test("shows a gradually refreshed picture once it is whole", arguments: [0, 1, 5])
     func gradual(frameCount: Int) throws {
         let film = refreshedFilm(frameCount: frameCount, lastOrder: 9)
         let receiver = try receive(film.accessUnits.dropFirst())
@@ -97,7 +97,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("pictures that no other refers to do not count as refreshed frames, and none is shown out of turn")
+    @Test("does not count unreferenced pictures as refreshed frames, nor shows one out of turn")
     func gradualWithBPictures() throws {
         var film = PCMFilm(declaredDepth: 1)
         film.addIDR(grey: 1)
@@ -112,7 +112,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("damage behind a recovery point is a loss")
+    @Test("damage after a recovery point is a loss")
     func damage() throws {
         var units = Array(openGroups().accessUnits.dropFirst(3))
         units.remove(at: 2)
@@ -122,7 +122,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("what is missing right before an I picture costs no more than the pictures before that")
+    @Test("a loss right before an I picture costs only the pictures before that")
     func gapAtThePoint() throws {
         var units = openGroups().accessUnits
         units.remove(at: 2)
@@ -133,7 +133,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("where another stream goes on with an open group, its leading pictures are withheld")
+    @Test("withholds leading pictures if another stream continues with an open group")
     func splice() throws {
         let others = openGroups(declaredDepth: 3).accessUnits.dropFirst(3)
         let receiver = try receive(openGroups().accessUnits.prefix(3) + others)
@@ -143,7 +143,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("a point that makes pictures right earlier takes the place of one before it")
+    @Test("an earlier recovery point replaces one before it")
     func earlierPoint() throws {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)
@@ -157,7 +157,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("a count that no stream can have is not believed", arguments: [256, 65535])
+    @Test("ignores an impossible recovery count", arguments: [256, 65535])
     func impossibleCount(frameCount: Int) throws {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)
@@ -166,7 +166,7 @@ import Testing
         #expect(greys(try receive(film.accessUnits)) == [1, 2, 3])
     }
 
-    @Test("damage in a picture that is not shown is a loss: those that are refer to it")
+    @Test("damage in a hidden picture is a loss: shown ones refer to it")
     func hiddenDamage() throws {
         var film = refreshedFilm(frameCount: 3, lastOrder: 6)
         film.addRecoveryPoint(order: 7, grey: 8)
@@ -197,7 +197,7 @@ import Testing
         #expect(roles.map { recovery.hides($0) } == hidden)
     }
 
-    @Test("once a later picture is right, all that follow are, even where the order starts again")
+    @Test("once a later picture is right, all that follow are, even if the order starts over")
     func orderBeginsAnew() throws {
         let found = SupplementalEnhancementInformation.recoveryPoint(
             in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)
@@ -206,7 +206,7 @@ import Testing
         #expect(roles.map { recovery.hides($0) } == [false, true, false, false])
     }
 
-    @Test("behind other messages the recovery point is found; a message that breaks off hides it")
+    @Test("finds the recovery point after other messages; a truncated message hides it")
     func messages() {
         func point(_ unit: [UInt8]) -> RecoveryPoint? {
             SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .h264)

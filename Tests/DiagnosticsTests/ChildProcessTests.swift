@@ -7,13 +7,13 @@ import Testing
         ChildProcess.run(program: "/bin/sh", ["-c", script], patience: patience)
     }
 
-    @Test("what it wrote is there, up to a limit")
+    @Test("returns the child's output, up to a limit")
     func done() {
         #expect(run("printf abc") == .done(Array("abc".utf8)))
         #expect(run("head -c 100000 /dev/zero") == .done([UInt8](repeating: 0, count: 65536)))
     }
 
-    @Test("a signal and an exit code are told")
+    @Test("reports a signal and an exit code")
     func failed() {
         #expect(run("echo abc; kill -ABRT $$") == .failed("signal 6, Aborted"))
         #expect(run("exit 3") == .failed("exit code 3"))
@@ -23,6 +23,6 @@ import Testing
         }
     }
 
-    @Test("one that says nothing is killed")
+    @Test("kills a silent child")
     func silent() { #expect(run("exec sleep 1000", patience: 50_000_000) == .silent) }
 }

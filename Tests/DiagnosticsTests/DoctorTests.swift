@@ -35,7 +35,7 @@ import Testing
             .remedy
     }
 
-    @Test("a container is known by what its manager left")
+    @Test("recognises a container by its manager's traces")
     func containers() {
         #expect(RuntimeEnvironment(files).container == nil)
         put("/proc/1/environ", "PATH=/bin\0container=lxc\0")
@@ -44,7 +44,7 @@ import Testing
         #expect(RuntimeEnvironment(files).container == "docker")
     }
 
-    @Test("a system service is known by its control group, a session is none")
+    @Test("recognises a system service by its control group, unlike a session")
     func services() {
         put("/proc/self/cgroup", "0::/user.slice/user-1000.slice/session-1.scope\n")
         #expect(RuntimeEnvironment(files).service == nil)
@@ -52,7 +52,7 @@ import Testing
         #expect(RuntimeEnvironment(files).service == "camrec@door.service")
     }
 
-    @Test("a hidden /sys and an absent udev are told")
+    @Test("reports a hidden /sys and an absent udev")
     func hiddenSystem() {
         #expect(RuntimeEnvironment(files).findings.map(\.subject) == ["system", "/sys", "udev"])
         put("/sys/class/drm/card0")
@@ -60,7 +60,7 @@ import Testing
         #expect(RuntimeEnvironment(files).findings.map(\.subject) == ["system"])
     }
 
-    @Test("whoever is not in the node's group is told to join it")
+    @Test("tells a user outside the node's group to join it")
     func strangersJoin() {
         #expect(
             remedy(EACCES, group: "video", deviceAccess())
@@ -68,17 +68,17 @@ import Testing
         )
     }
 
-    @Test("whoever joined since the last login is told to log in again")
+    @Test("tells a user who joined since the last login to log in again")
     func newMembersLogIn() {
         #expect(remedy(EACCES, group: "video", deviceAccess(enrolled: ["video"])) == "log out and in again")
     }
 
-    @Test("a node without a group that may use it needs the udev rules")
+    @Test("asks for the udev rules if a node's group has no access")
     func rulesAreMissing() {
         #expect(remedy(EACCES, group: nil, deviceAccess())?.contains("udev/70-camrec.rules") == true)
     }
 
-    @Test("EPERM is the control group's: the unit's, or the container's")
+    @Test("attributes EPERM to the control group: the unit's, or the container's")
     func devicePolicy() {
         #expect(remedy(EPERM, group: "video", deviceAccess())?.contains("--device /dev/video0") == true)
         put("/proc/self/cgroup", "0::/system.slice/door.service\n")
@@ -87,10 +87,10 @@ import Testing
         )
     }
 
-    @Test("a busy node is no matter of rights")
+    @Test("does not treat a busy node as a matter of permissions")
     func busyIsNotForbidden() { #expect(remedy(EBUSY, group: "video", deviceAccess()) == nil) }
 
-    @Test("no camera: one that this /dev lacks, one without a driver, or none at all")
+    @Test("explains a missing camera: not in this /dev, without a driver, or none at all")
     func absentCameras() {
         func absence() -> Finding? {
             CameraCheck(files: files, deviceAccess: deviceAccess()).absence(hasNodes: false)
@@ -102,7 +102,7 @@ import Testing
         #expect(absence()?.subject == "/dev/video3")
     }
 
-    @Test("a GPU that this /dev lacks is told")
+    @Test("reports a GPU that this /dev lacks")
     func absentGPU() {
         func subject() -> String {
             EncoderCheck(files: files, deviceAccess: deviceAccess()).absence().subject
@@ -112,7 +112,7 @@ import Testing
         #expect(subject() == "/dev/dri/renderD128")
     }
 
-    @Test("services: not installed, without settings, with wrong ones, without the camera, with sound ones")
+    @Test("services: not installed, without settings, with wrong ones, without the camera, with valid ones")
     func installation() {
         func finding(_ check: SettingsCheck = .sound(device: "/dev/camrec/door")) -> Finding? {
             ServiceCheck(files: files, checkSettings: { _ in check }).findings().first
@@ -138,7 +138,7 @@ import Testing
         #expect(DiskCheck.finding("/var", free: free).verdict.rawValue == verdict)
     }
 
-    @Test("a camera in use is fine where camrec uses it, and busy where another program does")
+    @Test("a camera in use is fine if camrec uses it, and busy if another program does")
     func busyCameras() {
         let own = CameraCheck.busy("/dev/video0", "a camera", holder: "camrec (pid 7)")
         let other = CameraCheck.busy("/dev/video0", "a camera", holder: "cheese (pid 8)")
@@ -150,7 +150,7 @@ import Testing
             Diagnosis([CameraCheck.busy("/dev/video0", "a camera", holder: nil), encoder]).obstacle == .busy)
     }
 
-    @Test("a recording needs one camera that works, one encoder, and room")
+    @Test("a recording needs one working camera, one encoder, and room")
     func obstacles() {
         let camera = Finding(.cameras, .fine, "/dev/video0", "a camera")
         let forbidden = Finding(.cameras, .broken, "/dev/video1", "permission denied: …")

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "software gives back what it was given, nearly, and decodable to the last picture",
+        "software returns nearly what it was given, decodable to the last picture",
         arguments: Codec.allCases)
     func software(codec: Codec) throws {
         let trial = try trial(codec)
@@ -28,7 +28,7 @@ import Testing
         #expect(trial.text.contains("\(codec) on software: "))
     }
 
-    @Test("an encoder that does not open is a line with the reason")
+    @Test("reports an encoder that does not open on one line, with the reason")
     func absent() throws {
         let trial = try trial(.h264, node: "/dev/dri/renderD191")
         #expect(trial.result == nil)

@@ -231,7 +231,7 @@ private struct JPEGStream {
         #expect(try stream.failure(of: TestJPEG(PictureSize(64, 48)!).bytes) == nil)
     }
 
-    @Test("a JPEG that is larger by less than an MCU is cropped", arguments: TestJPEG.Sampling.all)
+    @Test("crops a JPEG that is larger by less than an MCU", arguments: TestJPEG.Sampling.all)
     fileprivate func larger(sampling: TestJPEG.Sampling) throws {
         let (across, down) = (Int(sampling.horizontal) * 8, Int(sampling.vertical) * 8)
         for (width, height) in [(160, 96 - down + 1), (160 - across + 1, 96), (160 - 2, 96 - 2)] {

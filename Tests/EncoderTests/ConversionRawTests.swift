@@ -272,7 +272,7 @@ private let sizes = [
         }
     }
 
-    @Test("fields that lie one after the other are woven", arguments: RawLayout.yCbCr + RawLayout.rgb)
+    @Test("interleaves fields that lie one after the other", arguments: RawLayout.yCbCr + RawLayout.rgb)
     func fields(layout: RawLayout) throws {
         for (size, padding) in [(PictureSize(64, 48)!, 0), (PictureSize(54, 52)!, 32)] {
             let woven = try RawPicture(layout, size.width, size.height, padding: padding, color: .limited601)

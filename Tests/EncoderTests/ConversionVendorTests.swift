@@ -25,7 +25,7 @@ import Testing
             ($0, 1440, 480)
         } + [("M420", 720, 720)]
 
-    @Test("rows with padding give the picture that rows without it give", arguments: raw)
+    @Test("padded rows give the same picture as rows without padding", arguments: raw)
     func paddedRows(fourCC: String, rowBytes: Int, rows: Int) throws {
         let tight = (0..<rows).map { noise(rowBytes, seed: UInt64($0)) }
         let plain = TestSurface(.nv12, size: PictureSize(720, 480)!)

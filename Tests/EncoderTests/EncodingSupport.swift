@@ -52,7 +52,7 @@ struct Film {
             format, planes, sequence: UInt32(number), timestamp: Int64(number) * 40_000_000)
     }
 
-    /// Everything that an encoder makes of so many frames, each picked up as soon as it is there.
+    /// Everything that an encoder makes of this many frames, each picked up as soon as it is there.
     func encode(
         _ count: Int, with encoder: some PictureEncoder, idrFrames: (Int) -> Bool = { $0 % 10 == 0 },
         onFrame: (_ taken: Int, _ given: Int) -> Void = { _, _ in }
@@ -86,7 +86,7 @@ struct Film {
 extension [AccessUnit] {
     var idrPositions: [Int] { indices.filter { self[$0].isIDR } }
 
-    /// Pictures in a row that come behind one that is shown later.
+    /// Pictures in a row that come after one that is shown later.
     var longestRunOfBPictures: Int {
         var (latest, run, longest) = (-1, 0, 0)
         for unit in self {

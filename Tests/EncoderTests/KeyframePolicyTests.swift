@@ -50,7 +50,7 @@ import Testing
         #expect(policy.kind(at: 2, frameDuration: 1) == .automatic)
     }
 
-    @Test("a frame that is not taken leaves the request and the grid as they are")
+    @Test("a frame that is not encoded leaves the request and the grid as they are")
     func notTaken() {
         var policy = KeyframePolicy(interval: .frames(10))
         policy.advance(.idr, at: 0)
@@ -60,7 +60,7 @@ import Testing
         #expect(policy.frameNumber == 1)
     }
 
-    @Test("after a restart the next frame is an IDR, and the grid counts what came out")
+    @Test("after a restart the next frame is an IDR, and the grid counts encoded frames")
     func restart() {
         var policy = KeyframePolicy(interval: .frames(5))
         for frame in 0..<9 { policy.advance(.automatic, at: Int64(frame)) }
@@ -74,7 +74,7 @@ import Testing
         #expect(idrFrames == [7, 10, 15])
     }
 
-    @Test("a time is that of capture: the first frame so long after a keyframe is one, whatever was lost")
+    @Test("a time counts capture: the first frame that long after a keyframe is one, whatever was lost")
     func time() {
         #expect(idrFrames(interval: .seconds(1), of: 100) == [0, 30, 60, 90])
         // Two of three frames are lost, and then all for 2.5 s.
@@ -85,7 +85,7 @@ import Testing
         #expect(idrFrames(interval: .seconds(1), of: 100, requests: [40]) == [0, 30, 40, 70])
     }
 
-    @Test("a clock that jitters by some milliseconds makes no interval a frame longer")
+    @Test("a clock with milliseconds of jitter lengthens no interval by a frame")
     func jitter() {
         let times = (0..<300).map { frame in
             let early = Int64(frame * 7919 % 13 - 6)
@@ -94,14 +94,14 @@ import Testing
         #expect(idrFrames(.seconds(1), at: times) == Array(stride(from: 0, to: 300, by: 30)))
     }
 
-    @Test("a clock that goes backwards makes one keyframe at most, and keeps the distance from there")
+    @Test("a clock that goes back causes one keyframe at most, and keeps the distance from there")
     func backwards() {
         let times = (0..<10).map { 10_000_000_000 + Int64($0) * 100_000_000 }
         let after = (0..<25).map { Int64($0) * 100_000_000 }
         #expect(idrFrames(.seconds(1), at: times + after) == [0, 10, 20, 30])
     }
 
-    @Test("frames or a time: what is over first")
+    @Test("frames or a time: whichever comes first")
     func either() {
         #expect(idrFrames(interval: .frames(50, orSeconds: 1), of: 120) == [0, 30, 50, 80, 100])
         #expect(idrFrames(interval: .frames(20, orSeconds: 1), of: 70) == [0, 20, 40, 60])

@@ -79,7 +79,7 @@ import Testing
         #expect(amended.picture == original.picture)
     }
 
-    @Test("a VUI without chroma siting and the shape of pixels gets both, and then stays as it is")
+    @Test("a VUI without chroma siting and pixel aspect gets both, and then stays unchanged")
     func shape() throws {
         var amender = try amender(color, "25")
         let once = try amender.amend(setsWithoutVUI())
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "a VUI of which one statement alone is wrong is put right",
+        "corrects a VUI with a single wrong statement",
         arguments: [
             ColorEncoding(range: .limited, matrix: .bt601, primaries: 1, transfer: 13),
             ColorEncoding(range: .full, matrix: .bt709, primaries: 1, transfer: 13),
@@ -112,7 +112,7 @@ import Testing
             ])
     }
 
-    @Test("sets that are right already stay as they are, byte for byte")
+    @Test("leaves correct sets unchanged, byte for byte")
     func leavesAlone() throws {
         let amender = try amender(color, "25")
         let once = try amender.amend(setsWithoutVUI())
@@ -124,7 +124,7 @@ import Testing
         #expect(try amenderOfFilm.amend(sets) == sets)
     }
 
-    @Test("H.265's sets are amended likewise: size, range, matrix and rate")
+    @Test("amends H.265's sets likewise: size, range, matrix and rate")
     func amendsH265() throws {
         let film = try Film(color: color)
         let unit = try #require(try film.encode(1, with: film.software { $0.codec = .hevc }).first)
@@ -156,7 +156,7 @@ import Testing
         #expect(set.frameRate?.framesPerSecond == 50)
     }
 
-    @Test("sets that are no sets are an error, not a crash")
+    @Test("invalid sets are an error, not a crash")
     func hostile() throws {
         let amender = try amender(color, "25")
         var sets = ParameterSets(codec: .h264)
@@ -181,7 +181,7 @@ private struct BitWriter {
         u(length, value + 1)
     }
 
-    /// The bytes with the trailing bits behind them.
+    /// The bytes with the trailing bits after them.
     var trailed: [UInt8] {
         var all = bits + [1]
         while all.count % 8 != 0 { all.append(0) }

@@ -46,7 +46,7 @@ import Testing
         buffers.enumerated().map { (UInt32($0.offset), $0.element) }
     }
 
-    /// The NAL units of a picture, each behind its start code.
+    /// The NAL units of a picture, each after its start code.
     private func units(_ bytes: [UInt8], _ isIncluded: (H264.NALUnitType) -> Bool) -> [UInt8] {
         var scanner = NALUnitScanner()
         var result: [UInt8] = []
@@ -59,7 +59,7 @@ import Testing
 
     private func withoutSets(_ bytes: [UInt8]) -> [UInt8] { units(bytes) { !$0.isParameterSet } }
 
-    @Test("every picture passes, byte for byte, with its number and time")
+    @Test("passes every picture, byte for byte, with its number and time")
     func everything() throws {
         let (passed, damaged) = try pass(numbered(stream))
         #expect(passed.map(\.allBytes) == stream)
@@ -69,7 +69,7 @@ import Testing
         #expect(damaged.isEmpty)
     }
 
-    @Test("short start codes and delimiters are brought into shape")
+    @Test("brings short start codes and delimiters into shape")
     func shapes() throws {
         let raw = stream.map { bytes in
             var scanner = NALUnitScanner()
@@ -80,14 +80,14 @@ import Testing
         #expect(try pass(numbered(raw)).passed.map(\.allBytes) == stream)
     }
 
-    @Test("a stream that is joined in its middle begins with the first IDR")
+    @Test("a stream joined in the middle begins with the first IDR")
     func joined() throws {
         let (passed, damaged) = try pass(Array(numbered(stream)[3...]))
         #expect(passed.map(\.sequence) == (5..<20).map(UInt32.init))
         #expect(damaged == [3, 4])
     }
 
-    @Test("after a gap nothing passes until the next IDR")
+    @Test("passes nothing after a gap until the next IDR")
     func gap() throws {
         let buffers = numbered(stream).filter { $0.sequence != 7 }
         let (passed, damaged) = try pass(buffers)
@@ -96,14 +96,14 @@ import Testing
         #expect(try TestDecoder.decode(passed).count == 17)
     }
 
-    @Test("a gap that ends with an IDR loses nothing more")
+    @Test("loses nothing more if a gap ends with an IDR")
     func gapBeforeIDR() throws {
         let (passed, damaged) = try pass(numbered(stream).filter { $0.sequence != 9 })
         #expect(passed.count == 19)
         #expect(damaged.isEmpty)
     }
 
-    @Test("parameter sets that come in a buffer of their own are put before every IDR")
+    @Test("puts parameter sets from a separate buffer before every IDR")
     func separateSets() throws {
         let sets = units(stream[0]) { $0.isParameterSet }
         let (passed, damaged) = try pass(numbered([sets] + stream.map(withoutSets)))
@@ -111,7 +111,7 @@ import Testing
         #expect(damaged == [0])
     }
 
-    @Test("a camera that sends its sets once is understood after a gap too")
+    @Test("understands a camera that sends its sets once, even after a gap")
     func setsOnce() throws {
         let once = [stream[0]] + stream.dropFirst().map(withoutSets)
         let (passed, _) = try pass(numbered(once).filter { $0.sequence != 12 })
@@ -119,7 +119,7 @@ import Testing
         #expect(passed.last { $0.isIDR }?.allBytes == stream[15])
     }
 
-    @Test("an IDR without any parameter sets cannot be decoded, and is left out")
+    @Test("leaves out an IDR that has no parameter sets, and so cannot be decoded")
     func missingSets() throws {
         let (passed, damaged) = try pass(numbered(stream.prefix(10).map(withoutSets) + stream[10...]))
         #expect(passed.map(\.sequence) == (10..<20).map(UInt32.init))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "damaged data costs the pictures up to the next IDR, and never the recording",
+        "damaged data costs pictures up to the next IDR, never the recording",
         arguments: [[], [0], [0xff, 0xff, 0xff], [0, 0, 0, 1], [0, 0, 1, 0x65], [0, 0, 0, 1, 0xff, 0xff]]
             as [[UInt8]])
     func damaged(bytes: [UInt8]) throws {
@@ -138,7 +138,7 @@ import Testing
         #expect(damaged == [2, 3, 4])
     }
 
-    @Test("numbers that wrap are no gap")
+    @Test("does not take wrapping numbers for a gap")
     func wrap() throws {
         let buffers = stream.enumerated().map { (UInt32.max - 3 &+ UInt32($0.offset), $0.element) }
         #expect(try pass(buffers).passed.count == 20)

@@ -325,7 +325,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         ]
 
     @Test(
-        "each property comes out as it was asked for, or is refused or replaced", arguments: rows,
+        "each property comes out as requested, or is refused or replaced", arguments: rows,
         EncoderUnderTest.all)
     func property(row: Row, encoder: EncoderUnderTest) throws {
         guard row.lacking.contains(encoder.codec) else { return try row.check(encoder) }
@@ -333,7 +333,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "each way to control the rate has a bound or a quality of its own, or is replaced",
+        "each rate control has its own bound or quality, or is replaced",
         arguments: RateControl.Mode.allCases, EncoderUnderTest.all)
     func mode(mode: RateControl.Mode, encoder: EncoderUnderTest) throws {
         func outcome(quality: Int, maximum: Int) throws -> EncoderUnderTest.Outcome {

@@ -23,7 +23,7 @@ import Testing
         try request.resolve(supported: supported, pixelsPerSecond: pixels, encoder: "the encoder")
     }
 
-    @Test("another average rate takes the place of a constant quantiser or quality, and of a lower maximum")
+    @Test("a new average rate replaces a constant quantiser or quality, and a lower maximum")
     func changedRate() {
         var request = RateControlRequest()
         request.mode = .cqp
@@ -37,7 +37,7 @@ import Testing
         #expect(request.changed(.average(1_000_000)).wantedMode == .cbr)
     }
 
-    @Test("a mode that the encoder has is taken, without a word", arguments: Mode.allCases)
+    @Test("uses a mode that the encoder has, silently", arguments: Mode.allCases)
     func supported(mode: Mode) throws {
         for supported in Self.supports where supported.contains(mode) {
             let (control, note) = try resolve(Self.request(for: mode), supported)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("instead of one that it lacks comes one that it has, with the reason", arguments: Mode.allCases)
+    @Test("replaces a missing mode with one that exists, and gives the reason", arguments: Mode.allCases)
     func fallback(mode: Mode) throws {
         for supported in Self.supports where !supported.contains(mode) && !supported.isEmpty {
             let (control, note) = try resolve(Self.request(for: mode), supported)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "each wish has its nearest substitute",
+        "each request has its nearest substitute",
         arguments: [
             (.cbr, [.vbr, .cqp], .vbr), (.vbr, [.cbr, .cqp], .cbr), (.vbr, [.cqp], .cqp),
             (.cqp, [.icq, .vbr], .icq), (.icq, [.cqp, .vbr], .cqp), (.qvbr, [.vbr, .cqp], .vbr),
@@ -70,7 +70,7 @@ import Testing
         #expect(try resolve(Self.request(for: wanted), Set(supported)).control.mode == expected)
     }
 
-    @Test("what is asked for tells the mode")
+    @Test("derives the mode from the request")
     func implied() {
         var request = RateControlRequest()
         #expect(request.wantedMode == .vbr)
@@ -85,14 +85,14 @@ import Testing
         #expect(request.wantedMode == .cbr)
     }
 
-    @Test("without a wish 0.1 bit a pixel, four times that at most: 6.2 Mbit/s for 1080p30")
+    @Test("without a request: 0.1 bit a pixel, at most four times that: 6.2 Mbit/s for 1080p30")
     func defaultRate() throws {
         let control = try resolve(RateControlRequest(), pixels: 1920 * 1080 * 30).control
         #expect(control == .variableBitRate(rate: 6_220_800, maximum: 24_883_200, window: 1))
         #expect(control.description == "VBR 6.2 Mbit/s, at most 24.9 Mbit/s")
     }
 
-    @Test("tiny pictures get 64 kbit/s")
+    @Test("gives tiny pictures 64 kbit/s")
     func leastRate() throws {
         #expect(try resolve(RateControlRequest(), pixels: 100).control.bitRate == 64_000)
     }
@@ -107,7 +107,7 @@ import Testing
                 == .variableBitRate(rate: 1_000_000, maximum: 1_000_000, window: 0.5))
     }
 
-    @Test("a quantiser or quality that was asked for serves the substitute as well")
+    @Test("a requested quantiser or quality serves the substitute as well")
     func carriedOver() throws {
         var request = RateControlRequest()
         request.quality = 19

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("software drains at the average, so that this holds for any content; a driver averages by itself")
+    @Test("software drains at the average, so this holds for any content; a driver averages by itself")
     func average() throws {
         let wanted = request(rate: 2_000_000, maximum: 3_000_000)
         #expect(try model(wanted).bucket?.rate == 2_000_000)
@@ -55,7 +55,7 @@ import Testing
         #expect(try model(wanted, traits: .driver(.h264)).bucket?.rate == 2_500_000)
     }
 
-    @Test("CBR has a tenth above its rate")
+    @Test("CBR allows a tenth above its rate")
     func constant() throws {
         let model = try model(request(rate: 4_000_000, mode: .cbr))
         #expect(model.bucket == LeakyBucket(rate: 4_000_000, size: 400_000))
@@ -63,7 +63,7 @@ import Testing
         #expect(model.promise.isMaximumWanted)
     }
 
-    @Test("constant quality with a maximum keeps to it as well")
+    @Test("constant quality with a maximum respects it as well")
     func quality() throws {
         let model = try model(request(maximum: 3_000_000, quality: 20))
         #expect(model.bucket == LeakyBucket(rate: 2_500_000, size: 500_000))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "where a keyframe of noise does not fit, the bound is the rate plus that keyframe, and the warning says what fits"
+        "if a keyframe of noise does not fit, the bound is the rate plus that keyframe, and the warning says what fits"
     )
     func tight() throws {
         let keyframe = RateTraits.x264.noiseKeyframe(area: Self.vga)
@@ -89,14 +89,14 @@ import Testing
         #expect(model.bucket == LeakyBucket(rate: 1_000_000, size: keyframe))
         #expect(model.promise.bitsInWindow == Int((1_000_000 + keyframe) * 1.02))
         // 1.5 keyframes are 104,376 bits.
-        #expect(model.shortfall?.contains("from --max-bitrate 1.2M on it holds") == true)
+        #expect(model.shortfall?.contains("use --max-bitrate 1.2M or more") == true)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_104_000)).shortfall != nil)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_105_000)).shortfall == nil)
         // Over three times as long a window it fits.
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_050_000, window: 3)).shortfall == nil)
     }
 
-    @Test("the rate that a warning names does hold", arguments: [RateTraits.x264, .x265, .driver(.h264)])
+    @Test("the rate in the warning does hold", arguments: [RateTraits.x264, .x265, .driver(.h264)])
     func enough(traits: RateTraits) throws {
         let requests = [
             request(rate: 500_000, maximum: 500_000), request(maximum: 100_000, quality: 30),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("keyframes so near each other that they alone fill the window warn as well, with what would hold")
+    @Test("warns of keyframes so close that they alone fill the window, and says what would hold")
     func manyKeyframes() throws {
         let wanted = request(rate: 1_000_000, maximum: 3_000_000)
         #expect(try model(wanted, traits: .x265).shortfall == nil)
@@ -135,10 +135,10 @@ import Testing
         #expect(try model(request(rate: 100_000), traits: .driver(.h264)).shortfall == nil)
     }
 
-    @Test("a window shorter than a frame warns, with a rate that holds if there is one")
+    @Test("warns of a window shorter than a frame, with a rate that holds if there is one")
     func shorterThanFrames() throws {
         let short = request(rate: 2_000_000, maximum: 3_000_000, window: 0.02)
-        #expect(try model(short, area: 160 * 120).shortfall?.contains("from --max-bitrate 6.1M on") == true)
+        #expect(try model(short, area: 160 * 120).shortfall?.contains("use --max-bitrate 6.1M or more") == true)
         let constant = request(rate: 2_000_000, window: 0.02, mode: .cbr)
         #expect(
             try model(constant, area: 160 * 120).shortfall?.hasSuffix("use a longer --rate-window") == true)
@@ -151,7 +151,7 @@ import Testing
         #expect(bucket.size >= 2_000_000)
     }
 
-    @Test("a stream may have the bucket's bits beyond its average, and five per cent")
+    @Test("allows a stream the bucket's bits beyond its average, and five per cent")
     func averageLimit() throws {
         let promise = try model(request(rate: 1_000_000, maximum: 2_000_000)).promise
         #expect(promise.holdsAverage(bits: 10_500_000 + 1_000_000, seconds: 10))

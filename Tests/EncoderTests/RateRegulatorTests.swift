@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "an encoder that takes all it may, counting frames, keeps to the bucket in true time",
+        "a greedy encoder that counts frames keeps to the bucket in true time",
         arguments: [[1], [2], [1, 2, 3, 1, 1, 6], [1, 1, 1, 1, 20], [10]])
     func trueTime(gaps: [Int]) throws {
         let regulator = RateRegulator()
@@ -60,7 +60,7 @@ import Testing
         if gaps.max() ?? 0 <= 6 { #expect(abs(total / seconds / 900_000 - 1) < 0.05) }
     }
 
-    @Test("an encoder that spends more than it may gets less until that is paid back")
+    @Test("an encoder that overspends gets less until that is repaid")
     func debt() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: true)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "a stream begins with no more than its rate gives in nine tenths of a second, however large the bucket"
+        "a stream begins with at most nine tenths of a second of its rate, however large the bucket"
     )
     func firstRoom() throws {
         var request = RateControlRequest()
@@ -90,7 +90,7 @@ import Testing
         #expect(try #require(regulator.opening(model, nominalRate: 30, followsTime: false)).room == 500_000)
     }
 
-    @Test("another session begins with the room that is left, and pays back what was too much")
+    @Test("a new session begins with the remaining room, and repays any excess")
     func carriedOver() throws {
         let regulator = RateRegulator()
         #expect(try #require(begin(regulator, followsTime: false)).room == 540_000)
@@ -103,7 +103,7 @@ import Testing
         #expect(try #require(begin(regulator, followsTime: false)).room == 30_000)
     }
 
-    @Test("software does not pay back what a GPU spent that did not hold its rate")
+    @Test("software does not repay what a GPU overspent")
     func anotherBackend() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
@@ -115,7 +115,7 @@ import Testing
         #expect(rate > 800_000)
     }
 
-    @Test("a rate that differs by more than a tenth for two seconds wants a session of its own, and gets it")
+    @Test("a rate that differs by over a tenth for two seconds gets a new session")
     func anotherSession() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
@@ -131,7 +131,7 @@ import Testing
         #expect(!regulator.wantsAnotherSession)
     }
 
-    @Test("frames lost at random call for a few sessions, not for one every other second")
+    @Test("frames lost at random cause a few sessions, not one every other second")
     func randomLoss() {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
@@ -146,7 +146,7 @@ import Testing
         #expect((1...5).contains(sessions))
     }
 
-    @Test("an outage says nothing of the camera's rate")
+    @Test("ignores an outage in the camera's rate")
     func outage() {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LevelTests {
     @Test(
-        "the lowest level that holds size and rate (table A-1)",
+        "finds the lowest level for size and rate (table A-1)",
         arguments: [
             ("176x144", "15", "1"), ("320x240", "30", "1.3"), ("640x480", "30", "3"),
             ("640x480", "60", "3.1"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "the lowest level of H.265 that holds size and rate (tables A.8 and A.9)",
+        "finds the lowest H.265 level for size and rate (tables A.8 and A.9)",
         arguments: [
             ("176x144", "15", "1"), ("320x240", "30", "2"), ("640x480", "30", "3"), ("640x480", "60", "3.1"),
             ("1280x720", "30", "3.1"), ("1920x1080", "30", "4"), ("1920x1080", "60", "4.1"),
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "a session that is opened for another frame rate has the same parameter sets",
+        "a session opened for another frame rate has the same parameter sets",
         arguments: [1_000_000, 2_900_000])
     func sameSets(rate: Int) throws {
         let film = try Film(.nv12, 320, 240, rate: "30")
@@ -58,20 +58,20 @@ import Testing
         #expect(try sets() == first)
     }
 
-    @Test("no level holds what is beyond the last")
+    @Test("finds no level beyond the last")
     func none() {
         #expect(Level.lowest(for: PictureSize(16384, 16384)!, at: FrameRate(30)!, codec: .h264) == nil)
         #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!, codec: .h264) == nil)
     }
 
-    @Test("levels are read as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
+    @Test("reads levels as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
     func reads(text: String) throws {
         let level = try #require(Level(text))
         #expect(level.description == (text.hasSuffix(".0") ? String(text.dropLast(2)) : text))
     }
 
     @Test(
-        "anything else is no level",
+        "reads nothing else as a level",
         arguments: ["", "0", "4.", ".1", "4.3", "7", "4.1.1", "40", "3.10", "-4", "4.-1"])
     func refuses(text: String) { #expect(Level(text) == nil) }
 }
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("left open, everything has the best or usual value, and nothing is to be noted")
+    @Test("without requests, everything has the best or usual value, without notes")
     func usual() throws {
         let properties = try properties()
         #expect(properties.profile == .high)
@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Profile, level, entropy mode
 
-    @Test("the best profile that the encoder has is taken")
+    @Test("uses the encoder's best profile")
     func bestProfile() throws {
         #expect(
             try properties(limits: Self.limits { $0.profiles = [.constrainedBaseline, .main] }).profile
@@ -143,7 +143,7 @@ import Testing
                 == .unsupported("the encoder does not encode H.264"))
     }
 
-    @Test("a profile that the encoder lacks is an error that names those it has")
+    @Test("refuses a profile that the encoder lacks, and names those it has")
     func missingProfile() throws {
         #expect(
             failure { try properties(limits: Self.limits { $0.profiles = [.main] }) { $0.profile = .high } }
@@ -151,7 +151,7 @@ import Testing
         #expect(try properties { $0.profile = .main }.profile == .main)
     }
 
-    @Test("a level that is too low is an error that names the one to use")
+    @Test("refuses too low a level, and names the one to use")
     func lowLevel() throws {
         #expect(
             failure { try properties { $0.level = Level("3.1") } }
@@ -160,7 +160,7 @@ import Testing
         #expect(try properties { $0.level = Level("5.1") }.level == Level("5.1"))
     }
 
-    @Test("what no level holds is an error, whatever the encoder says")
+    @Test("refuses what no level allows, whatever the encoder says")
     func noLevel() {
         #expect(
             failure {
@@ -170,7 +170,7 @@ import Testing
                     "H.264 has no level for 16384x16384 at 30 frames a second; lower --size or --fps"))
     }
 
-    @Test("the entropy mode follows the profile, and CABAC in constrained baseline is an error")
+    @Test("the entropy mode follows the profile; CABAC in constrained baseline is an error")
     func entropyMode() throws {
         #expect(try properties { $0.profile = .constrainedBaseline }.entropyMode == .cavlc)
         #expect(try properties { $0.entropyMode = .cavlc }.entropyMode == .cavlc)
@@ -200,10 +200,10 @@ import Testing
                     $0.bFrames = 2
                     $0.maximumFrameDelay = 1
                 }
-            } == .contradiction("2 B frames delay by 2 frames; raise --max-frame-delay from 1"))
+            } == .contradiction("2 B frames delay the stream by 2 frames; raise --max-frame-delay from 1"))
     }
 
-    @Test("an encoder without B frames makes none, and says so")
+    @Test("uses no B frames if the encoder has none, and says so")
     func noBFrames() throws {
         let properties = try properties(limits: Self.limits { $0.hasBPictures = false }) { $0.bFrames = 2 }
         #expect(properties.bFrames == 0)
@@ -211,7 +211,7 @@ import Testing
         #expect(properties.notes.map(\.contradictsRequest) == [true])
     }
 
-    @Test("the level that is declared holds the slices", arguments: [(30, "3"), (32, "3.1")])
+    @Test("the declared level fits the slices", arguments: [(30, "3"), (32, "3.1")])
     func levelOfSlices(slices: Int, level: String) throws {
         let properties = try properties(width: 64, height: 2048) {
             $0.codec = .hevc
@@ -221,7 +221,7 @@ import Testing
         #expect(Level.declared(by: properties)?.description == level)
     }
 
-    @Test("more slices than the encoder makes or the picture has rows are fewer, and it says so")
+    @Test("reduces slices to what the encoder allows or the picture has rows for, and says so")
     func slices() throws {
         #expect(try properties { $0.slices = 4 }.slices == 4)
         let limited = try properties(limits: Self.limits { $0.maximumSlices = 2 }) { $0.slices = 4 }
@@ -235,18 +235,18 @@ import Testing
 
     // MARK: Size
 
-    @Test("an odd size becomes even, its edge repeated, and it says so")
+    @Test("makes an odd size even, with its edge repeated, and says so")
     func oddSize() throws {
         let properties = try properties(width: 639, height: 479)
         #expect(properties.size == PictureSize(640, 480))
         #expect(
             properties.notes.map(\.description) == [
-                "639x479 is odd; the stream is 640x480, its edge repeated"
+                "639x479 is odd; the stream is 640x480, with its edge repeated"
             ])
         #expect(properties.notes.map(\.contradictsRequest) == [false])
     }
 
-    @Test("what is too large or too small for the encoder is an error")
+    @Test("refuses pictures too large or too small for the encoder")
     func bounds() throws {
         #expect(
             failure { try properties(width: 4098, height: 16) }
@@ -259,7 +259,7 @@ import Testing
 
     // MARK: Rate, keyframes, colour
 
-    @Test("a rate control that the encoder lacks is replaced, and it says so")
+    @Test("replaces a rate control that the encoder lacks, and says so")
     func rateControl() throws {
         let properties = try properties(limits: Self.limits { $0.rateControlModes = [.cqp] }) {
             $0.rateControl.bitRate = 1_000_000
@@ -269,7 +269,7 @@ import Testing
         #expect(properties.notes.map(\.contradictsRequest) == [true])
     }
 
-    @Test("an encoder's group of pictures holds the frames of an interval, and some more where time decides")
+    @Test("a group of pictures holds an interval's frames, and some more if time decides")
     func keyframeInterval() throws {
         func group(_ interval: KeyframeInterval, rate: String) throws -> Int {
             try properties(rate: rate) { $0.keyframeInterval = interval }.framesInGroup
@@ -281,7 +281,7 @@ import Testing
         #expect(try group(.frames(0), rate: "30") == 1)
     }
 
-    @Test("range and matrix are the source's unless others are asked for")
+    @Test("range and matrix are the source's unless requested")
     func color() throws {
         let properties = try properties {
             $0.colorRange = .limited
@@ -290,7 +290,7 @@ import Testing
         #expect(properties.color == ColorEncoding(range: .limited, matrix: .bt709))
     }
 
-    @Test("what H.265 does not have is refused in words")
+    @Test("refuses what H.265 does not have, in words")
     func h265() {
         let limits = Self.limits { $0.profiles = [.main] }
         #expect(
@@ -304,7 +304,7 @@ import Testing
                 == .contradiction("H.265 has no level 4.2; use another, or --level auto"))
     }
 
-    @Test("H.265 gets fewer bits where none are asked for")
+    @Test("gives H.265 fewer bits by default")
     func h265Rate() throws {
         let limits = Self.limits { $0.profiles = [.main] }
         let h264 = try #require(try properties(limits: limits).rateControl.bitRate)
@@ -331,7 +331,7 @@ import Testing
         #expect(!error.reason.contains("\n"))
     }
 
-    @Test("a damaged picture is skipped, a failed one restarts the encoder, all else ends")
+    @Test("skips a damaged picture, restarts a failed encoder, and ends otherwise")
     func recovery() {
         #expect(EncoderError(.damagedPicture("")).recovery == .skipFrame)
         #expect(EncoderError(.encodeFailed(encoder: "", detail: "")).recovery == .rebuildEncoder)

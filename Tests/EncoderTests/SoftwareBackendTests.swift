@@ -10,7 +10,7 @@ import Testing
     // MARK: Keyframes
 
     @Test(
-        "frame 0, N, 2N … are IDR, whatever cuts the content has",
+        "frames 0, N, 2N … are IDR, whatever cuts the content has",
         arguments: [EncoderConfiguration.Latency.realtime, .quality])
     func keyframes(latency: EncoderConfiguration.Latency) throws {
         let film = try Film(framesPerScene: 7)
@@ -18,7 +18,7 @@ import Testing
         #expect(units.idrPositions == [0, 10, 20, 30, 40])
     }
 
-    @Test("a keyframe that is forced comes in addition, and the grid stays")
+    @Test("a forced keyframe is an extra one, and the grid stays")
     func forced() throws {
         let film = try Film()
         let units = try film.encode(
@@ -26,7 +26,7 @@ import Testing
         #expect(units.idrPositions == [0, 3, 4, 10, 19, 20, 30, 40])
     }
 
-    @Test("every IDR brings its parameter sets, and nothing else does")
+    @Test("every IDR has its parameter sets, and nothing else does")
     func parameterSets() throws {
         let film = try Film()
         for unit in try film.encode(25, with: film.software()) {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "chroma siting and the shape of pixels are in the VUI",
+        "the VUI has chroma siting and pixel aspect",
         arguments: [ChromaSiting.left, .center, .topLeft])
     func shape(siting: ChromaSiting) throws {
         let film = try Film()
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Order and delay
 
-    @Test("in real time each picture comes out before the next goes in")
+    @Test("in real time, each picture comes out before the next goes in")
     func realtime() throws {
         let film = try Film()
         let units = try film.encode(30, with: film.software(), onFrame: { #expect($0 == $1) })
@@ -86,7 +86,7 @@ import Testing
         #expect(units.map(\.timestamp) == (0..<80).map { Int64($0) * 40_000_000 })
     }
 
-    @Test("with B frames every frame comes back, and the grid is where it was")
+    @Test("with B frames, every frame comes back, and the grid is unchanged")
     func bFrames() throws {
         // A picture that moves: B frames are of no use between pictures that have nothing in common.
         let source = try TestSource(
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "no more frames are held back than allowed, however many B frames and slices are asked for",
+        "holds back no more frames than allowed, for any number of B frames and slices",
         arguments: Codec.allCases, [EncoderConfiguration.Latency.realtime, .quality])
     func frameDelay(codec: Codec, latency: EncoderConfiguration.Latency) throws {
         let film = try Film(.nv12, 130, 128)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "libx265 makes fewer B frames or slices than asked for where they would be held back too long",
+        "libx265 uses fewer B frames or slices than requested if they would be held back too long",
         arguments: [(3, 2, 1, 0, 1), (7, 2, 1, 1, 1), (9, 2, 1, 2, 1), (0, 0, 4, 0, 1), (1, 0, 4, 0, 2)])
     func replaced(delay: Int, bFrames: Int, slices: Int, bFramesLeft: Int, slicesLeft: Int) throws {
         // Two B frames at most between pictures that move, and two rows of blocks.
@@ -167,7 +167,7 @@ import Testing
         #expect(encoder.notes.contains { $0.contradictsRequest } == isReplaced, "\(encoder.notes)")
     }
 
-    @Test("draining gives every frame back, also where nothing went in", arguments: [0, 1, 2, 40])
+    @Test("draining returns every frame, even if none went in", arguments: [0, 1, 2, 40])
     func drain(count: Int) throws {
         let film = try Film()
         let encoder = try film.software {
@@ -180,7 +180,7 @@ import Testing
     // MARK: Slices
 
     @Test(
-        "a picture is one slice, with several threads too",
+        "a picture is one slice, even with several threads",
         arguments: [EncoderConfiguration.Latency.realtime, .quality])
     func oneSlice(latency: EncoderConfiguration.Latency) throws {
         let film = try Film(.nv12, 640, 480)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test("as many slices as asked for are in every picture", arguments: [2, 3, 4, 15])
+    @Test("every picture has the requested number of slices", arguments: [2, 3, 4, 15])
     func slices(count: Int) throws {
         let film = try Film(.nv12, 320, 240)
         let units = try film.encode(12, with: film.software { $0.slices = count })
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(
-        "libx265 makes one slice of pictures of fewer than three columns of blocks, of which it would crash",
+        "libx265 uses one slice for pictures under three columns of blocks, which would crash it",
         arguments: [EncoderConfiguration.Latency.realtime, .quality])
     func narrow(latency: EncoderConfiguration.Latency) throws {
         for (width, count) in [(64, 1), (128, 1), (130, 2)] {
@@ -215,7 +215,7 @@ import Testing
     // MARK: Parameter sets
 
     @Test(
-        "the parameter sets have the profile that was asked for",
+        "the parameter sets have the requested profile",
         arguments: [
             (.constrainedBaseline, 66, "Constrained Baseline"), (.main, 77, "Main"), (.high, 100, "High"),
         ]
@@ -229,7 +229,7 @@ import Testing
         #expect(set.profileName.hasSuffix(name))
     }
 
-    @Test("the entropy mode is the one that was asked for")
+    @Test("uses the requested entropy mode")
     func entropyModes() throws {
         func isCABAC(_ configure: (inout EncoderConfiguration) -> Void) throws -> Bool {
             let film = try Film()
@@ -242,7 +242,7 @@ import Testing
         #expect(try !isCABAC { $0.profile = .constrainedBaseline })
     }
 
-    @Test("the level is the one that was asked for, or the lowest that does")
+    @Test("uses the requested level, or the lowest that fits")
     func levels() throws {
         func level(_ wanted: String?) throws -> String {
             let film = try Film(.nv12, 640, 480, rate: "30")
@@ -272,7 +272,7 @@ import Testing
         #expect(vui.transfer_characteristics == Int(color.transfer))
     }
 
-    @Test("another range or matrix than the source's is what the VUI says")
+    @Test("the VUI declares a range or matrix that differs from the source's")
     func convertedColor() throws {
         let film = try Film(color: ColorEncoding(range: .full, matrix: .bt601))
         let encoder = try film.software {
@@ -299,7 +299,7 @@ import Testing
     // MARK: Size
 
     @Test(
-        "sizes that are no multiple of 16, or odd, are cropped to even ones",
+        "crops sizes that are odd, or no multiple of 16, to even ones",
         arguments: [(126, 94), (127, 95), (18, 2), (2, 2), (1, 1)])
     func sizes(width: Int, height: Int) throws {
         let film = try Film(.nv12, width, height)
@@ -329,7 +329,7 @@ import Testing
         #expect(units.count == 12)
     }
 
-    @Test("a quantiser of nought is the best that the profile has, not lossless coding, which none has")
+    @Test("a quantiser of zero is the profile's best, not lossless coding, which none has")
     func bestQuantizer() throws {
         let film = try Film()
         let units = try film.encode(3, with: film.software { $0.rateControl.quantizer = 0 })
@@ -337,7 +337,7 @@ import Testing
         #expect(try #require(units.first).sequenceParameterSet().profile_idc == 100)
     }
 
-    @Test("what H.264 cannot is refused before anything opens")
+    @Test("refuses what H.264 cannot do before opening anything")
     func contradiction() throws {
         let film = try Film(.nv12, 640, 480)
         #expect(throws: EncoderError.self) { try film.software { $0.level = Level("1") } }

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "the camera's own planes are given where libx264 can read them, in its order",
+        "passes the camera's own planes if libx264 can read them, in its order",
         arguments: [
             (.nv12, [0, 1], AV_PIX_FMT_NV12), (.nv21, [0, 1], AV_PIX_FMT_NV21),
             (.yuv420, [0, 1, 2], AV_PIX_FMT_YUV420P), (.yvu420, [0, 2, 1], AV_PIX_FMT_YUV420P),
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("other formats, other colours and odd sizes are converted once, into memory of the encoder's")
+    @Test("converts other formats, colours and odd sizes once, into the encoder's memory")
     func conversion() throws {
         let other = ColorEncoding(range: .full, matrix: .bt601)
         let cases: [(PictureFormat, ColorEncoding?)] = try [
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "what libx264 is given is what comes out again",
+        "the stream holds the picture given to libx264",
         arguments: [.nv12, .nv21, .yuv420, .yvu420, .nv12MultiPlanar, .yuv420MultiPlanar] as [PixelFormat])
     func pictures(pixelFormat: PixelFormat) throws {
         // A different grey in each plane: planes that are exchanged would show.
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("a detailed picture comes out as it went in, but for its rounding")
+    @Test("a detailed picture survives, apart from rounding")
     func detail() throws {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(318, 238), pixelFormat: .yuv420), isPaced: false)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("the buffer is free as soon as the picture was taken")
+    @Test("frees the buffer as soon as the picture was taken")
     func free() throws {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(64, 48), pixelFormat: .yuv420), isPaced: false)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "encoding allocates what libavcodec does, and nothing more",
+        "encoding allocates only what libavcodec does",
         .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"),
         arguments: [.nv12, .yuyv] as [PixelFormat])
     func allocations(pixelFormat: PixelFormat) throws {

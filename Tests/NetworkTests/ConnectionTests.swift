@@ -21,7 +21,7 @@ import Threading
         try #require(SocketAddress(address.description)).port
     }
 
-    @Test("bytes go both ways, and an end is seen", arguments: ["127.0.0.1", "::1"])
+    @Test("bytes go both ways, and the end is noticed", arguments: ["127.0.0.1", "::1"])
     func bothWays(host: String) throws {
         let listener = try Listener(SocketAddress(host: host, port: 0))
         let address = listener.address
@@ -73,7 +73,7 @@ import Threading
         #expect(sent == .sent(1))
     }
 
-    @Test("a connection for a live stream neither waits nor hides seconds, and notices who is gone")
+    @Test("a live connection neither waits nor hides seconds, and notices a departed peer")
     func streamingOptions() throws {
         let listener = try Listener(loopback)
         let client = try Socket.connect(
@@ -90,7 +90,7 @@ import Threading
         #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
     }
 
-    @Test("what the peer's system has not confirmed is known")
+    @Test("knows what the peer's system has not confirmed")
     func unconfirmed() throws {
         let listener = try Listener(loopback)
         let client = try Socket.connect(
@@ -102,7 +102,7 @@ import Threading
         #expect(client.unconfirmedByteCount > 0)
     }
 
-    @Test("a full peer takes nothing, and a gone one is an error without a signal")
+    @Test("a full peer accepts nothing, and a departed one is an error without a signal")
     func fullAndGone() throws {
         let pair = try SocketPair()
         let bytes = [UInt8](repeating: 7, count: 1 << 20)
@@ -117,7 +117,7 @@ import Threading
         #expect(last == .broken(errno: EPIPE))
     }
 
-    @Test("a port that is taken, an address that is not here, and a host that is not")
+    @Test("refuses a port in use, an address of another machine, and an unknown host")
     func refusals() throws {
         let listener = try Listener(loopback)
         let taken = try SocketAddress(port: port(listener.address))
@@ -138,7 +138,7 @@ import Threading
         }
     }
 
-    @Test("connecting to a port without a listener is refused at once")
+    @Test("refuses a connection to a port without a listener at once")
     func connectionRefused() throws {
         let free: SocketAddress
         do {
@@ -150,7 +150,7 @@ import Threading
                 == .notConnected(errno: ECONNREFUSED))
     }
 
-    @Test("a port is free again when its listener has ended, whatever its connections do")
+    @Test("a port is free once its listener has ended, whatever its connections do")
     func portAgain() throws {
         let address: SocketAddress
         do {
@@ -163,7 +163,7 @@ import Threading
         _ = try Listener(address)
     }
 
-    @Test("a poller tells once of what became ready")
+    @Test("a poller reports each ready descriptor once")
     func polling() throws {
         let poller = try Poller()
         let pair = try SocketPair()

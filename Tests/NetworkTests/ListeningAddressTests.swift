@@ -5,7 +5,7 @@ import Testing
 
 /// Where receivers connect to.
 @Suite struct ListeningAddressTests {
-    @Test("a path is a socket for its owner, or for whom its mode says")
+    @Test("a path is a socket for its owner, or for those its mode allows")
     func paths() {
         #expect(ListeningAddress("unix:/run/live") == .path("/run/live", mode: 0o600))
         #expect(ListeningAddress("unix:live,mode=660") == .path("live", mode: 0o660))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "what is neither is refused",
+        "refuses anything else",
         arguments: [
             "", "unix:", "unix:x,mode=", "unix:x,mode=9", "unix:x,mode=1777", "unix:x,mode=044",
             "unix:x,mode=600,mode=600", "unix:sk,mdoe=660", "unix:a,unix:b", "unix:a,9982", "unix:a,",
@@ -29,7 +29,7 @@ import Testing
     func refused(text: String) { #expect(ListeningAddress(text) == nil) }
 
     @Test(
-        "what was meant as a socket is answered with what to write",
+        "answers a mistaken socket path with what to write",
         arguments: [
             ("unix:sk,mdoe=660", "only a mode may follow it; write unix:sk,mode=660"),
             ("unix:a,9982", "a path has no comma"), ("unix:@abs", "write unix:./@abs"),
@@ -41,11 +41,12 @@ import Testing
     }
 
     @Test(
-        "nothing is said of other texts", arguments: ["9982,9983", "", "unix:/run/live", "unix:9982", "host"])
+        "accepts other texts without advice",
+        arguments: ["9982,9983", "", "unix:/run/live", "unix:9982", "host"])
     func noComplaint(text: String) { #expect(ListeningAddress.complaint(about: text) == nil) }
 
     @Test(
-        "this machine alone is told by its numbers, its usual name and a path",
+        "recognises this machine by its numbers, its usual name and a path",
         arguments: [
             ("9982", true), ("127.1.2.3:1", true), ("localhost:1", true), ("LOCALHOST", true),
             ("[::1]:1", true),
@@ -56,7 +57,7 @@ import Testing
         #expect(try #require(ListeningAddress(text)).isLoopback == isLoopback)
     }
 
-    @Test("a path that no socket can have is refused before making one")
+    @Test("refuses a path that no socket can have before creating one")
     func longPath() {
         let path = String(repeating: "x", count: 107)
         #expect(throws: Never.self) { try PathListener.refuseUnusable(path) }
@@ -66,7 +67,7 @@ import Testing
         #expect(throws: NetworkError(.badPath, address: "")) { try PathListener.refuseUnusable("") }
     }
 
-    @Test("a socket has the mode that was asked for, whatever the process keeps from its files")
+    @Test("a socket has the requested mode, whatever the umask")
     func mode() throws {
         let path = "/tmp/camrec-mode-\(getpid())"
         let mask = umask(0o077)
@@ -80,7 +81,7 @@ import Testing
         #expect(umask(0o077) == 0o077)
     }
 
-    @Test("connections of one address count together, those of this machine do not")
+    @Test("counts connections from one address together, except this machine's")
     func origins() throws {
         func origin(_ host: String) throws -> UInt64? {
             let address = SocketAddress(host: host, port: 1)

@@ -24,7 +24,7 @@ import Testing
 
     private func make(_ path: String) throws(NetworkError) { _ = try PathListener(path: path) }
 
-    @Test("a socket is its owner's alone, takes connections, and is gone with its listener")
+    @Test("a socket belongs to its owner alone, accepts connections, and is removed with its listener")
     func life() throws {
         do {
             let listener = try PathListener(path: path)
@@ -41,7 +41,7 @@ import Testing
         #expect(mode(path) == nil)
     }
 
-    @Test("a socket that someone listens on is refused, and stays")
+    @Test("refuses a socket with a listener, and leaves it")
     func living() throws {
         let listener = try PathListener(path: path)
         #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: true))
@@ -50,7 +50,7 @@ import Testing
         #expect(name == path)
     }
 
-    @Test("a socket that a program left behind is replaced")
+    @Test("replaces a socket that a program left behind")
     func leftBehind() throws {
         do {
             let socket = try Socket(family: AF_UNIX)
@@ -64,7 +64,7 @@ import Testing
         #expect(name == path)
     }
 
-    @Test("files and links are refused, and stay")
+    @Test("refuses files and links, and leaves them")
     func others() throws {
         close(open(path, O_WRONLY | O_CREAT, 0o644))
         #expect(failure { () throws(NetworkError) in try make(path) } == .pathTaken(isListening: false))
@@ -75,14 +75,14 @@ import Testing
         #expect(mode(path).map { $0 & S_IFMT } == S_IFLNK)
     }
 
-    @Test("the mode is what was asked for, whatever the process keeps from its files")
+    @Test("the mode is the requested one, whatever the umask")
     func modes() throws {
         let listener = try PathListener(path: path, mode: 0o666)
         #expect(mode(listener.path) == S_IFSOCK | 0o666)
     }
 
     @Test(
-        "a stranger's link on the way is not followed",
+        "does not follow a stranger's link on the way",
         .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
     func strangersLink() {
         chmod(folder, 0o1777)
@@ -93,7 +93,7 @@ import Testing
         #expect(failure { () throws(NetworkError) in try make("\(link)/socket") } == .untrustedLink("link"))
     }
 
-    @Test("what someone else put in the socket's place stays")
+    @Test("leaves what another program put in the socket's place")
     func replaced() throws {
         do {
             let listener = try PathListener(path: path)
@@ -103,7 +103,7 @@ import Testing
         #expect(mode(path) == S_IFREG | 0o644)
     }
 
-    @Test("a path that is too long, empty, or has no folder is refused")
+    @Test("refuses a path that is too long, empty, or has no folder")
     func badPaths() {
         let long = String(repeating: "x", count: 108)
         #expect(failure { () throws(NetworkError) in try make(long) } == .badPath)

@@ -26,7 +26,7 @@ import Threading
         }
     }
 
-    @Test("a message is one datagram with an assignment a line, to a path")
+    @Test("a message is one datagram with an assignment per line, to a path")
     func path() throws {
         let path = "/tmp/camrec-notify-\(getpid())"
         defer { unlink(path) }
@@ -43,7 +43,7 @@ import Threading
         #expect(manager.receive() == "WATCHDOG=1")
     }
 
-    @Test("a manager that is busy is waited for")
+    @Test("waits for a busy manager")
     func busy() throws {
         let path = "/tmp/camrec-busy-\(getpid())"
         defer { unlink(path) }
@@ -69,13 +69,13 @@ import Threading
         sending?.join()
     }
 
-    @Test("nobody there is no error")
+    @Test("a missing manager is not an error")
     func nobody() throws {
         try #require(ServiceManager(address: "/tmp/camrec-nobody-\(getpid())")).notify("READY=1")
     }
 
     @Test(
-        "what is no address makes no manager",
+        "ignores an invalid address",
         arguments: ["", "@", "relative", "vsock:2:9999", "/" + String(repeating: "x", count: 200)])
     func noAddress(address: String) {
         #expect(ServiceManager(address: address) == nil)

@@ -5,7 +5,7 @@ import Testing
 /// Hosts and ports as people write them.
 @Suite struct SocketAddressTests {
     @Test(
-        "what is left out has its default",
+        "missing parts have defaults",
         arguments: [
             ("9982", "127.0.0.1", 9982), ("1", "127.0.0.1", 1), ("0", "127.0.0.1", 0),
             ("0.0.0.0:80", "0.0.0.0", 80), ("camera.local", "camera.local", 9982),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "anything else is refused",
+        "refuses anything else",
         arguments: [
             "", ":", ":9982", "65536", "99999999999999999999", "host:", "host:port", "host:-1", "host:+1",
             "host:1:2", "::1", "[::1", "[::1]9982", "[]:9982", "a b:1", "a/b:1", "user@host:1", "host:1?x",
@@ -31,13 +31,13 @@ import Testing
         #expect(SocketAddress(url: "tcp://\(text)", scheme: "tcp") == nil)
     }
 
-    @Test("another scheme is another thing")
+    @Test("another scheme is not an address")
     func schemes() {
         #expect(SocketAddress(url: "udp://host:1", scheme: "tcp") == nil)
         #expect(SocketAddress(url: "host:1", scheme: "tcp") == nil)
     }
 
-    @Test("an address reads as it is written", arguments: ["127.0.0.1:9982", "[::1]:80", "camera:1"])
+    @Test("prints an address as it is written", arguments: ["127.0.0.1:9982", "[::1]:80", "camera:1"])
     func description(text: String) {
         #expect(SocketAddress(text)?.description == text)
     }

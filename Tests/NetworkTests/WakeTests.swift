@@ -4,7 +4,7 @@ import Threading
 
 /// What ends a wait for a descriptor.
 @Suite struct WakeTests {
-    @Test("an interruption goes before what is ready, and that before the other")
+    @Test("an interruption comes before the first ready descriptor, and that before the other")
     func order() throws {
         let (one, other) = (try WakeUp(), try WakeUp())
         let interruption = try #require(Interruption())
@@ -22,7 +22,7 @@ import Threading
         #expect(wake() == .interrupted)
     }
 
-    @Test("a time that has passed does not keep what is ready from being seen")
+    @Test("a passed deadline does not hide what is ready")
     func past() throws {
         let one = try WakeUp()
         #expect(Wake.wait(for: one.descriptor, unless: nil, until: 0) == .due)
@@ -30,7 +30,7 @@ import Threading
         #expect(Wake.wait(for: one.descriptor, unless: nil, until: 0) == .ready)
     }
 
-    @Test("a wait for nothing takes as long as it is given")
+    @Test("waiting for nothing takes the given time")
     func duration() {
         let start = MonotonicTime.now()
         #expect(Wake.wait(for: -1, unless: nil, until: start + 20_000_000) == .due)

@@ -16,7 +16,7 @@ import Testing
         return buffer
     }
 
-    @Test("units have numbers from 0, and are there until nobody wants them")
+    @Test("numbers units from 0, and keeps them until they are released")
     func numbers() {
         let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 5, every: 1)
         #expect(buffer.window.range == 0..<5)
@@ -30,26 +30,26 @@ import Testing
         #expect(buffer.window.range == 5..<5)
     }
 
-    @Test("older units than its time make way")
+    @Test("drops units older than its time")
     func time() {
         let buffer = filled(BroadcastBuffer(limit: .seconds(2)), 10, every: second)
         #expect(buffer.window.range == 7..<10)
     }
 
-    @Test("more bytes than its limit make way, but for a single unit")
+    @Test("drops units beyond its bytes, except a single one")
     func bytes() {
         #expect(filled(BroadcastBuffer(limit: .bytes(3500)), 10, every: 0).window.range == 7..<10)
         #expect(filled(BroadcastBuffer(limit: .bytes(10)), 10, every: 0).window.range == 9..<10)
     }
 
-    @Test("more units than there is room for make way")
+    @Test("drops units beyond its room")
     func capacity() {
         let buffer = filled(BroadcastBuffer(limit: .seconds(10), capacity: 4), 11, every: 1)
         #expect(buffer.window.range == 7..<11)
         #expect(buffer[10]?.unit.frameNumber == 10)
     }
 
-    @Test("after its end it takes nothing more")
+    @Test("accepts nothing after its end")
     func end() {
         let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 2, every: 1)
         buffer.finish()
@@ -60,7 +60,7 @@ import Testing
 
 /// Which units a gate lets pass.
 @Suite struct SinkGateTests {
-    @Test("nothing passes before an IDR, everything after it, and nothing again once it was closed")
+    @Test("passes nothing before an IDR, everything after it, and nothing again once closed")
     func gate() {
         var gate = SinkGate()
         let (idr, other) = (accessUnit(isIDR: true), accessUnit(isIDR: false))

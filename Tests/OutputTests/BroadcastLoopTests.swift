@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Joining
 
-    @Test("a receiver's first unit is an IDR, and from there on it gets all of them")
+    @Test("a receiver's first unit is an IDR, and it gets every one after that")
     func joining() throws {
         let bench = try LiveBench()
         _ = bench.frames(3)
@@ -27,7 +27,7 @@ import Testing
         #expect(bench.events == [.joined(peer: "peer")])
     }
 
-    @Test("receivers that come at different times each begin at an IDR")
+    @Test("receivers that join at different times each begin at an IDR")
     func several() throws {
         let bench = try LiveBench()
         var peers: [(Peer, first: Int)] = []
@@ -39,7 +39,7 @@ import Testing
         for (peer, first) in peers { #expect(same(peer.read(), bytes(units[min(first, 35)...]))) }
     }
 
-    @Test("more receivers than may be are turned away, and the others notice nothing")
+    @Test("refuses receivers beyond the limit, and the others notice nothing")
     func limit() throws {
         let bench = try LiveBench(mostReceivers: 2)
         let peers = try [bench.connect(), bench.connect()]
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.ledger.content.count == 2)
     }
 
-    @Test("those that have left make room at once, also for many that come in the same moment")
+    @Test("departed receivers make room at once, even for many that join together")
     func room() throws {
         let bench = try LiveBench(mostReceivers: 2)
         var peers: [Peer] = []
@@ -66,7 +66,7 @@ import Testing
         #expect(!bench.events.contains { if case .refused = $0 { true } else { false } })
     }
 
-    @Test("without descriptors a receiver waits a second, and then gets in")
+    @Test("without descriptors a receiver waits a second, and then joins")
     func exhausted() throws {
         let bench = try LiveBench()
         bench.source.exhaustion = EMFILE
@@ -78,7 +78,7 @@ import Testing
         #expect(same(peer.read(), bytes(units[11...])))
     }
 
-    @Test("whatever a receiver says is ignored")
+    @Test("ignores whatever a receiver sends")
     func chatty() throws {
         let bench = try LiveBench()
         let peer = try bench.connect()
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: Forced keyframes
 
-    @Test("a newcomer far from the next regular keyframe has one forced, and many newcomers one a second")
+    @Test("forces a keyframe for a newcomer far from the next one, at most one a second")
     func forced() throws {
         let bench = try LiveBench(keyframeInterval: 300)
         _ = bench.frames(10)
@@ -111,7 +111,7 @@ import Testing
         next.leave()
     }
 
-    @Test("a second or less before a regular keyframe none is forced")
+    @Test("forces none a second or less before a regular keyframe")
     func notForced() throws {
         let bench = try LiveBench(keyframeInterval: 300)
         _ = bench.frames(271)
@@ -139,7 +139,7 @@ import Testing
         late.leave()
     }
 
-    @Test("how far away the regular keyframe is, the frames that come tell, not the nominal rate")
+    @Test("derives the distance of the next keyframe from the frames, not from the nominal rate")
     func slowCamera() throws {
         let bench = try LiveBench(keyframeInterval: 30)
         // In the dark: five frames a second instead of thirty.
@@ -155,7 +155,7 @@ import Testing
         withExtendedLifetime((peer, next)) {}
     }
 
-    @Test("a pause says nothing of the camera's rate")
+    @Test("ignores a pause in the camera's rate")
     func pause() throws {
         let bench = try LiveBench(keyframeInterval: 30)
         for _ in 0..<5 { bench.frame() }
@@ -172,7 +172,7 @@ import Testing
 
     // With groups of several lengths, for the loss may end where one begins anyway.
     @Test(
-        "one that does not read loses units up to an IDR, whole ones, and nobody else loses anything",
+        "one that does not read loses whole units up to an IDR, and nobody else loses anything",
         arguments: [7, 9, 10, 11])
     func slow(keyframeInterval: Int) throws {
         let bench = try LiveBench(keyframeInterval: keyframeInterval)
@@ -219,7 +219,7 @@ import Testing
         return taken
     }
 
-    @Test("a unit that waits still counts as late")
+    @Test("a waiting unit still counts as late")
     func lagSoFar() throws {
         let bench = try LiveBench()
         let peer = try bench.connect()
@@ -232,7 +232,7 @@ import Testing
         withExtendedLifetime(peer) {}
     }
 
-    @Test("one that takes nothing for the time-out is closed, and no earlier")
+    @Test("disconnects a receiver that reads nothing for the time-out, and not earlier")
     func silent() throws {
         let bench = try LiveBench()
         _ = try bench.connect()
@@ -250,7 +250,7 @@ import Testing
         #expect(peer.hasEnded)
     }
 
-    @Test("one that has nothing to take is not silent", arguments: [true, false])
+    @Test("a receiver with nothing to read is not silent", arguments: [true, false])
     func paused(hasUnits: Bool) throws {
         let bench = try LiveBench()
         let peer = try bench.connect()
@@ -261,7 +261,7 @@ import Testing
         _ = peer.read()
     }
 
-    @Test("however slow the receivers, the buffer holds what its limit says", arguments: [4, 16])
+    @Test("the buffer keeps to its limit, however slow the receivers", arguments: [4, 16])
     func bounded(receivers: Int) throws {
         let bench = try LiveBench(buffer: .bytes(100_000))
         let peers = try (0..<receivers).map { _ in try bench.connect() }
@@ -274,7 +274,7 @@ import Testing
         withExtendedLifetime(peers) {}
     }
 
-    @Test("what everybody has is not kept")
+    @Test("drops what everyone has received")
     func trimmed() throws {
         let bench = try LiveBench()
         let peer = try bench.connect()
@@ -285,7 +285,7 @@ import Testing
 
     // MARK: Leaving
 
-    @Test("one that leaves is seen off, and the others notice nothing")
+    @Test("one that leaves is disconnected, and the others notice nothing")
     func leaving() throws {
         let bench = try LiveBench()
         let (first, second) = (try bench.connect(), try bench.connect())
@@ -314,7 +314,7 @@ import Testing
         #expect(bench.receivers[0].departure == .closed)
     }
 
-    @Test("one that sends no more makes way where there is no room, unless it was found to receive")
+    @Test("one that sends no more makes room if needed, unless it was seen receiving")
     func halfClosedAndFull() throws {
         let bench = try LiveBench(mostReceivers: 2)
         let (steady, silent) = (try bench.connect(), try bench.connect())
@@ -331,7 +331,7 @@ import Testing
     }
 
     @Test(
-        "one that takes a little now and then and never catches up makes way after the time-out, and not before"
+        "one that reads a little and never catches up makes room after the time-out, not before"
     )
     func neverCatchesUp() throws {
         let bench = try LiveBench(mostReceivers: 2, keyframeInterval: 1000)
@@ -359,7 +359,7 @@ import Testing
     }
 
     @Test(
-        "one that hardly reads makes way though the system's buffers have room for all that a thin stream has"
+        "one that hardly reads makes room, though the system's buffers could hold a thin stream"
     )
     func thinStream() throws {
         let bench = try LiveBench(mostReceivers: 2, keyframeInterval: 1000)
@@ -379,7 +379,7 @@ import Testing
         #expect(bench.receivers.map(\.departure) == [.tooSlow(seconds: 10), nil, nil])
     }
 
-    @Test("one that was slow for a moment and has caught up keeps its place")
+    @Test("one that was slow for a moment and caught up keeps its place")
     func slowForAMoment() throws {
         let bench = try LiveBench(mostReceivers: 1, keyframeInterval: 4)
         let peer = try bench.connect()
@@ -396,7 +396,7 @@ import Testing
         #expect(bench.receivers[0].departure == nil)
     }
 
-    @Test("an address gets half of the places, and those of its own that have left make room")
+    @Test("an address gets half of the places, and its departed receivers have made room")
     func addresses() throws {
         let bench = try LiveBench(mostReceivers: 4)
         var peers = try (0..<3).map { _ in try bench.connect(from: 7) }
@@ -410,14 +410,14 @@ import Testing
         #expect(bench.ledger.content.refused == 1)
     }
 
-    @Test("the limit of an address is what was asked for, and none for this machine's own")
+    @Test("an address has the requested limit, and this machine's own has none")
     func addressLimit() throws {
         let bench = try LiveBench(mostReceivers: 4, mostPerAddress: 1)
         let peers = try [nil, nil, 7, 7].map { try bench.connect(from: $0) }
         #expect(peers.map(\.hasEnded) == [false, false, false, true])
     }
 
-    @Test("what was taken in all is known, also of those that are forgotten")
+    @Test("totals include receivers that are no longer listed")
     func taken() throws {
         let bench = try LiveBench(mostDeparted: 2)
         for _ in 0..<5 {
@@ -431,7 +431,7 @@ import Testing
         #expect(bench.ledger.taken.keyframes == 5)
     }
 
-    @Test("hundreds that come and go leave nothing behind but the latest, and few lines")
+    @Test("hundreds that come and go leave only the latest, and few log lines")
     func manyComeAndGo() throws {
         let bench = try LiveBench(mostDeparted: 50)
         let steady = try bench.connect()
@@ -452,7 +452,7 @@ import Testing
         #expect(bench.events.contains { if case .suppressed = $0 { true } else { false } })
     }
 
-    @Test("a quiet hour does not earn them more lines")
+    @Test("a quiet hour does not allow more lines")
     func quietHour() throws {
         let bench = try LiveBench(mostDeparted: 50)
         func comeAndGo() throws -> Int {
@@ -472,7 +472,7 @@ import Testing
 
     // MARK: The end
 
-    @Test("at the end receivers get all that is left, and a clean close")
+    @Test("at the end, receivers get the rest, and a clean close")
     func end() throws {
         let bench = try LiveBench()
         let (quick, never) = (try bench.connect(), try bench.connect())
@@ -494,7 +494,7 @@ import Testing
         #expect(never.hasEnded)
     }
 
-    @Test("the end comes at once where nobody is")
+    @Test("ends at once without receivers")
     func emptyEnd() throws {
         let bench = try LiveBench()
         _ = bench.frames(3)
@@ -505,7 +505,7 @@ import Testing
     // MARK: Costs
 
     @Test(
-        "nothing is allocated for a unit or a receiver",
+        "allocates nothing for a unit or a receiver",
         .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
     func allocations() throws {
         let bench = try LiveBench()

@@ -42,7 +42,7 @@ import Threading
         } while !condition()
     }
 
-    @Test("a receiver gets the stream over TCP, to its end")
+    @Test("a receiver gets the whole stream over TCP")
     func listening() throws {
         let sink = try listen()
         #expect(!sink.isOpenToNetwork)
@@ -58,7 +58,7 @@ import Threading
         #expect(log.events.last == .left(receiver))
     }
 
-    @Test("a port that is taken is a clear error")
+    @Test("reports a port in use clearly")
     func taken() throws {
         let sink = try listen()
         let address = try address(of: sink)
@@ -76,7 +76,7 @@ import Threading
         #expect(try listen(SocketAddress(host: host, port: 0)).isOpenToNetwork)
     }
 
-    @Test("an output that connects out tries until someone listens, and again after a break")
+    @Test("a connecting output retries until someone listens, and again after a break")
     func connecting() throws {
         // A port that was free a moment ago.
         let free = try address(of: listen())
@@ -98,7 +98,7 @@ import Threading
         try sink.finish()
     }
 
-    @Test("an output that connects out and finds nobody says so in the end")
+    @Test("a connecting output without a receiver reports that at the end")
     func nobody() throws {
         let free = try address(of: listen())
         let sink = try BroadcastSink(

@@ -46,7 +46,7 @@ import Threading
         return packets
     }
 
-    @Test("every access unit comes out with its parameter sets and its time", arguments: cases)
+    @Test("every access unit has its parameter sets and its time", arguments: cases)
     func roundTrip(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames, timestamps: Self.time)
         let reader = try ContainerReader(path: try write(stream, kind.format))
@@ -64,7 +64,7 @@ import Threading
         }
     }
 
-    @Test("seeking finds a keyframe at the time or before", arguments: cases)
+    @Test("seeking finds a keyframe at or before the time", arguments: cases)
     func seeking(_ kind: Case) throws {
         let stream = try CodedStream(
             kind.codec, frames: 300, bFrames: kind.bFrames, timestamps: { Int64($0) * 40_000_000 })
@@ -87,7 +87,7 @@ import Threading
     }
 
     @Test(
-        "a file that breaks off anywhere ends, or is refused in one line", arguments: ContainerFormat.allCases
+        "a file cut off anywhere ends, or is refused in one line", arguments: ContainerFormat.allCases
     )
     func truncated(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264)
@@ -114,7 +114,7 @@ import Threading
         #expect((50...60).contains(most))
     }
 
-    @Test("transport streams one behind the other are read whole, without damage", arguments: Codec.allCases)
+    @Test("reads concatenated transport streams completely, without damage", arguments: Codec.allCases)
     func joinedTransportStreams(codec: Codec) throws {
         let stream = try CodedStream(codec)
         let file = try #require(contentOfFile(try write(stream, .transportStream)))
@@ -138,7 +138,7 @@ import Threading
     }
 
     @Test(
-        "a file that breaks off within a picture says so", arguments: ContainerFormat.allCases)
+        "reports a file cut off within a picture", arguments: ContainerFormat.allCases)
     func brokenOff(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264)
         let whole = try #require(contentOfFile(try write(stream, format)))
@@ -181,7 +181,7 @@ import Threading
         #expect(found.filter { !$0.packet.isPicture }.allSatisfy { $0.bytes.isEmpty })
     }
 
-    @Test("a file that is truncated while it is read is an error", arguments: ContainerFormat.allCases)
+    @Test("reports a file truncated while it is read", arguments: ContainerFormat.allCases)
     func cutUnderWay(format: ContainerFormat) throws {
         let path = try write(try CodedStream(.h264, frames: 2700), format)
         let length = try #require(contentOfFile(path)).count
@@ -218,7 +218,7 @@ import Threading
         }
     }
 
-    @Test("a file without end is given up")
+    @Test("gives up an endless file")
     func endless() throws {
         let whole = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
         folder.write("long", Array(whole[..<2000]))
@@ -228,7 +228,7 @@ import Threading
         #expect(throws: InputError.self) { _ = try packets(reader) }
     }
 
-    @Test("a pipe is refused without waiting for its writer")
+    @Test("refuses a pipe without waiting for its writer")
     func pipe() {
         mkfifo(folder.path("pipe"), 0o600)
         #expect(throws: InputError(.notAFile, input: folder.path("pipe"))) {

@@ -44,7 +44,7 @@ import Threading
 
     // MARK: Times
 
-    @Test("each picture is at its time of capture, however irregular", arguments: cases)
+    @Test("each picture has its time of capture, however irregular", arguments: cases)
     func times(_ kind: Case) throws {
         // Low light halves the rate, then two pictures are lost, and the camera's clock jitters.
         let capture = { (number: Int) -> Int64 in
@@ -84,7 +84,7 @@ import Threading
 
     // MARK: Form
 
-    @Test("Matroska and MP4 have units behind their lengths and a configuration record", arguments: cases)
+    @Test("Matroska and MP4 have length-prefixed units and a configuration record", arguments: cases)
     func lengthPrefixed(_ kind: Case) throws {
         guard kind.format != .transportStream else { return }
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
@@ -104,7 +104,7 @@ import Threading
         }
     }
 
-    @Test("a transport stream has Annex B, each picture behind its delimiter", arguments: Codec.allCases)
+    @Test("a transport stream has Annex B, each picture after its delimiter", arguments: Codec.allCases)
     func annexB(codec: Codec) throws {
         let stream = try CodedStream(codec)
         let content = try record(stream, to: "out.ts")
@@ -129,7 +129,7 @@ import Threading
         #expect(content.encoder == "camrec libx26x")
     }
 
-    @Test("the shape of pixels is in Matroska and MP4", arguments: ["out.mkv", "out.mp4"])
+    @Test("Matroska and MP4 have the pixel aspect", arguments: ["out.mkv", "out.mp4"])
     func pixelAspect(name: String) throws {
         var stream = try CodedStream(.h264)
         #expect(try record(stream, to: "square.\(name)").container.aspect_width <= 1)
@@ -153,7 +153,7 @@ import Threading
 
     // MARK: Ends
 
-    @Test("a file cut at any byte plays up to its last cluster or fragment", arguments: cases)
+    @Test("a file cut off at any byte plays up to its last cluster or fragment", arguments: cases)
     func cut(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, keyframeInterval: 10, bFrames: kind.bFrames)
         let name = "out.\(kind.format.rawValue)"
@@ -193,7 +193,7 @@ import Threading
         return cut
     }
 
-    @Test("without an end the file plays up to the last second", arguments: cases)
+    @Test("a file without an end plays up to the last second", arguments: cases)
     func killed(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, keyframeInterval: 10, bFrames: kind.bFrames)
         let name = "out.\(kind.format.rawValue)"
@@ -207,7 +207,7 @@ import Threading
     }
 
     @Test(
-        "within its first second, too, where the disk is to have it earlier",
+        "even within its first second, if the disk should have it earlier",
         arguments: ContainerFormat.allCases)
     func killedEarly(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 30)
@@ -221,7 +221,7 @@ import Threading
         #expect(try #require(ContainerContent(folder.path(name))).packets.count == 20)
     }
 
-    @Test("an MP4 is made of fragments, one a keyframe")
+    @Test("an MP4 consists of fragments, one per keyframe")
     func fragments() throws {
         let stream = try CodedStream(.h264)
         _ = try record(stream, to: "out.mp4")
@@ -231,7 +231,7 @@ import Threading
     }
 
     @Test(
-        "pictures far apart and keyframes rare still reach the file every second",
+        "distant pictures and rare keyframes still reach the file every second",
         arguments: ContainerFormat.allCases)
     func rareKeyframes(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 30) { Int64($0) * 200_000_000 }
@@ -254,7 +254,7 @@ import Threading
 
     // MARK: Files
 
-    @Test("a file that exists is refused, and replaced only when something comes")
+    @Test("refuses an existing file, and replaces it only when data comes")
     func exists() throws {
         let stream = try CodedStream(.h264, frames: 5)
         folder.write("out.mkv", [1, 2, 3])
@@ -269,7 +269,7 @@ import Threading
         #expect(ContainerContent(folder.path("out.mkv"))?.packets.count == 5)
     }
 
-    @Test("a new file without any picture is removed", arguments: ContainerFormat.allCases)
+    @Test("removes a new file without any picture", arguments: ContainerFormat.allCases)
     func empty(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264, frames: 5)
         do { try sink("out.\(format.rawValue)", stream).finish() }
@@ -282,7 +282,7 @@ import Threading
         #expect(content.packets.count == 1)
     }
 
-    @Test("a full disk ends the file with something whole", arguments: ContainerFormat.allCases)
+    @Test("a full disk leaves a file that plays", arguments: ContainerFormat.allCases)
     func fullDisk(format: ContainerFormat) throws {
         let small = try SmallFileSystem(bytes: 32 << 10)
         let stream = try CodedStream(.h264, frames: 400)
@@ -301,7 +301,7 @@ import Threading
         #expect(contentOfFile(path)?.count == sink.bytesWritten)
     }
 
-    @Test("a device that is full says so", arguments: ContainerFormat.allCases)
+    @Test("reports a full device", arguments: ContainerFormat.allCases)
     func fullDevice(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264)
         let sink = try ContainerSink(
@@ -313,7 +313,7 @@ import Threading
         }
     }
 
-    @Test("a pipe takes a container without going back in it", arguments: ContainerFormat.allCases)
+    @Test("a pipe takes a container without seeking back", arguments: ContainerFormat.allCases)
     func pipe(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264, frames: 20)
         mkfifo(folder.path("pipe"), 0o600)
@@ -328,14 +328,14 @@ import Threading
         #expect(ContainerContent(folder.path("copy"))?.packets.count == 20)
     }
 
-    @Test("names that look like protocols are files")
+    @Test("treats names that look like protocols as files")
     func protocols() throws {
         let stream = try CodedStream(.h264, frames: 5)
         #expect(try record(stream, to: "http:x.mkv").packets.count == 5)
     }
 
     @Test(
-        "parameter sets that change are in the container, before their picture",
+        "writes changed parameter sets before their picture",
         arguments: ContainerFormat.allCases)
     func changedParameterSets(format: ContainerFormat) throws {
         let first = try CodedStream(.h264, frames: 10)
@@ -355,7 +355,7 @@ import Threading
 
 @Suite struct ContainerFormatTests {
     @Test(
-        "the extension says which",
+        "the extension selects the format",
         arguments: [
             ("out.mkv", .matroska), ("a.b/out.MP4", .mp4), ("/tmp/x.y.ts", .transportStream),
             (".mkv", .matroska),

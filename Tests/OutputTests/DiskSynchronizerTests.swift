@@ -15,7 +15,7 @@ import Threading
         return open(folder.path("a"), 0o10000000)
     }
 
-    @Test("a file is synchronized until it has ended, and once more then")
+    @Test("synchronizes a file until it ends, and once more then")
     func synchronizes() throws {
         let synchronizer = try #require(DiskSynchronizer(bound: 2_000_000))
         let descriptor = unsynchronizable()
@@ -36,7 +36,7 @@ import Threading
         #expect(synchronizer.takeFailure()?.output == folder.path("a"))
     }
 
-    @Test("what came last is on the disk when the synchronizer has finished, however long its interval")
+    @Test("the last data is on the disk when the synchronizer finishes, for any interval")
     func last() throws {
         let synchronizer = try #require(DiskSynchronizer(bound: 3_600_000_000_000))
         let descriptor = unsynchronizable()

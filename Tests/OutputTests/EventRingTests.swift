@@ -54,13 +54,13 @@ import Testing
         #expect(files(ring(), units(0..<200), triggers: [75]) == [Array(40..<100)])
     }
 
-    @Test("what there is is written where there is less than the wanted time")
+    @Test("writes what there is if that is less than the wanted time")
     func early() {
         #expect(files(ring(), units(0..<200), triggers: [3]) == [Array(0..<30)])
         #expect(files(ring(), units(0..<200), triggers: [0]) == [Array(0..<20)])
     }
 
-    @Test("a trigger meanwhile prolongs the event")
+    @Test("a trigger during an event prolongs it")
     func prolonged() {
         #expect(files(ring(), units(0..<200), triggers: [75, 90, 105]) == [Array(40..<130)])
     }
@@ -71,37 +71,37 @@ import Testing
         #expect(files(ring(), units(0..<200), triggers: [75, 115]) == [Array(40..<100), Array(100..<140)])
     }
 
-    @Test("nothing happens: nothing is written, and no more is kept than the time and a group of pictures")
+    @Test("without a trigger, writes nothing, and keeps only the time and a group of pictures")
     func idle() {
         var ring = ring()
         for unit in units(0..<1000) { #expect(ring.next(unit) == .keep) }
         #expect(ring.trigger().map(\.frameNumber) == Array(960..<1000))
     }
 
-    @Test("bytes are bounded, in whole groups of pictures, with 512 for each beside its own")
+    @Test("bounds bytes, in whole groups of pictures, with 512 more for each picture")
     func bytes() {
         var ring = ring(before: 1000, bytes: (100 + 512) * 25)
         for unit in units(0..<100) { _ = ring.next(unit) }
         #expect(ring.trigger().map(\.frameNumber) == Array(80..<100))
     }
 
-    @Test("where one group of pictures is too large for the ring an event waits for the next IDR")
+    @Test("if a group of pictures is too large for the ring, an event waits for the next IDR")
     func tooLarge() {
         #expect(files(ring(bytes: (100 + 512) * 5), units(0..<100), triggers: [17]) == [Array(20..<40)])
     }
 
-    @Test("what is kept is given out when something happens, though no other picture comes")
+    @Test("delivers the kept pictures on a trigger, even if no other picture comes")
     func stillness() {
         var ring = ring()
         for unit in units(0..<75) { _ = ring.next(unit) }
         #expect(ring.trigger().map(\.frameNumber) == Array(40..<75))
         #expect(ring.trigger().isEmpty)
-        // The time behind it begins with the first picture behind it, however late that is.
+        // The time after it begins with the first picture after it, however late that is.
         for unit in units(200..<220) { #expect(ring.next(unit) == .write) }
         #expect(ring.next(units(220..<221)[0]) == .endEvent)
     }
 
-    @Test("any capture time does no harm")
+    @Test("survives any capture time")
     func hostileClock() {
         var ring = ring()
         for (number, time) in [Int64.max, .min, 0, .max, .min].enumerated() {

@@ -29,7 +29,7 @@ import Threading
 
     // MARK: Files
 
-    @Test("access units stand in the file one behind the other, byte for byte")
+    @Test("writes access units one after another, byte for byte")
     func writes() throws {
         let sink = try sink("out.h264")
         let units = (0..<10).map { accessUnit(length: 1 + $0 * 1000) }
@@ -39,14 +39,14 @@ import Threading
         #expect(sink.bytesWritten == units.map(\.count).reduce(0, +))
     }
 
-    @Test("a new file is not for everyone to write")
+    @Test("a new file is not writable by everyone")
     func mode() throws {
         let sink = try sink("out.h264")
         try sink.write(accessUnit())
         #expect(folder.status("out.h264").st_mode & 0o022 == 0)
     }
 
-    @Test("a file that exists is refused, and stays what it was")
+    @Test("refuses an existing file, and leaves it unchanged")
     func refuses() throws {
         folder.write("out.h264", [1, 2, 3])
         let failure = failure { _ = try sink("out.h264") }
@@ -55,7 +55,7 @@ import Threading
         #expect(folder.content("out.h264") == [1, 2, 3])
     }
 
-    @Test("overwriting keeps what was there until the first access unit comes")
+    @Test("overwriting keeps the old content until the first access unit")
     func overwrites() throws {
         folder.write("out.h264", Array(repeating: 9, count: 10_000))
         do {
@@ -68,14 +68,14 @@ import Threading
         #expect(folder.content("out.h264")?.count == accessUnit().count)
     }
 
-    @Test("overwriting leaves alone what was there where no access unit comes")
+    @Test("overwriting leaves the old content if no access unit comes")
     func overwritesNothing() throws {
         folder.write("out.h264", [1, 2, 3])
         do { try sink("out.h264", overwrite: true).finish() }
         #expect(folder.content("out.h264") == [1, 2, 3])
     }
 
-    @Test("a new file without any access unit is removed")
+    @Test("removes a new file without any access unit")
     func removes() throws {
         do {
             let sink = try sink("out.h264")
@@ -85,7 +85,7 @@ import Threading
         #expect(folder.content("out.h264") == nil)
     }
 
-    @Test("what someone has put into a new file's place stays", arguments: [true, false])
+    @Test("leaves what someone put in a new file's place", arguments: [true, false])
     func replaced(isFinished: Bool) throws {
         do {
             let sink = try sink("out.h264")
@@ -96,7 +96,7 @@ import Threading
         #expect(folder.content("out.h264") == [1, 2, 3])
     }
 
-    @Test("a file that someone writes is left alone, and is free when its writer is done")
+    @Test("leaves a file that someone writes alone, until its writer is done")
     func inUse() throws {
         do {
             let sink = try sink("out.h264")
@@ -107,7 +107,7 @@ import Threading
         #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
     }
 
-    @Test("who may only read a file does not keep it from being written, whatever the lock")
+    @Test("a reader cannot lock a file against writing")
     func lockOfReader() throws {
         folder.write("out.h264", [1, 2, 3])
         let reader = open(folder.path("out.h264"), O_RDONLY | O_CLOEXEC)
@@ -120,7 +120,7 @@ import Threading
         #expect(failure { _ = try self.sink("out.h264", overwrite: true) } == nil)
     }
 
-    @Test("a file that is removed meanwhile is told, with the next access unit or at the end")
+    @Test("reports a removed file with the next access unit or at the end")
     func removedMeanwhile() throws {
         let (written, ended) = (try sink("written.h264"), try sink("ended.h264"))
         for sink in [written, ended] { try sink.write(accessUnit()) }
@@ -130,7 +130,7 @@ import Threading
         #expect(failure { try ended.finish() }?.kind == .removed)
     }
 
-    @Test("a folder that is missing, or is meant as a file, is told with the cause")
+    @Test("reports a missing folder, or one given as a file, with the cause")
     func notCreated() throws {
         #expect(failure { _ = try sink("none/out.h264") }?.kind == .notCreated(errno: ENOENT))
         #expect(failure { _ = try sink("", overwrite: true) }?.kind == .notCreated(errno: EISDIR))
@@ -141,7 +141,7 @@ import Threading
 
     // MARK: Full disks
 
-    @Test("on a full disk the file ends with the last whole access unit, and plays")
+    @Test("on a full disk, the file ends with the last whole access unit, and plays")
     func fullDisk() throws {
         let small = try SmallFileSystem(bytes: 1 << 20)
         let path = small.path + "/out.h264"
@@ -161,7 +161,7 @@ import Threading
         #expect(contentOfFile(path)?.count == 3 * unit.count)
     }
 
-    @Test("a file that may not grow any more ends with the last whole access unit")
+    @Test("a file at its size limit ends with the last whole access unit")
     func sizeLimit() async {
         // The limit holds for a whole process, and so in one of its own.
         await #expect(processExitsWith: .success) {
@@ -181,7 +181,7 @@ import Threading
         }
     }
 
-    @Test("a new file whose first access unit does not fit is removed")
+    @Test("removes a new file whose first access unit does not fit")
     func nothingFits() throws {
         let small = try SmallFileSystem(bytes: 1 << 16)
         let path = small.path + "/out.h264"
@@ -194,7 +194,7 @@ import Threading
 
     // MARK: Pipes and devices
 
-    @Test("a named pipe that nobody reads is refused without waiting for a reader")
+    @Test("refuses a named pipe without a reader, and does not wait for one")
     func noReader() throws {
         mkfifo(folder.path("pipe"), 0o600)
         let failure = failure { _ = try sink("pipe") }
@@ -228,7 +228,7 @@ import Threading
         #expect(failure { try sink.write(accessUnit()) }?.kind == .closedPipe)
     }
 
-    @Test("a wait for a reader that takes nothing ends when it is interrupted")
+    @Test("an interruption ends the wait for a reader that reads nothing")
     func stalledPipe() throws {
         mkfifo(folder.path("pipe"), 0o600)
         let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
@@ -243,7 +243,7 @@ import Threading
         #expect(sink.bytesWritten == 0)
     }
 
-    @Test("a reader that takes what is written gets it, interrupted or not")
+    @Test("a reader that reads gets the data, interrupted or not")
     func interruptedPipe() throws {
         mkfifo(folder.path("pipe"), 0o600)
         let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
@@ -265,7 +265,7 @@ import Threading
         #expect(access("/dev/null", F_OK) == 0)
     }
 
-    @Test("a device that is full says so")
+    @Test("reports a full device")
     func fullDevice() throws {
         let sink = try FileSink(path: "/dev/full", overwrite: false, interruption: interruption())
         #expect(failure { try sink.write(accessUnit()) }?.kind == .diskFull)
@@ -281,7 +281,7 @@ import Threading
 }
 
 @Suite struct InterruptionTests {
-    @Test("it is raised once and for all")
+    @Test("is raised once, permanently")
     func raised() throws {
         let interruption = try #require(Interruption())
         #expect(!interruption.isRaised)

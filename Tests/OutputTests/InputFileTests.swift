@@ -8,7 +8,7 @@ import Testing
 @Suite struct InputFileTests {
     private let folder = TemporaryFolder()
 
-    @Test("a file that grows is read on; one that is truncated is an error")
+    @Test("reads on in a growing file; a truncated one is an error")
     func length() throws {
         let path = folder.path("in.h264")
         folder.write("in.h264", Array(repeating: 1, count: 200_000))

@@ -19,7 +19,7 @@ import Testing
         } catch { return error.kind }
     }
 
-    @Test("lines come back, and only one process has them at a time")
+    @Test("returns its lines, and only one process has them at a time")
     func lines() throws {
         do {
             let file = try open()
@@ -32,7 +32,7 @@ import Testing
         #expect(try open().lines() == ["one", "two"])
     }
 
-    @Test("a line that was cut off is left out, and costs the next one nothing")
+    @Test("skips a line that was cut off, without harm to the next")
     func cutOff() throws {
         folder.write(".a.camrec", Array("# camrec segments 1\none\ntw".utf8))
         do {
@@ -43,7 +43,7 @@ import Testing
         #expect(try open().lines() == ["one", "tw", "three"])
     }
 
-    @Test("a line that is damaged stays, and so do all others")
+    @Test("keeps a damaged line, and all others")
     func damaged() throws {
         folder.write("a.h264", [1])
         let birth = try #require(FileFacts(path: folder.path("a.h264"))?.birth)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "a link to someone's file is no journal, and the file stays as it is", arguments: ["", "password"])
+        "refuses a link to someone's file as a journal, and leaves the file", arguments: ["", "password"])
     func hardLink(content: String) throws {
         folder.write("victim", Array(content.utf8))
         chmod(folder.path("victim"), 0o644)
@@ -67,14 +67,14 @@ import Testing
         #expect(folder.content("victim") == Array(content.utf8))
     }
 
-    @Test("a pipe in its place is no journal, and nobody waits for it")
+    @Test("refuses a pipe in its place without waiting")
     func pipe() {
         mkfifo(path, 0o600)
         #expect(failure() == .noJournal)
     }
 
     @Test(
-        "a stranger's journal, or link, in a folder that others can write to is not read",
+        "does not read a stranger's journal or link in a folder that others can write to",
         .enabled(if: geteuid() == 0, "needs root to give a file away"))
     func strangers() {
         folder.write(".a.camrec", Array("# camrec segments 1\n".utf8))

@@ -18,7 +18,7 @@ import Threading
         } catch { return error.kind }
     }
 
-    @Test("a file that turned up in a pipe's place is refused once it is open")
+    @Test("refuses a file that replaced a pipe, once it is open")
     func examines() throws {
         folder.write("victim", [1, 2, 3])
         let descriptor = open(folder.path("victim"), O_WRONLY)
@@ -31,7 +31,7 @@ import Threading
     }
 
     /// Without the look at what was opened the victim is truncated in a few of these tries.
-    @Test("a pipe and a file that are exchanged all the time never cost the file its content")
+    @Test("constantly swapping a pipe and a file never costs the file its content")
     func exchanged() throws {
         folder.write("victim", [1, 2, 3])
         let (path, pipe) = (folder.path("out"), folder.path("pipe"))
@@ -82,7 +82,7 @@ import Threading
         #expect(writes > 0 && refusals > 0, "\(writes) writes, \(refusals) refusals")
     }
 
-    @Test("named pipes, character devices and standard output's path are written as they are")
+    @Test("writes to named pipes, character devices and standard output's path as they are")
     func streams() throws {
         try #require(mkfifo(folder.path("pipe"), 0o600) == 0)
         #expect(kind(folder.path("pipe")) == .noReader)
@@ -94,7 +94,7 @@ import Threading
         }
     }
 
-    @Test("links to folders and files lead there")
+    @Test("follows links to folders and files")
     func links() {
         mkdir(folder.path("real"), 0o755)
         symlink("real", folder.path("relative"))
@@ -114,7 +114,7 @@ import Threading
         #expect(kind(folder.path("real/"), overwrite: true) == .notCreated(errno: EISDIR))
     }
 
-    @Test("a link to where nothing is yet makes the file there, and an empty one is removed there")
+    @Test("a link to nothing creates the file there, and an empty one is removed there")
     func danglingLink() throws {
         mkdir(folder.path("disk"), 0o755)
         symlink("disk/film", folder.path("latest"))
@@ -128,7 +128,7 @@ import Threading
         #expect(kind(folder.path("nowhere")) == .notCreated(errno: ENOENT))
     }
 
-    @Test("what a link leads to need not be UTF-8")
+    @Test("a link's target need not be UTF-8")
     func latin1() {
         let target = folder.path("caf").utf8CString.dropLast() + [CChar(bitPattern: 0xE9), 0]
         symlink(Array(target), folder.path("link"))
@@ -139,7 +139,7 @@ import Threading
     }
 
     @Test(
-        "folders are not made behind a stranger's link",
+        "does not create folders through a stranger's link",
         .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
     func strangersFolder() throws {
         mkdir(folder.path("victim"), 0o755)
@@ -157,7 +157,7 @@ import Threading
     }
 
     @Test(
-        "a stranger's link in a folder that others can write to is not followed",
+        "does not follow a stranger's link in a folder that others can write to",
         .enabled(if: geteuid() == 0, "needs root to make a stranger's link"))
     func strangersLink() {
         folder.write("victim", [1, 2, 3])
@@ -180,7 +180,7 @@ import Threading
         #expect(kind(folder.path("shared/file"), overwrite: true) == .untrustedLink("file"))
     }
 
-    @Test("an empty file is not removed where another has taken its name")
+    @Test("does not remove an empty file if another has taken its name")
     func removesItsOwnOnly() throws {
         let interruption = try #require(Interruption(patience: 0))
         do {

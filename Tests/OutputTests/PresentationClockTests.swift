@@ -17,12 +17,12 @@ import Testing
         return timestamps.enumerated().map { clock.time(number: $0, timestamp: $1) }
     }
 
-    @Test("the first picture is at 0, the others where they were captured")
+    @Test("the first picture is at 0, the others at their time of capture")
     func capture() {
         #expect(times([7_000_000_000, 7_040_000_000, 7_120_400_000, 7_120_600_000]) == [0, 40, 120, 121])
     }
 
-    @Test("ticks are rounded to the nearest and do not drift")
+    @Test("rounds ticks to the nearest without drift")
     func rounding() {
         let timestamps = (0..<1000).map { Int64($0) * 33_333_333 }
         for (time, timestamp) in zip(times(timestamps, 90_000), timestamps) {
@@ -30,14 +30,14 @@ import Testing
         }
     }
 
-    @Test("a clock that repeats or jitters back gives times that rise all the same")
+    @Test("a clock that repeats or jitters back still gives rising times")
     func jitter() {
         #expect(
             times([0, 40_000_000, 40_000_000, 20_000_000, 41_000_000, 80_000_000]) == [0, 40, 41, 42, 43, 80])
     }
 
     @Test(
-        "a clock that was set goes on from the last picture",
+        "continues from the last picture when the clock is set",
         arguments: [
             0, -50_000_000_000, .min, 5_000_000_000_000_000, .max,
         ] as [Int64])
@@ -47,19 +47,19 @@ import Testing
         #expect(times(before + after) == [0, 40, 80, 120])
     }
 
-    @Test("a recording of a second that follows another goes on from its last picture")
+    @Test("a following recording of a second continues from its last picture")
     func joinedRecordings() {
         let second = (0..<25).map { Int64($0) * Self.frame }
         #expect(times(second + second) == (0..<50).map { Int64($0) * 40 })
     }
 
-    @Test("a clock that goes back and forth between the ends of time does no harm")
+    @Test("survives a clock that jumps between the ends of time")
     func extremes() {
         let all = times((0..<100).map { $0 % 2 == 0 ? .max : .min })
         #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("a picture that comes ahead leaves room for those presented before it")
+    @Test("an early picture leaves room for those presented before it")
     func reordered() {
         var clock = clock()
         // All of one time: a clock that stands still.
@@ -69,7 +69,7 @@ import Testing
         #expect(byNumber[0].1 == 0)
     }
 
-    @Test("reordered pictures are where they were captured")
+    @Test("reordered pictures have their time of capture")
     func reorderedCapture() {
         var clock = clock()
         for number in [0, 4, 2, 1, 3, 8, 6, 5, 7] {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("numbers far apart take no more room than pictures can need")
+    @Test("distant numbers take no more room than pictures can need")
     func gaps() {
         var clock = clock()
         _ = clock.time(number: 0, timestamp: 0)
@@ -111,25 +111,25 @@ import Testing
         #expect(times([0, 1, 2], reordering: 0).allSatisfy { $0.decoding == $0.presentation })
     }
 
-    @Test("with reordering decoding begins so much earlier, and is never late")
+    @Test("with reordering, decoding begins that much earlier, and is never late")
     func reordered() {
         let times = times([0, 4, 2, 1, 3, 8, 6, 5, 7], reordering: 2)
         #expect(times.map(\.decoding) == [-80, -40, 0, 40, 80, 120, 160, 200, 240])
         #expect(times.map(\.presentation) == [0, 160, 80, 40, 120, 320, 240, 200, 280])
     }
 
-    @Test("more reordering than there is does no harm", arguments: [3, 16, 1000, -1])
+    @Test("survives a declared reordering above the real one", arguments: [3, 16, 1000, -1])
     func tooMuch(reordering: Int) {
         let times = times([0, 1, 2, 3, 4, 5], reordering: reordering)
         #expect(isInOrder(times))
         #expect(times.map(\.presentation) == [0, 40, 80, 120, 160, 200])
     }
 
-    @Test("less than there is presents pictures late, in order of decoding all the same")
+    @Test("with less than the real one, presents pictures late, still in decoding order")
     func tooLittle() { #expect(isInOrder(times([0, 4, 2, 1, 3, 8, 6, 5, 7], reordering: 0))) }
 
     @Test(
-        "a camera that was away for a day leaves a day in Matroska, and a frame where there is no room for it"
+        "a camera away for a day leaves a day in Matroska, and a frame where there is no room for it"
     )
     func longOutage() {
         let day: Int64 = 86_400_000_000_000
@@ -145,7 +145,7 @@ import Testing
         #expect(ContainerFormat.allCases.map(gap) == [86_400_000, 40, 40])
     }
 
-    @Test("frame rates of no use are bounded", arguments: [1, 1_000_000_000])
+    @Test("bounds useless frame rates", arguments: [1, 1_000_000_000])
     func rates(denominator: Int) {
         var clock = PacketClock(
             ticksPerSecond: 90_000,

@@ -58,7 +58,7 @@ import Threading
 
     // MARK: Times
 
-    @Test("times that do not rise are counted, in whatever order pictures are decoded")
+    @Test("counts times that do not rise, in any decoding order")
     func backwardSteps() {
         // Each picture is its place in presentation order and its time.
         for (pictures, count) in [
@@ -72,7 +72,7 @@ import Threading
         }
     }
 
-    @Test("each picture is at its line's time", arguments: cases)
+    @Test("each picture has its line's time", arguments: cases)
     func times(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         let times = (0..<60).map { Int64($0) * 33_333_333 + Int64($0 / 7) * 150_000_000 }
@@ -91,7 +91,8 @@ import Threading
     }
 
     @Test(
-        "without a timestamp file the stream's own rate counts, or the one given", arguments: Codec.allCases)
+        "without a timestamp file, the given rate counts, or else the stream's own", arguments: Codec.allCases
+    )
     func rates(codec: Codec) throws {
         record(try CodedStream(codec, frames: 30), to: "in.raw")
         #expect(try remux("in.raw", to: "own.mp4").description.frameRate == FrameRate(announced: 30, in: 1))
@@ -104,7 +105,7 @@ import Threading
                 == (0..<30).map { $0 * 6000 })
     }
 
-    @Test("fewer times than pictures are refused before anything is created")
+    @Test("refuses fewer times than pictures before creating anything")
     func tooFew() throws {
         record(try CodedStream(.h264, frames: 30), to: "in.raw")
         writeTimes((0..<29).map { Int64($0) * 40_000_000 }, to: "in.txt")
@@ -115,7 +116,7 @@ import Threading
         #expect(folder.content("out.mkv") == nil)
     }
 
-    @Test("a recording that was cut uses the times that it needs", arguments: Codec.allCases)
+    @Test("a cut recording uses the times that it needs", arguments: Codec.allCases)
     func cut(codec: Codec) throws {
         let stream = try CodedStream(codec, frames: 30)
         let bytes = stream.units.flatMap(\.allBytes)
@@ -126,7 +127,7 @@ import Threading
         #expect(remux.pictureCount >= 29)
     }
 
-    @Test("pictures before the first keyframe are left out with their times")
+    @Test("leaves out pictures before the first keyframe, with their times")
     func headless() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         folder.write("in.raw", stream.units.dropFirst(5).flatMap(\.allBytes))
@@ -139,7 +140,7 @@ import Threading
     }
 
     @Test(
-        "a damaged picture is left out up to the next keyframe, and all others keep their times",
+        "leaves out damaged pictures up to the next keyframe, and all others keep their times",
         arguments: Codec.allCases, [0, 2])
     func damage(codec: Codec, bFrames: Int) throws {
         let stream = try CodedStream(codec, frames: 30, keyframeInterval: 10, bFrames: bFrames)
@@ -167,7 +168,7 @@ import Threading
         }
     }
 
-    @Test("damage in a unit before a slice is its picture's, and behind the last picture nobody's")
+    @Test("damage in a unit before a slice is its picture's, and after the last picture nobody's")
     func damageBetweenPictures() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
@@ -187,7 +188,7 @@ import Threading
 
     // MARK: Containers
 
-    @Test("raw to a container, to another and back is bit for bit the same", arguments: cases)
+    @Test("raw to a container, to another and back is identical bit for bit", arguments: cases)
     func roundTrip(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         record(stream, to: "in.raw")
@@ -202,7 +203,7 @@ import Threading
         }
     }
 
-    @Test("a container's times survive, as far as the next one has ticks for them", arguments: cases)
+    @Test("a container's times survive, as far as the next one's ticks allow", arguments: cases)
     func timesSurvive(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         // Whole milliseconds with a gap, a burst and a pause of minutes.
@@ -221,7 +222,7 @@ import Threading
         }
     }
 
-    @Test("a cut begins at the keyframe before and ends before the next one", arguments: cases)
+    @Test("a cut begins at the previous keyframe and ends before the next one", arguments: cases)
     func cutAtKeyframes(_ kind: Case) throws {
         // A keyframe every 10 pictures, a third of a second.
         let stream = try CodedStream(kind.codec, frames: 60, bFrames: kind.bFrames)
@@ -243,7 +244,7 @@ import Threading
         }
     }
 
-    @Test("a cut that begins behind the end is refused, and one that ends there takes the rest")
+    @Test("refuses a cut that begins after the end; one that ends there takes the rest")
     func cutAtTheEnd() throws {
         record(try CodedStream(.h264, frames: 60), to: "in.raw")
         #expect(throws: RemuxError.self) {
@@ -255,7 +256,7 @@ import Threading
         #expect(rest.cut?.end == nil)
     }
 
-    @Test("AVCC goes in, with its parameter sets in it or apart", arguments: Codec.allCases)
+    @Test("reads AVCC, with its parameter sets inside or separate", arguments: Codec.allCases)
     func lengthPrefixed(codec: Codec) throws {
         let stream = try CodedStream(codec)
         var bytes: [UInt8] = []
@@ -327,7 +328,7 @@ import Threading
         #expect(folder.names() == ["in.raw", "out.mp4"])
     }
 
-    @Test("an MP4 that cannot be finished leaves nothing, and what it was to replace")
+    @Test("an MP4 that cannot be finished leaves nothing but the file it should replace")
     func unfinished() throws {
         record(try CodedStream(.h264, frames: 900), to: "in.raw")
         let small = try SmallFileSystem(bytes: 16384)
@@ -346,7 +347,7 @@ import Threading
         #expect(contentOfFile(path) == Array("kept".utf8))
     }
 
-    @Test("a file that appears while an MP4 is written is not replaced unasked")
+    @Test("does not replace a file that appears while an MP4 is written, unless told to")
     func appears() throws {
         let file = try OutputFile(
             path: folder.path("out.mp4"), overwrite: false, interruption: try #require(Interruption()),
@@ -359,7 +360,7 @@ import Threading
         #expect(folder.content("out.mp4") == Array("theirs".utf8))
     }
 
-    @Test("an MP4 that replaces another does so at once, and leaves no other name")
+    @Test("an MP4 replaces another at once, and leaves no other name")
     func replaces() throws {
         folder.write("out.mp4", Array("former".utf8))
         let file = try OutputFile(
@@ -375,7 +376,7 @@ import Threading
 
     // MARK: Inputs
 
-    @Test("what is no raw stream is told as what it is")
+    @Test("names the kind of an input that is not a raw stream")
     func otherInputs() throws {
         let stream = try CodedStream(.h264, frames: 5)
         record(stream, to: "in.raw")
@@ -388,7 +389,7 @@ import Threading
         #expect(folder.content("out.mp4") == nil)
     }
 
-    @Test("a stream without any keyframe is refused")
+    @Test("refuses a stream without any keyframe")
     func noKeyframe() throws {
         let stream = try CodedStream(.h264, frames: 10)
         let units = stream.units.filter { !$0.isIDR }
@@ -397,7 +398,7 @@ import Threading
         #expect(folder.content("out.mkv") == nil)
     }
 
-    @Test("the output cannot be the input, under whatever name")
+    @Test("the output cannot be the input, under any name")
     func sameFile() throws {
         record(try CodedStream(.h264, frames: 5), to: "in.raw")
         symlink(folder.path("in.raw"), folder.path("link.mkv"))
@@ -412,7 +413,7 @@ import Threading
         #expect(folder.content("in.raw") == before)
     }
 
-    @Test("an end that is asked for leaves what plays")
+    @Test("a requested end leaves a file that plays")
     func interrupted() throws {
         record(try CodedStream(.h264), to: "in.raw")
         let remux = try Remux(folder.path("in.raw"))
@@ -425,7 +426,7 @@ import Threading
         }
     }
 
-    @Test("damaged streams are remuxed or refused", arguments: Codec.allCases, [0, 3])
+    @Test("remuxes damaged streams or refuses them", arguments: Codec.allCases, [0, 3])
     func damaged(codec: Codec, bFrames: Int) throws {
         let bytes = try CodedStream(codec, frames: 20, keyframeInterval: 5, bFrames: bFrames).units.flatMap(
             \.allBytes)

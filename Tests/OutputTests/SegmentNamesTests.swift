@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "strftime says what % means",
+        "strftime expands %",
         arguments: [
             ("rec-%Y%m%d-%H%M%S.h264", "rec-20090213-233130.h264"),
             ("%Y/%m/%d.mkv", "2009/02/13.mkv"),
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "a conversion that is not a part of a name is told, with what it makes",
+        "reports a conversion that cannot be part of a name, with its result",
         arguments: [
             ("%D.h264", "%D", "02/13/09"), ("%F/%H-%x.h264", "%x", "02/13/09"),
             ("%_10D.ts", "%_10D", "  02/13/09"),
@@ -46,20 +46,20 @@ import Testing
     }
 
     @Test(
-        "every other conversion is a part of a name",
+        "accepts every other conversion",
         arguments: ["%F/%T", "%c", "100%", "%%D", "%Q%", "a/%s.h264", "%-d%EY"])
     func wellPlaced(pattern: String) {
         let names = SegmentNames(pattern, expandsTime: true, isUTC: true)
         #expect(names.misplacedConversion(at: time) == nil)
     }
 
-    @Test("% means nothing if it is not to")
+    @Test("% means nothing unless requested")
     func literal() {
         var names = SegmentNames("a%Y.h264", expandsTime: false)
         #expect(names.next(at: time) == "a%Y.h264")
     }
 
-    @Test("a name that there is gets a counter before its extension, which only rises")
+    @Test("an existing name gets a counter before its extension, which only rises")
     func counter() {
         #expect(next("out.h264", times: 3) == ["out.h264", "out-1.h264", "out-2.h264"])
         folder.write("out-7.h264", [])
@@ -71,7 +71,7 @@ import Testing
         #expect(next("%H") == ["23-1"])
     }
 
-    @Test("other files' names are not taken for counters")
+    @Test("does not take other files' names for counters")
     func notACounter() {
         for name in ["out-x.h264", "out-.h264", "out1.h264", "out-1.mkv", "outer-5.h264", "out--3.h264"] {
             folder.write(name, [])
@@ -79,14 +79,14 @@ import Testing
         #expect(next("out.h264") == ["out.h264"])
     }
 
-    @Test("a hidden file's name is no extension")
+    @Test("a hidden file's name is not an extension")
     func hidden() {
         folder.write(".out", [])
         #expect(next(".out") == [".out-1"])
     }
 
     @Test(
-        "what comes before the first folder that depends on the time is the pattern's folder",
+        "the pattern's folder is the part before the first folder that depends on the time",
         arguments: [
             ("rec-%Y.h264", "."), ("/video/%Y/%m.h264", "/video"), ("a/b.h264", "a"), ("/%Y.h264", "/"),
             ("./%Y.h264", "."), ("a/%Y/b/c.h264", "a"),
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "names with slashes of the time's own, or that lead up again, cannot be known again",
+        "cannot recognise names with slashes from the time, or that lead back up",
         arguments: [
             ("%D.h264", false), ("%x.h264", false), ("%Y/../%m.h264", false), ("../%Y/%m.h264", true),
             ("a.h264", true), ("%Y/%F-%H%M%S%z.h264", true), ("100%%.h264", true),
@@ -105,7 +105,7 @@ import Testing
         #expect(SegmentNames(pattern, expandsTime: true).areKnownAgain(at: 1_234_567_890) == areKnown)
     }
 
-    @Test("a pattern knows the names that it makes")
+    @Test("a pattern recognises its own names")
     func covers() {
         let names = SegmentNames("a[1]/%Y/rec-%H*.h264", expandsTime: true)
         #expect(names.covers("a[1]/2026/rec-12*.h264"))

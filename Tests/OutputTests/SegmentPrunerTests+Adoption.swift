@@ -17,7 +17,7 @@ extension SegmentPrunerTests {
         rename(folder.path("copy"), folder.path(name))
     }
 
-    @Test("copies are not removed and not forgotten, however often camrec runs; adopted, they are its own")
+    @Test("never removes or forgets copies, however often camrec runs; once adopted, they are its own")
     func adoption() throws {
         let files = ["a.h264", "a-1.h264", "a-2.h264"]
         try record(files)
@@ -35,7 +35,7 @@ extension SegmentPrunerTests {
         #expect(folder.names() == [])
     }
 
-    @Test("a name that camrec used again leads to its own file, not to a copy")
+    @Test("a reused name leads to camrec's own file, not to a copy")
     func reusedName() throws {
         try record(["a.h264"])
         #expect(pruned(try pruner(count: 1)) == ["a.h264"])
@@ -44,7 +44,7 @@ extension SegmentPrunerTests {
     }
 
     @Test(
-        "of copies those are left alone that are not as large as they were, and those kept that are not there yet"
+        "leaves copies of another size alone, and keeps those not there yet"
     )
     func partialAdoption() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
@@ -62,7 +62,7 @@ extension SegmentPrunerTests {
         #expect(folder.names() == ["a.h264"])
     }
 
-    @Test("recordings of a recorder at work are not adopted, and a folder without any says so")
+    @Test("does not adopt the recordings of a running recorder, and reports a folder without any")
     func noAdoption() throws {
         #expect(try SegmentAdoption.adopt(in: folder.path("")) == SegmentAdoption.Result())
         let pruner = try pruner(count: 1)
@@ -71,7 +71,7 @@ extension SegmentPrunerTests {
         withExtendedLifetime(pruner) {}
     }
 
-    @Test("nobody but its owner can open the journal, and so lock it; one of an earlier version neither")
+    @Test("only the owner can open the journal, and so lock it, even one of an earlier version")
     func journalMode() throws {
         try record(["a.h264"])
         #expect(folder.status(".a.h264.camrec").st_mode & 0o777 == 0o600)
@@ -82,7 +82,7 @@ extension SegmentPrunerTests {
     }
 
     @Test(
-        "a journal stays its owner's where root adopts",
+        "a journal stays its owner's if root adopts",
         .enabled(if: geteuid() == 0, "needs root to give a file away"))
     func journalOwner() throws {
         try record(["a.h264"])
@@ -92,7 +92,7 @@ extension SegmentPrunerTests {
         #expect(folder.status(".a.h264.camrec").st_uid == 65534)
     }
 
-    @Test("a folder that is not there cannot be adopted, and no more can what only has a journal's name")
+    @Test("cannot adopt a missing folder, or a file that only has a journal's name")
     func badAdoption() {
         let missing = #expect(throws: OutputError.self) { try SegmentAdoption.adopt(in: folder.path("none")) }
         #expect(missing?.kind == .notRead(errno: ENOENT))

@@ -39,7 +39,7 @@ import Testing
         pruner.prune(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
     }
 
-    @Test("of a number of files the oldest go, those of earlier runs included, and the one to come counts")
+    @Test("removes the oldest files beyond a number, earlier runs' included, and counts the next one")
     func count() throws {
         try record(["a.h264", "a-1.h264"])
         try record(["a-2.h264", "a-3.h264"])
@@ -47,7 +47,7 @@ import Testing
         #expect(folder.names() == ["a-2.h264", "a-3.h264"])
     }
 
-    @Test("of a number of bytes the oldest go, and the segment that is being written counts")
+    @Test("removes the oldest files beyond a number of bytes, and counts the current segment")
     func bytes() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let pruner = try pruner(bytes: 3000)
@@ -57,7 +57,7 @@ import Testing
         #expect(pruned(pruner, size: 5000) == [])
     }
 
-    @Test("of several limits each holds, and of two of a kind the stricter one")
+    @Test("enforces each of several limits, and the stricter of two of a kind")
     func several() {
         var (limits, other) = (SegmentRetention(), SegmentRetention())
         (limits.age, limits.bytes, limits.free) = (60, 1000, .bytes(5))
@@ -69,7 +69,7 @@ import Testing
         #expect(limits.free == .bytes(5))
     }
 
-    @Test("those that are too old go, two at a time: the clock may be wrong")
+    @Test("removes those that are too old, two at a time: the clock may be wrong")
     func age() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let now = time(nil)
@@ -78,7 +78,7 @@ import Testing
         #expect(pruned(try pruner(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
     }
 
-    @Test("age does not wait for one that was taken away, nor for one that looks younger than it is")
+    @Test("age skips one that was taken away, or looks younger than it is")
     func ageBehindOthers() throws {
         try record((0..<5).map { "a-\($0).h264" })
         unlink(folder.path("a-0.h264"))
@@ -92,7 +92,7 @@ import Testing
         #expect(pruned(pruner, now: later) == ["a-4.h264"])
     }
 
-    @Test("while too little is free the oldest go, as many as it takes, by their sizes")
+    @Test("removes as many of the oldest as it takes while too little is free, by their sizes")
     func free() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 7500
@@ -117,7 +117,7 @@ import Testing
         #expect(pruned(content) == [])
     }
 
-    @Test("once the disk has been full there is room for a segment before it begins")
+    @Test("once the disk was full, makes room for a segment before it begins")
     func cramped() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 1000
@@ -139,7 +139,7 @@ import Testing
         #expect(pruned(pruner) == [])
     }
 
-    @Test("the segment that is being written stays, whatever the limits")
+    @Test("keeps the current segment, whatever the limits")
     func current() throws {
         let pruner = try pruner(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })
         folder.write("a.h264", [1, 2, 3])
@@ -171,7 +171,7 @@ import Testing
         #expect(folder.names() == ["a-6.h264", "a-7.h264", "a-8.h264"])
     }
 
-    @Test("files that camrec did not write stay, whatever they are called")
+    @Test("keeps files that camrec did not write, whatever their names")
     func foreign() throws {
         for name in ["a.h264", "a-1.h264", "b.h264"] { folder.write(name, [1]) }
         try record(["a-2.h264"])
@@ -180,7 +180,7 @@ import Testing
         #expect(folder.names() == ["a-1.h264", "a.h264", "b.h264"])
     }
 
-    @Test("a file that took a segment's place stays, and so does one that was written to")
+    @Test("keeps a file that replaced a segment, and a segment that was modified")
     func replaced() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
         replace("a.h264")
@@ -190,7 +190,7 @@ import Testing
         #expect(folder.names() == ["a-1.h264", "a.h264"])
     }
 
-    @Test("a file that takes a segment's place once the recording has begun stays, too")
+    @Test("keeps a file that replaces a segment during the recording, too")
     func replacedLater() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
         let pruner = try pruner(count: 1)
@@ -209,7 +209,7 @@ import Testing
         rename(folder.path("other"), folder.path(name))
     }
 
-    @Test("by time age holds though nothing is written, and a segment that is being written stays")
+    @Test("age by time holds though nothing is written, and keeps the current segment")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let pruner = try pruner(count: 1, age: 60)
@@ -224,7 +224,7 @@ import Testing
         #expect(folder.names() == ["a-4.h264"])
     }
 
-    @Test("age holds before a recording, too, every ten seconds, and nothing is made where there was none")
+    @Test("age holds before a recording too, every ten seconds, and creates nothing")
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = 3600
@@ -245,14 +245,14 @@ import Testing
         #expect(SegmentCaretaker(plan) == nil, "there is no limit")
     }
 
-    @Test("all that has grown too old since the last time goes")
+    @Test("removes everything that has become too old since the last time")
     func manyByTime() throws {
         try record((0..<8).map { "a-\($0).h264" })
         let pruner = try pruner(age: 60)
         #expect(pruner.pruneByTime(now: time(nil) + 62).count == 8)
     }
 
-    @Test("what a clock's jump made old does not go at once")
+    @Test("does not at once remove what a clock's jump made old")
     func clockJump() throws {
         try record((0..<200).map { "a-\($0).h264" })
         let pruner = try pruner(age: 60)
@@ -261,7 +261,7 @@ import Testing
         #expect(pruner.pruneByTime(now: now).count == 3)
     }
 
-    @Test("links are not followed, neither to a file nor to a folder")
+    @Test("follows no links, neither to a file nor to a folder")
     func links() throws {
         let pattern = "%Y/a-%H.h264"
         try record(["2025/a-10.h264", "2026/a-11.h264"], pattern)
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(
-        "a journal that was tampered with leads to no other file",
+        "a manipulated journal leads to no other file",
         arguments: ["../victim", "sub/../../victim", "/victim", "victim", "a-1.h264/../victim", ""])
     func tampered(name: String) throws {
         let inner = "inner/a.h264"
@@ -292,7 +292,7 @@ import Testing
         #expect(folder.content("inner/victim") == [1])
     }
 
-    @Test("a journal that is damaged loses the lines that are, and no more")
+    @Test("a damaged journal loses only the damaged lines")
     func damaged() throws {
         try record(["a.h264", "a-1.h264"])
         var journal = try #require(folder.content(".a.h264.camrec"))
@@ -305,7 +305,7 @@ import Testing
         #expect(pruned(try pruner(count: 1)) == ["a.h264", "a-1.h264"])
     }
 
-    @Test("a journal that says sizes beyond all bounds does no harm, and its files stay")
+    @Test("absurd sizes in a journal do no harm, and its files stay")
     func sizesBeyondBounds() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264"])
         let journal = String(
@@ -323,7 +323,7 @@ import Testing
         #expect(folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264"])
     }
 
-    @Test("one recorder at a time keeps the segments of a pattern")
+    @Test("only one recorder at a time manages the segments of a pattern")
     func lock() throws {
         let first = try pruner(count: 1)
         let error = #expect(throws: OutputError.self) { try pruner(count: 1) }
@@ -331,14 +331,14 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
-    @Test("a journal that is a link is refused")
+    @Test("refuses a journal that is a link")
     func linkedJournal() throws {
         symlink(folder.path("elsewhere"), folder.path(".a.h264.camrec"))
         #expect(throws: OutputError.self) { try pruner(count: 1) }
         #expect(folder.names() == [])
     }
 
-    @Test("a journal that went away with its folder is written again, with what is still there")
+    @Test("rewrites a journal that vanished with its folder, with what is still there")
     func removedFolder() throws {
         mkdir(folder.path("in"), 0o755)
         let pruner = try pruner("in/a.h264", count: 10)
@@ -359,7 +359,7 @@ import Testing
         #expect(pruned(pruner) == [])
     }
 
-    @Test("a disk without room for the journal holds up nothing; it is told once, and made good later")
+    @Test("a disk without room for the journal blocks nothing; reports it once, and catches up later")
     func noRoomForJournal() throws {
         mkdir(folder.path("disk"), 0o755)
         guard mount("camrec-test", folder.path("disk"), "tmpfs", 0, "size=64k") == 0 else {
@@ -387,7 +387,7 @@ import Testing
         #expect(lines >= 43)
     }
 
-    @Test("a journal that grows with what is gone is written again now and then")
+    @Test("rewrites a journal that grows with removed files now and then")
     func longRecording() throws {
         let pruner = try pruner(count: 3)
         for number in 0..<2000 {
@@ -402,7 +402,7 @@ import Testing
         #expect(folder.names().count == 2)
     }
 
-    @Test("what cannot be removed now is removed later")
+    @Test("removes later what cannot be removed now")
     func notRemovable() throws {
         mkdir(folder.path("in"), 0o755)
         try record(["in/a.h264", "in/a-1.h264"], "in/a.h264")
@@ -423,14 +423,14 @@ import Testing
         #expect(pruned(pruner) == ["in/a.h264", "in/a-1.h264", "in/a-2.h264"])
     }
 
-    @Test("what is no journal is refused by name")
+    @Test("refuses a file that is not a journal by name")
     func noJournal() throws {
         mkfifo(folder.path(".a.h264.camrec"), 0o600)
         let error = #expect(throws: OutputError.self) { try pruner(count: 1) }
         #expect(error?.kind == .noJournal)
     }
 
-    @Test("a segment's timestamps go with it")
+    @Test("removes a segment's timestamps with it")
     func timestamps() throws {
         var retention = SegmentRetention()
         retention.count = 1
@@ -443,7 +443,7 @@ import Testing
         #expect(folder.names() == [])
     }
 
-    @Test("timestamps in another folder go with their segment, also those of an earlier run")
+    @Test("removes timestamps in another folder with their segment, even those of an earlier run")
     func timestampsElsewhere() throws {
         for name in ["segments", "times"] { mkdir(folder.path(name), 0o755) }
         let names = [names("segments/a.h264"), names("times/%Y/a.txt")]
@@ -463,7 +463,7 @@ import Testing
         #expect(folder.names() == ["segments", "times"])
     }
 
-    @Test("folders that the pattern made go with the last that was in them, and no other folder does")
+    @Test("removes the pattern's folders with their last file, and no other folder")
     func emptyFolders() throws {
         let pattern = "fixed/%Y/%m/a.h264"
         mkdir(folder.path("fixed"), 0o755)

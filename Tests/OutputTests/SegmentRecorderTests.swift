@@ -11,7 +11,7 @@ import Testing
 @Suite struct SegmentRecorderTests {
     // MARK: Cutting
 
-    @Test("a file has exactly its frames, and the files one behind the other are the stream")
+    @Test("a file has exactly its frames, and the concatenated files are the stream")
     func frames() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("rec-%H.h264", .frames(20))
@@ -27,7 +27,7 @@ import Testing
         #expect(sink.summary.last == bench.folder.path("rec-23-2.h264"))
     }
 
-    @Test("a file begins with an IDR, and where there is none the one before goes on")
+    @Test("a file begins with an IDR; without one, the previous file continues")
     func waitsForIDR() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a.h264", .time(1_500_000_000))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "folders that the time names are made, names are those of the time at which a file begins, and nothing is overwritten"
+        "creates folders named by the time, names files by their start, and overwrites nothing"
     )
     func folders() throws {
         let bench = SegmentBench()
@@ -69,7 +69,7 @@ import Testing
         #expect(bench.folder.names(in: "a/2009/2332") == ["x-1.h264", "x.h264"])
     }
 
-    @Test("a folder that cannot be made is told at once")
+    @Test("reports a folder that cannot be created at once")
     func noFolder() throws {
         let bench = SegmentBench()
         bench.folder.write("file", [1])
@@ -77,7 +77,7 @@ import Testing
         #expect(error?.kind == .notCreated(errno: ENOTDIR))
     }
 
-    @Test("a folder before the first date is not made: it may be mistyped, or not mounted")
+    @Test("does not create a folder before the first date: it may be mistyped, or not mounted")
     func mistypedFolder() throws {
         let bench = SegmentBench()
         for pattern in ["recc/%Y/x.h264", "recc/x.h264"] {
@@ -88,7 +88,7 @@ import Testing
         #expect(bench.folder.names().isEmpty)
     }
 
-    @Test("each file's timestamps lie beside it, with the same counter")
+    @Test("each file's timestamps have the same counter")
     func timestamps() throws {
         let bench = SegmentBench()
         bench.folder.write("t.txt", [1, 2, 3])
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("timestamps whose pattern comes to the segment's name are an error, and nothing is made")
+    @Test("refuses timestamps whose pattern yields the segment's name, and creates nothing")
     func timestampsInPlace() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("2009.h264", .frames(10), timestamps: "%Y.h264")
@@ -114,7 +114,7 @@ import Testing
         #expect(bench.folder.names().isEmpty)
     }
 
-    @Test("timestamps that cannot be made cost no picture and no old segment; that is told, and rarely")
+    @Test("missing timestamps cost no picture and no old segment; reports that, rarely")
     func timestampsFail() throws {
         let bench = SegmentBench()
         var retention = SegmentRetention()
@@ -130,6 +130,35 @@ import Testing
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
     }
 
+<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
+=======
+    // MARK: One file
+
+    @Test("a single-file recording starts another file when the picture format changes")
+    func formatChange() throws {
+        let bench = Bench()
+        let sink = try bench.single("out.h264")
+        let units = units(0..<30, idrEvery: 10)
+        for unit in units[..<10] { try sink.write(unit) }
+        try sink.beginStream(bench.stream)
+        for unit in units[10...] { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.bytes("out.h264") == bytes(units[..<10]))
+        #expect(bench.bytes("out-1.h264") == bytes(units[10...]))
+    }
+
+    @Test("a single-file recording ends when writing fails")
+    func singleFails() throws {
+        let bench = Bench()
+        let sink = try bench.single("out.h264")
+        #expect(!sink.recovers)
+        bench.failure = .diskFull
+        #expect(throws: OutputError(.diskFull, output: bench.folder.path("out.h264"))) {
+            try sink.write(accessUnit())
+        }
+    }
+
+>>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     // MARK: Outages
 
     @Test("on a full disk the file ends, and another begins at an IDR when there is room again")
@@ -158,6 +187,7 @@ import Testing
             ])
     }
 
+<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
     @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
     func retracted() throws {
         let bench = SegmentBench()
@@ -182,6 +212,9 @@ import Testing
     }
 
     @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
+=======
+    @Test("retries at growing intervals, ten seconds at most, and leaves nothing behind")
+>>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     func backOff() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", nil)
@@ -199,7 +232,7 @@ import Testing
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
     }
 
-    @Test("an outage long after another begins with a short pause, one soon after it goes on with the pauses")
+    @Test("an outage long after another begins with a short pause; one soon after continues the pauses")
     func outageAfterOutage() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", .frames(1))
@@ -217,7 +250,7 @@ import Testing
         #expect(attempts(from: 100, failing: 100..<107) == [100, 101, 103])
     }
 
-    @Test("outages that come again and again are told less and less")
+    @Test("reports repeated outages less and less")
     func toldOutages() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", .frames(1))
@@ -232,7 +265,7 @@ import Testing
         #expect(resumed == told)
     }
 
-    @Test("a file that cannot be made counts as an outage, not as one that never began")
+    @Test("counts a file that cannot be created as an outage, not as one that never began")
     func cannotCreate() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a.h264", .frames(10))
@@ -247,7 +280,7 @@ import Testing
         #expect(second?.isCreation == false)
     }
 
-    @Test("a folder that is removed is made again, and what was in it is told as lost")
+    @Test("creates a removed folder again, and reports its content as lost")
     func folderRemoved() throws {
         let bench = SegmentBench()
         mkdir(bench.folder.path("sub"), 0o755)
@@ -262,7 +295,7 @@ import Testing
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 
-    @Test("where a disk is no longer mounted nothing is written beneath it")
+    @Test("writes nothing beneath the mount point of an unmounted disk")
     func volumeGone() throws {
         let bench = SegmentBench()
         mkdir(bench.folder.path("disk"), 0o755)
@@ -283,7 +316,7 @@ import Testing
         #expect(bench.folder.names(in: "disk").count == 1)
     }
 
-    @Test("segments on a disk that is not mounted for a while are known when it is again")
+    @Test("recognises segments on a disk again after it was unmounted for a while")
     func volumeBack() throws {
         let bench = SegmentBench()
         let (store, disk) = (bench.folder.path("store"), bench.folder.path("disk"))
@@ -326,6 +359,7 @@ import Testing
         #expect(sink.summary.removed == 1)
     }
 
+<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
     @Test("old segments are removed while a segment grows, and not only when the next one begins")
     func prunesWhileGrowing() throws {
         let bench = SegmentBench()
@@ -345,6 +379,9 @@ import Testing
     }
 
     @Test("old segments go at the start and while nothing is written, and copies are told")
+=======
+    @Test("removes old segments at the start and while nothing is written, and reports copies")
+>>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     func maintenance() throws {
         let bench = SegmentBench()
         bench.wall = time(nil)
@@ -369,7 +406,7 @@ import Testing
         #expect(try bench.recorder("b.h264", nil).maintenanceInterval == nil)
     }
 
-    @Test("copies are told at the start, with their number and what to do")
+    @Test("reports copies at the start, with their number and what to do")
     func copies() throws {
         let bench = SegmentBench()
         var retention = SegmentRetention()

@@ -13,25 +13,25 @@ import Testing
         return timestamps.indices.filter { schedule.enters(number: $0, timestamp: timestamps[$0]) }
     }
 
-    @Test("frames are counted from the recording's first")
+    @Test("counts frames from the recording's first")
     func frames() {
         #expect(cuts(SegmentSchedule(.frames(10)), Array(repeating: 0, count: 35)) == [10, 20, 30])
     }
 
-    @Test("times are those of capture, from the first frame on, and their error does not add up")
+    @Test("counts capture times from the first frame, without accumulating errors")
     func times() {
         // Thirty frames a second: no whole number of them is 250 ms.
         let times = (0..<40).map { 5 * Self.second + Int64($0) * Self.second / 30 }
         #expect(cuts(SegmentSchedule(.time(Self.second / 4)), times) == [8, 15, 23, 30, 38])
     }
 
-    @Test("after a gap of several segments there is one cut")
+    @Test("cuts once after a gap of several segments")
     func gap() {
         let times = [0, 1, 2, 50, 51, 52, 60].map { Int64($0) * Self.second }
         #expect(cuts(SegmentSchedule(.time(10 * Self.second)), times) == [3, 6])
     }
 
-    @Test("a clock that is set back moves the grid along; one that jitters does not")
+    @Test("a clock that is set back moves the grid; one that jitters does not")
     func clockSetBack() {
         let jitter = [0, 500, 400, 1000, 900, 1100].map { Int64($0) * 1_000_000 }
         #expect(cuts(SegmentSchedule(.time(Self.second)), jitter) == [3])
@@ -39,13 +39,13 @@ import Testing
         #expect(cuts(SegmentSchedule(.time(10 * Self.second)), setBack) == [5])
     }
 
-    @Test("any capture time does no harm")
+    @Test("survives any capture time")
     func hostileClock() {
         let times: [Int64] = [.max, .min, 0, .max, 1, .min, .min + 1, -1]
         for length in [1, Self.second, .max] { _ = cuts(SegmentSchedule(.time(length)), times) }
     }
 
-    @Test("the grid counts from the first frame that came out of the encoder")
+    @Test("the grid counts from the first frame that the encoder returned")
     func anchor() {
         var schedule = SegmentSchedule(.time(Self.second))
         _ = schedule.enters(number: 0, timestamp: 0)
@@ -53,7 +53,7 @@ import Testing
         #expect(cuts(schedule, [0, 2, 3, 4].map { $0 * Self.second / 2 }) == [2])
     }
 
-    @Test("a segment that has its bytes ends with the next access unit at which it can")
+    @Test("a segment that has its bytes ends at the next access unit that allows it")
     func bytes() {
         var schedule = SegmentSchedule(.bytes(2500))
         let units = (0..<10).map { accessUnit(length: 996, frameNumber: $0) }

@@ -14,7 +14,7 @@ import Testing
         Folder.names(in: folder.path("")).filter { ![".", ".."].contains($0) }
     }
 
-    @Test("until it is published nothing is there, and nothing of it stays", arguments: [false, true])
+    @Test("shows nothing until it is published, and leaves nothing otherwise", arguments: [false, true])
     func unnamed(isPublished: Bool) throws {
         let location = try FileLocation(folder.path("out.mp4"))
         let probe = location.openUnnamed(mode: 0o600)

@@ -36,7 +36,7 @@ import Threading
     }
 
     @Test(
-        "the older header, blank lines, comments, spaces and DOS's line ends are taken",
+        "accepts the older header, blank lines, comments, spaces and DOS line ends",
         arguments: [
             "# timecode format v2\n0\n40\n", "# timestamp format v2\r\n0\r\n40\r\n",
             "# timestamp format v2\n\n# cut here\n 0\t\n\n40", "# timestamp format v2\n0.\n40.\n",
@@ -45,11 +45,11 @@ import Threading
         #expect(try read(text) == [0, 40_000_000])
     }
 
-    @Test("no times are none")
+    @Test("refuses invalid times")
     func empty() throws { #expect(try read("# timestamp format v2\n") == []) }
 
     @Test(
-        "what is no timestamp file is told with its line",
+        "names the line of an invalid timestamp file",
         arguments: [
             ("", "line 1: not a timestamp file"), ("0\n40\n", "line 1: not a timestamp file"),
             ("# timestamp format v1\n", "line 1: not a timestamp file"),
@@ -64,20 +64,20 @@ import Threading
         #expect(try #require(self.problem(text)).contains(problem))
     }
 
-    @Test("lines without end take no memory")
+    @Test("endless lines take bounded memory")
     func longLine() throws {
         let text = "# timestamp format v2\n" + String(repeating: "0", count: 1 << 20)
         #expect(try #require(problem(text)).contains("line 2: the line is too long"))
     }
 
-    @Test("lines that cross the end of what was read at once are whole")
+    @Test("joins lines across the end of a read")
     func chunks() throws {
         let lines = (0..<40_000).map { "\($0)" }
         let times = try read("# timestamp format v2\n" + lines.joined(separator: "\n") + "\n")
         #expect(times == (0..<40_000).map { Int64($0) * 1_000_000 })
     }
 
-    @Test("any bytes at all are read or refused")
+    @Test("reads or refuses any bytes at all")
     func anyBytes() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<500 {
@@ -116,7 +116,7 @@ import Threading
         return String(decoding: folder.content("out.txt") ?? [], as: UTF8.self)
     }
 
-    @Test("a line a picture, to the nanosecond, from 0 on")
+    @Test("writes one line per picture, to the nanosecond, from 0 on")
     func writes() throws {
         #expect(
             try write([5_000_000_007, 5_033_333_340, 6_000_000_008])
@@ -130,7 +130,7 @@ import Threading
         #expect(lines == "# timestamp format v2\n0.000000\n40.000000\n80.000000\n120.000000\n160.000000\n")
     }
 
-    @Test("what is written is read, rising whatever the clock does")
+    @Test("reads what was written, rising whatever the clock does")
     func roundTrip() throws {
         let timestamps: [Int64] = [100, 100, 50, 40_000_000, 39_000_000, 80_123_456]
         let times = try read(write(timestamps))
@@ -139,7 +139,7 @@ import Threading
         #expect(times.last == 80_123_356)
     }
 
-    @Test("nothing recorded leaves nothing")
+    @Test("leaves nothing if nothing was recorded")
     func nothing() throws {
         #expect(try write([]) == "")
         #expect(folder.content("out.txt") == nil)

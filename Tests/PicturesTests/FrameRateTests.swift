@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FrameRateTests {
     @Test(
-        "rates are read as numbers, decimals and fractions",
+        "reads numbers, decimals and fractions",
         arguments: [
             ("30", 30, 1), ("29.97", 30000, 1001), ("23.976", 24000, 1001), ("59.94", 60000, 1001),
             ("30000/1001", 30000, 1001), ("60/2", 30, 1), ("12.5", 25, 2), ("0.5", 1, 2), ("7.5", 15, 2),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "anything else is no rate",
+        "refuses anything else",
         arguments: [
             "", "0", "-30", "0/0", "30/0", "0/1", "-1/-1", "a", "30fps", "1/2/3", "/", "nan", "inf", "1e9",
             "0.0001", "1/86401", "1000001", "99999999999999999999",
@@ -25,7 +25,7 @@ import Testing
         ])
     func refuses(text: String) { #expect(FrameRate(text) == nil) }
 
-    @Test("parts that are no 31-bit numbers, even in lowest terms, are no rate")
+    @Test("refuses parts beyond 31 bits, even in lowest terms")
     func bounds() {
         #expect(FrameRate(Int.max, Int.max) == FrameRate(1))
         #expect(FrameRate(Int.max, Int.max - 1) == nil)
@@ -34,11 +34,11 @@ import Testing
     }
 
     @Test(
-        "rates print as people write them",
+        "prints rates as people write them",
         arguments: [("30", "30"), ("30000/1001", "29.97"), ("12.5", "12.5")])
     func prints(text: String, expected: String) { #expect(FrameRate(text)?.description == expected) }
 
-    @Test("rates are ordered by their value")
+    @Test("orders rates by value")
     func order() throws {
         let ntsc = try #require(FrameRate(30000, 1001))
         let rates = try [#require(FrameRate(30)), ntsc, #require(FrameRate(25)), #require(FrameRate(60))]
@@ -64,7 +64,7 @@ import Testing
 }
 
 @Suite struct PictureSizeTests {
-    @Test("sizes are read and printed as WIDTHxHEIGHT")
+    @Test("reads and prints sizes as WIDTHxHEIGHT")
     func reads() {
         #expect(PictureSize("640x480") == PictureSize(640, 480))
         #expect(PictureSize(1920, 1080)?.description == "1920x1080")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "anything else is no size",
+        "refuses anything else as a size",
         arguments: ["", "640", "640x", "x480", "640x480x1", "0x480", "-1x1", "16385x1", "640X480", "6 x4"])
     func refuses(text: String) { #expect(PictureSize(text) == nil) }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PixelFormatTests {
     @Test(
-        "formats are known by FourCC and by the names of other tools",
+        "recognises formats by FourCC and by the names of other tools",
         arguments: [
             ("NV12", PixelFormat.nv12), ("YUYV", .yuyv), ("yuyv422", .yuyv), ("yuy2", .yuyv),
             ("YU12", .yuv420), ("i420", .yuv420), ("mjpeg", .mjpeg), ("MJPG", .mjpeg), ("h264", .h264),
@@ -15,10 +15,10 @@ import Testing
         ])
     func names(text: String, format: PixelFormat) { #expect(PixelFormat(text) == format) }
 
-    @Test("what is no FourCC is no format", arguments: ["", "FIVES", "NV1\u{e9}", "\n"])
+    @Test("refuses what is not a FourCC", arguments: ["", "FIVES", "NV1\u{e9}", "\n"])
     func refuses(text: String) { #expect(PixelFormat(text) == nil) }
 
-    @Test("a FourCC prints as its characters, without what is no character")
+    @Test("prints a FourCC as its characters, without unprintable ones")
     func prints() {
         #expect(PixelFormat.yuyv.description == "YUYV")
         #expect(PixelFormat(rawValue: 0x2036_3159).description == "Y16")
@@ -26,7 +26,7 @@ import Testing
         #expect(PixelFormat(rawValue: 0x2020_2020).description == "")
     }
 
-    @Test("the 32-bit RGB formats have their bytes where the kernel's documentation has them")
+    @Test("the 32-bit RGB formats have the byte order of the kernel's documentation")
     func rgb32() throws {
         func offsets(_ fourCC: Int) -> [Int] {
             guard
@@ -41,7 +41,7 @@ import Testing
         #expect(offsets(Int(CV4L2_FORMAT_BGRX32)) == [3, 2, 1])
     }
 
-    @Test("a format that nobody knows is left to libv4lconvert")
+    @Test("leaves unknown formats to libv4lconvert")
     func vendor() { #expect(PixelFormat("pBAA")?.arrangement == .vendor) }
 }
 
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("NV12 and NV21 have chroma in pairs behind luma")
+    @Test("NV12 and NV21 have chroma in pairs after luma")
     func semiPlanar() throws {
         for format in [PixelFormat.nv12, .nv21] {
             #expect(
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("planar 4:2:2 halves the width alone, planar 4:4:4 nothing")
+    @Test("planar 4:2:2 halves only the width, planar 4:4:4 nothing")
     func otherPlanar() throws {
         #expect(
             try planes(.yuv422Planar, 7, 5) == [[0, 0, 7, 7, 5], [0, 35, 4, 4, 5], [0, 55, 4, 4, 5]])
@@ -111,7 +111,7 @@ import Testing
             try planes(.yuv444Planar, 7, 5) == [[0, 0, 7, 7, 5], [0, 35, 7, 7, 5], [0, 70, 7, 7, 5]])
     }
 
-    @Test("packed 4:2:2 has four bytes for two pixels, for the last of an odd row too")
+    @Test("packed 4:2:2 has four bytes per two pixels, even for the last of an odd row")
     func packed() throws {
         for format in [PixelFormat.yuyv, .uyvy, .yvyu] {
             #expect(try planes(format, 640, 480) == [[0, 0, 1280, 1280, 480]])
@@ -120,14 +120,14 @@ import Testing
         }
     }
 
-    @Test("RGB has three or four bytes a pixel, grey one")
+    @Test("RGB has three or four bytes per pixel, grey one")
     func others() throws {
         #expect(try planes(.rgb24, 7, 5) == [[0, 0, 21, 21, 5]])
         #expect(try planes(.bgrx32, 7, 5) == [[0, 0, 28, 28, 5]])
         #expect(try planes(.grey, 7, 5, strides: [16]) == [[0, 0, 16, 7, 5]])
     }
 
-    @Test("multi-planar formats have each plane in memory of its own, with its own stride")
+    @Test("multi-planar formats have each plane in its own memory, with its own stride")
     func multiPlanar() throws {
         #expect(
             try planes(.nv12MultiPlanar, 640, 480, strides: [704, 768])
@@ -150,12 +150,12 @@ import Testing
         #expect(PixelFormat.mjpeg.layout(640, 480).minimumLengths == [1])
     }
 
-    @Test("a driver's stride of nought means rows without padding")
+    @Test("a driver's stride of zero means rows without padding")
     func zeroStride() throws {
         #expect(try planes(.yuyv, 640, 480, strides: [0]) == [[0, 0, 1280, 1280, 480]])
     }
 
-    @Test("a stride that is shorter than a row, in any plane, is refused")
+    @Test("refuses a stride shorter than a row, in any plane")
     func shortStride() throws {
         let size = try #require(PictureSize(640, 480))
         func format(_ pixelFormat: PixelFormat, _ strides: [Int]) throws -> PictureFormat? {

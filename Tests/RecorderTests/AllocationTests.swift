@@ -21,7 +21,7 @@ struct AllocationTests {
     /// The frames between which a thread's allocations count.
     static let window = 40..<140
 
-    @Test("the counter sees what Swift and C allocate, on its own thread alone")
+    @Test("the counter sees what Swift and C allocate, on its own thread only")
     func counter() throws {
         var counts: [Int] = []
         allocations_begin()
@@ -52,7 +52,7 @@ struct AllocationTests {
     }
 
     @Test(
-        "a recording of test pictures allocates nothing for a frame",
+        "allocates nothing per frame for test pictures",
         arguments: [
             .nv12, .nv21, .yuv420, .yvu420, .yuv422Planar, .yuv444Planar, .yuyv, .uyvy, .yvyu, .rgb24, .bgr24,
             .bgrx32, .xrgb32, .grey,
@@ -63,14 +63,14 @@ struct AllocationTests {
                 CaptureRequest(size: PictureSize(64, 48), pixelFormat: format), isPaced: false))
     }
 
-    @Test("odd sizes, whose edge is repeated, allocate nothing either")
+    @Test("allocates nothing for odd sizes either, whose edge is repeated")
     func oddSize() throws {
         try expectNone(
             TestSource(CaptureRequest(size: PictureSize(63, 47), pixelFormat: .yuyv), isPaced: false))
     }
 
     @Test(
-        "a recording of a camera allocates nothing for a frame",
+        "allocates nothing per frame for a camera",
         arguments: [.yuyv, .nv12MultiPlanar] as [PixelFormat])
     func camera(format: PixelFormat) throws {
         let stream = try Camera(path: "/dev/tireless", calls: TirelessDevice(format)).makeStream(
@@ -78,7 +78,7 @@ struct AllocationTests {
         try expectNone(stream)
     }
 
-    @Test("a recording of a file allocates nothing for a frame")
+    @Test("allocates nothing per frame for a file")
     func file() throws {
         var template = Array("/tmp/camrec-test-XXXXXX.y4m".utf8CString)
         let descriptor = mkstemps(&template, 4)

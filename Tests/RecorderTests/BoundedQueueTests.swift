@@ -12,7 +12,7 @@ import Threading
         deinit { onEnd(number) }
     }
 
-    @Test("what goes in first comes out first, round and round")
+    @Test("first in, first out, around the ring")
     func order() {
         let queue = BoundedQueue<Int>(capacity: 3)
         var next = 0
@@ -23,7 +23,7 @@ import Threading
         }
     }
 
-    @Test("a full queue gives up its oldest element for a new one, and says so")
+    @Test("a full queue drops its oldest element for a new one, and says so")
     func dropsOldest() {
         let queue = BoundedQueue<Int>(capacity: 3)
         #expect((0..<5).map { queue.pushDroppingOldest($0) } == [0, 0, 0, 1, 1])
@@ -31,7 +31,7 @@ import Threading
         #expect([queue.pop(), queue.pop(), queue.pop(), queue.pop()] == [2, 3, 4, nil])
     }
 
-    @Test("a wait for an element ends at its deadline, and an element that is there comes first")
+    @Test("waiting for an element ends at its deadline, and prefers an available element")
     func deadline() {
         let queue = BoundedQueue<Int>(capacity: 3)
         func popped() -> String {
@@ -48,7 +48,7 @@ import Threading
         #expect(popped() == "end")
     }
 
-    @Test("a closed queue takes nothing, and gives out what it has")
+    @Test("a closed queue accepts nothing, and delivers what it has")
     func closed() {
         let queue = BoundedQueue<Int>(capacity: 3)
         #expect(queue.push(1))
@@ -60,7 +60,7 @@ import Threading
         #expect(queue.pop() == nil)
     }
 
-    @Test("every element ends once: taken, displaced, refused or left behind")
+    @Test("every element ends once: taken, displaced, refused or left over")
     func ends() {
         let ended = Ended()
         func token(_ number: Int) -> Token { Token(number: number) { ended.add($0) } }
@@ -80,7 +80,7 @@ import Threading
         #expect(ended.numbers == [0, 1, 2, 4, 3])
     }
 
-    @Test("elements that cost much wait for room, and one alone may exceed the limit")
+    @Test("costly elements wait for room, and one alone may exceed the limit")
     func cost() {
         let queue = BoundedQueue<Int>(capacity: 10, costLimit: 100)
         #expect(queue.push(0, cost: 1000))
@@ -102,7 +102,7 @@ import Threading
         producer?.join()
     }
 
-    @Test("room is waited for as long as something is taken now and then, and a closed queue has some")
+    @Test("waits for room while something is taken now and then; a closed queue has some")
     func room() {
         let queue = BoundedQueue<Int>(capacity: 2, costLimit: 100)
         #expect(queue.waitForRoom(cost: 1000, patience: 0) == .atOnce)
@@ -119,7 +119,7 @@ import Threading
         #expect(queue.waitForRoom(cost: 0, patience: 0) == .atOnce)
     }
 
-    @Test("closing wakes whoever waits for room or for an element")
+    @Test("closing wakes those who wait for room or for an element")
     func wakes() {
         let full = BoundedQueue<Int>(capacity: 1)
         #expect(full.push(0))
@@ -141,7 +141,7 @@ import Threading
         popper?.join()
     }
 
-    @Test("between threads nothing is lost, doubled or put out of order")
+    @Test("nothing is lost, doubled or reordered between threads")
     func threads() {
         let queue = BoundedQueue<Int>(capacity: 4)
         let count = 20_000
@@ -158,7 +158,7 @@ import Threading
         producer?.join()
     }
 
-    @Test("between threads, what is dropped and what is taken are everything, in order")
+    @Test("between threads, dropped and taken elements add up, in order")
     func droppingThreads() {
         let queue = BoundedQueue<Int>(capacity: 4)
         let count = 20_000

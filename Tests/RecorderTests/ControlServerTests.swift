@@ -40,7 +40,7 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
-    @Test("a line that is too long, or no text, does no harm")
+    @Test("survives a line that is too long, or not text")
     func hostile() throws {
         let server = try serve()
         #expect(try ask(Array(repeating: 0x41, count: 5000)) == "")
@@ -50,7 +50,7 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
-    @Test("connections that say nothing make way for those that do")
+    @Test("silent connections make room for others")
     func manyConnections() throws {
         let server = try serve()
         let idle = (0..<20).compactMap { _ in try? IdleConnection(path) }
@@ -59,7 +59,7 @@ import Threading
         withExtendedLifetime((server, idle)) {}
     }
 
-    @Test("the one that has been there longest makes way")
+    @Test("the oldest one makes room")
     func oldestMakesWay() throws {
         let server = try serve()
         let conversations = try (0..<8).map { _ in try Conversation(path) }
@@ -71,7 +71,7 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
-    @Test("an answer that is longer than what the system takes at once arrives whole")
+    @Test("an answer longer than the system accepts at once arrives complete")
     func longAnswer() throws {
         let text = String(repeating: "long ", count: 200_000)
         let server = try ControlServer(PathListener(path: path)) { _ in text }
@@ -79,7 +79,7 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
-    @Test("one that reads no answers is cut off")
+    @Test("disconnects a client that reads no answers")
     func deafConnection() throws {
         let server = try serve()
         let socket = try Socket.connect(path: path)
@@ -93,7 +93,7 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
-    @Test("the socket is gone with the server")
+    @Test("removes the socket with the server")
     func end() throws {
         do { _ = try serve() }
         #expect(access(path, F_OK) != 0)
@@ -101,7 +101,7 @@ import Threading
     }
 }
 
-/// Commands, one after the other.
+/// Commands, one after another.
 private final class Conversation {
     private let socket: Socket
     init(_ path: String) throws { socket = try Socket.connect(path: path) }

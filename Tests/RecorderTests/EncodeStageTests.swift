@@ -81,7 +81,7 @@ import Threading
 
     // MARK: A source that comes back
 
-    @Test("the first picture after the source came back is a keyframe, and the encoder stays")
+    @Test("the first picture after the source returns is a keyframe, and the encoder stays")
     func resumed() throws {
         let bench = try Bench()
         for number in 0..<12 {
@@ -99,7 +99,7 @@ import Threading
     }
 
     @Test(
-        "when it delivers another format, what was held back comes first, then the outputs are told, then a keyframe",
+        "on a new format, held-back pictures come first, then outputs hear of it, then a keyframe comes",
         arguments: [0, 3])
     func otherFormat(delay: Int) throws {
         let bench = try Bench()
@@ -129,7 +129,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a new format that no encoder takes ends the track, and what came before is kept")
+    @Test("a new format that no encoder accepts ends the track, and earlier pictures are kept")
     func formatNobodyTakes() throws {
         let bench = try Bench()
         bench.encoder.delay = 2
@@ -147,7 +147,7 @@ import Threading
     // MARK: Keyframes and limits
 
     @Test(
-        "a segment's first frame is an IDR, in addition to the grid, whatever the encoder holds back or loses"
+        "a segment's first frame is an extra IDR, whatever the encoder holds back or loses"
     )
     func segments() throws {
         for (length, delay) in [(.frames(7), 0), (.time(700_000_000), 3)] as [(SegmentSchedule.Length, Int)] {
@@ -165,7 +165,7 @@ import Threading
         #expect(units.map(\.frameNumber) == Array(0..<19))
     }
 
-    @Test("frame 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
+    @Test("frames 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
     func grid(delay: Int) throws {
         let bench = try Bench()
         bench.encoder.delay = delay
@@ -176,7 +176,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a keyframe on request comes in addition, and does not move the grid")
+    @Test("a requested keyframe is an extra one, and does not move the grid")
     func requestedKeyframe() throws {
         let bench = try Bench()
         bench.encoder.onPicture = { if $0 == 6 { bench.control.requestKeyframe() } }
@@ -186,7 +186,7 @@ import Threading
     }
 
     @Test(
-        "a change of the bit rate loses no frame, opens an encoder, begins with a keyframe, and is no restart",
+        "changing the bit rate loses no frame, opens an encoder, begins with a keyframe, and is no restart",
         arguments: [0, 2])
     func bitRate(delay: Int) throws {
         let bench = try Bench()
@@ -202,7 +202,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("an encoder that takes another rate while it is open goes on, without a keyframe")
+    @Test("an encoder that can change its rate while open continues, without a keyframe")
     func bitRateInPlace() throws {
         let bench = try Bench()
         bench.provider.changesRateInPlace = true
@@ -216,7 +216,7 @@ import Threading
         #expect(bench.provider.rates == [.average(2_000_000), .maximum(3_000_000)])
     }
 
-    @Test("what rates can be changed is known before the first picture")
+    @Test("knows before the first picture which rates can change")
     func rateChanges() throws {
         let bench = try Bench()
         bench.encoder.rateChanges = [.maximum, .averageInPlace]
@@ -225,7 +225,7 @@ import Threading
     }
 
     @Test(
-        "an encoder that wants another session gets it with the next regular keyframe, and no frame is lost"
+        "an encoder that needs a new session gets it at the next regular keyframe, and no frame is lost"
     )
     func anotherSession() throws {
         let bench = try Bench()
@@ -241,7 +241,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("an interval in time is of capture: lost frames do not stretch it")
+    @Test("a time interval counts capture: lost frames do not stretch it")
     func keyframesByTime() throws {
         let bench = try Bench()
         bench.keyframeInterval = .seconds(1)
@@ -253,7 +253,7 @@ import Threading
         #expect(units.filter(\.isIDR).map(\.timestamp) == [0, 10, 21, 33, 45, 57].map { $0 * 100_000_000 })
     }
 
-    @Test("a bit rate that no encoder can be opened with is a failure like others: another is tried")
+    @Test("a bit rate that no encoder opens with is a failure like others: another is tried")
     func badBitRate() throws {
         let bench = try Bench()
         bench.encoder.onPicture = { if $0 == 6 { bench.control.changeBitRate(to: 1) } }
@@ -263,7 +263,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("when every encoder has failed on its first picture, the failure itself is told, at once")
+    @Test("reports the failure itself, at once, if every encoder fails on its first picture")
     func exhausted() throws {
         let bench = try Bench()
         bench.encoder.failures[0] = (.encoding, ScriptedEncoder.broken)
@@ -273,7 +273,7 @@ import Threading
     }
 
     @Test(
-        "a frame limit is exact, and stops the source with the last frame that counts", arguments: [1, 7, 20])
+        "a frame limit is exact, and stops the source at the last frame that counts", arguments: [1, 7, 20])
     func frameLimit(limit: Int) throws {
         let bench = try Bench()
         bench.limits = RecordingLimits(frames: limit)
@@ -285,7 +285,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a duration is counted in the pictures' own time, from the first one on")
+    @Test("a duration counts the pictures' own time, from the first one on")
     func duration() throws {
         let bench = try Bench()
         // Pictures come 100 ms apart.
@@ -298,7 +298,7 @@ import Threading
 
     // MARK: Damaged pictures
 
-    @Test("a damaged picture is counted and moves neither the grid nor the limit")
+    @Test("a damaged picture counts, and moves neither the grid nor the limit")
     func damaged() throws {
         let bench = try Bench()
         bench.limits = RecordingLimits(frames: 10)
@@ -312,7 +312,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("what is dropped while an output has no room counts as its own")
+    @Test("counts frames dropped for an output without room separately")
     func dropsForOutputs() throws {
         let bench = try Bench()
         let (captured, output) = (bench.captureCounters, bench.output.counters)
@@ -326,7 +326,7 @@ import Threading
         #expect(captured[.droppedInRestart] == 0)
     }
 
-    @Test("pictures that the encoder swallows are counted")
+    @Test("counts pictures that the encoder swallows")
     func swallowed() throws {
         let bench = try Bench()
         bench.encoder.swallows = [2, 3, 8]
@@ -340,7 +340,7 @@ import Threading
     // MARK: Restarts
 
     @Test(
-        "an encoder that fails is replaced: the next frame is an IDR, the grid does not move",
+        "a failed encoder is replaced: the next frame is an IDR, the grid does not move",
         arguments: [ScriptedEncoder.Failure.encoding, .output])
     func restart(failure: ScriptedEncoder.Failure) throws {
         let bench = try Bench()
@@ -371,7 +371,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a limit counts what came out: frames that were lost with an encoder are made up for")
+    @Test("a limit counts encoded frames: those lost with an encoder are made up for")
     func restartAndLimit() throws {
         let bench = try Bench()
         bench.limits = RecordingLimits(frames: 10)
@@ -383,7 +383,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("restarts are at least a second apart, and three are all there are within a minute")
+    @Test("restarts are at least a second apart, and at most three a minute")
     func restartLimit() throws {
         let bench = try Bench()
         bench.encoders = (0..<5).map { _ in
@@ -403,7 +403,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a minute later there are restarts again")
+    @Test("allows restarts again a minute later")
     func laterRestarts() throws {
         let bench = try Bench()
         bench.encoders = (0..<6).map { _ in
@@ -419,7 +419,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("an encoder that does not open again is tried three times, a second apart")
+    @Test("tries an encoder that does not reopen three times, a second apart")
     func doesNotReopen() throws {
         let bench = try Bench()
         bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
@@ -431,7 +431,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a wish to stop ends the pause before a restart, and that is a clean end")
+    @Test("a stop ends the pause before a restart, and that is a clean end")
     func stopWhilePausing() throws {
         let bench = try Bench()
         bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
@@ -443,7 +443,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("an error that no restart mends ends the recording")
+    @Test("an error that no restart fixes ends the recording")
     func fatal() throws {
         let bench = try Bench()
         bench.encoder.failures[4] = (.encoding, .unsupported("no more"))
@@ -455,7 +455,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("an encoder that fails while it gives up its last frames loses them, counted")
+    @Test("an encoder that fails while draining loses its last frames, counted")
     func drainFails() throws {
         let bench = try Bench()
         bench.encoder.delay = 3

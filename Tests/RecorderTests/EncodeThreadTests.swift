@@ -27,7 +27,7 @@ import Threading
 
         init() throws { pictures = try Pictures() }
 
-        /// Adds a track with these encoders, one after the other.
+        /// Adds a track with these encoders, one after another.
         func add(_ encoders: [ScriptedEncoder]) throws {
             let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
             outputs.append(output)
@@ -38,7 +38,7 @@ import Threading
                 EncodeTrack(try RecordingTrack(provider), outputs: [output], clock: clock, watch: watch))
         }
 
-        /// Encodes so many pictures; each time that an encoder hangs the watchdog loses patience.
+        /// Encodes this many pictures; each time that an encoder hangs the watchdog loses patience.
         func run(_ count: Int, hangs: [Gate]) -> EncodeThread {
             let thread = start(count)
             for hang in hangs {
@@ -92,7 +92,7 @@ import Threading
         }
     }
 
-    @Test("the thread is abandoned with its picture, and another goes on with a keyframe in a new session")
+    @Test("abandons the thread with its picture, and another continues with a keyframe in a new session")
     func hangs() throws {
         let bench = try Bench()
         let (first, gate) = bench.hanging(at: 3)
@@ -111,7 +111,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("software takes as long as it takes")
+    @Test("waits for software as long as it takes")
     func software() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 2)
@@ -127,7 +127,7 @@ import Threading
         bench.letGo()
     }
 
-    @Test("every encoder is reopened, because they share a display, and each counts the picture once")
+    @Test("reopens every encoder, because they share a display, and each counts the picture once")
     func severalTracks() throws {
         let bench = try Bench()
         let (hanging, gate) = bench.hanging(at: 2)
@@ -143,7 +143,7 @@ import Threading
         for track in 0..<3 { #expect(bench.addsUp(track)) }
     }
 
-    @Test("one that hangs for the fourth time in a minute makes way for software")
+    @Test("the fourth hang within a minute switches to software")
     func fallsBack() throws {
         let bench = try Bench()
         let hangs = (0..<4).map { _ in bench.hanging(at: 1) }
@@ -155,7 +155,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("the eighth that hangs makes way for software, however rarely: each leaves its memory behind")
+    @Test("the eighth hang switches to software, however rare: each one leaks its memory")
     func mostHangs() throws {
         let bench = try Bench()
         let hangs = (0..<8).map { _ in bench.hanging(at: 1, after: 3_600_000_000_000) }
@@ -168,7 +168,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("without software that is the end, with what was encoded, and everything can be waited for")
+    @Test("without software that ends the recording, keeping what was encoded, and without blocking")
     func noSoftware() throws {
         let bench = try Bench()
         bench.hasSoftware = false
@@ -180,7 +180,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("one that hangs at the end loses what it held back, and nothing is opened in its place")
+    @Test("one that hangs at the end loses what it held back, and nothing replaces it")
     func hangsAtEnd() throws {
         let bench = try Bench()
         let (encoder, gate, never) = (ScriptedEncoder(), Gate(), bench.never)
@@ -199,7 +199,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("one that hangs once the recording is to end is the last, whatever still waits")
+    @Test("one that hangs after the stop is the last, whatever is still queued")
     func hangsWhenStopped() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 3)

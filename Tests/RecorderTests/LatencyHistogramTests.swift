@@ -3,7 +3,7 @@ import Testing
 @testable import Recorder
 
 @Suite struct LatencyHistogramTests {
-    @Test("nothing recorded has no percentile")
+    @Test("has no percentile without values")
     func empty() { #expect(LatencyHistogram().percentile(0.5) == nil) }
 
     @Test("one value is every percentile", arguments: [0, 1, 31, 32, 33, 1_000_000, Int64.max] as [Int64])
@@ -14,14 +14,14 @@ import Testing
         #expect(histogram.maximum == value)
     }
 
-    @Test("a time that is negative, from a clock gone wrong, counts as nought", arguments: [-1, Int64.min])
+    @Test("counts a negative time, from a bad clock, as zero", arguments: [-1, Int64.min])
     func negative(value: Int64) {
         var histogram = LatencyHistogram()
         histogram.record(value)
         #expect(histogram.percentile(1) == 0)
     }
 
-    @Test("percentiles are at most 4 % above the value that has that rank, and never below it")
+    @Test("percentiles are at most 4 % above the value of that rank, and never below it")
     func precision() throws {
         for scale in [Int64(1), 7, 1000, 123_457, 1_000_000_000] {
             var histogram = LatencyHistogram()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("every power of two and its neighbours lie in a bucket that holds them")
+    @Test("every power of two and its neighbours fall into the right bucket")
     func buckets() {
         for shift in 0..<63 {
             for value in [
@@ -54,7 +54,7 @@ import Testing
 @Suite struct RestartLimitTests {
     private static let second: Int64 = 1_000_000_000
 
-    @Test("the first restart is at once, the next a second after the last")
+    @Test("the first restart is immediate, the next a second after the last")
     func pauses() {
         var limit = RestartLimit()
         #expect(limit.pause(at: 0) == nil)
@@ -64,7 +64,7 @@ import Testing
         #expect(limit.pause(at: 11 * Self.second) == nil)
     }
 
-    @Test("three are allowed within a minute, however long it goes on")
+    @Test("allows three within a minute, however long it goes on")
     func threeAMinute() {
         var limit = RestartLimit()
         var restarts: [Int64] = []

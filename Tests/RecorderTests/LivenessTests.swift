@@ -22,7 +22,7 @@ import Testing
         #expect(isAlive)
     }
 
-    @Test("looks within two frame intervals are one, as with a frame in ten seconds")
+    @Test("counts looks within two frame intervals as one, for example at a frame in ten seconds")
     func slow() {
         var liveness = Liveness(frameInterval: 10)
         let looks = stride(from: Int64(0), through: 50, by: 5).map { liveness.isAlive(after: before, at: $0) }
@@ -32,15 +32,15 @@ import Testing
     @Test("frames that come and are encoded are life, whatever the disks do")
     func flowing() { #expect(isAlive { ($0.captured, $0.encoded) = (20, 19) }) }
 
-    @Test("no thread does anything: dead")
+    @Test("is dead if no thread does anything")
     func still() { #expect(!isAlive { _ in }) }
 
-    @Test("frames that come and are not encoded: dead")
+    @Test("is dead if frames come and are not encoded")
     func frozenEncoder() { #expect(!isAlive { $0.captured = 20 }) }
 
-    @Test("what is encoded may take its time to be written")
+    @Test("encoded frames may take their time to be written")
     func finishing() { #expect(isAlive { $0.isEncoded = true }) }
 
-    @Test("a camera that is looked for is life, though nothing is encoded")
+    @Test("looking for a lost camera is life, though nothing is encoded")
     func absentCamera() { #expect(isAlive { $0.tries = 1 }) }
 }

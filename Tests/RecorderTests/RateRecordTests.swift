@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("what is held is no breach, and the numbers are those of the stream")
+    @Test("kept limits are no breach, and the numbers are the stream's")
     func held() {
         var record = RateRecord()
         record.begin(promise(maximum: 80_000))
@@ -33,7 +33,7 @@ import Testing
         #expect((outcome.brokenWindow, outcome.brokenAverage) == (nil, nil))
     }
 
-    @Test("one window that is too full is a breach, wherever it begins")
+    @Test("one overfull window is a breach, wherever it begins")
     func broken() {
         var record = RateRecord()
         record.begin(promise(maximum: 80_000))
@@ -66,7 +66,7 @@ import Testing
         #expect(outcome(1062, thenLower: true).hasChanged)
     }
 
-    @Test("of several breaches the worst is reported", arguments: [false, true])
+    @Test("reports the worst of several breaches", arguments: [false, true])
     func severalBreaches(worstFirst: Bool) {
         var record = RateRecord()
         let maxima = worstFirst ? [40_000, 70_000] : [70_000, 40_000]
@@ -78,7 +78,7 @@ import Testing
         #expect((outcome.brokenWindow, outcome.brokenMaximum) == (80_000, 40_000))
     }
 
-    @Test("each promise is held to its own time, and a breach of an earlier one stays")
+    @Test("holds each promise to its own time, and keeps an earlier one's breach")
     func changed() {
         var record = RateRecord()
         record.begin(promise(maximum: 80_000))

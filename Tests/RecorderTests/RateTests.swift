@@ -98,7 +98,8 @@ import Threading
     }
 
     @Test(
-        "no window passes the maximum, whatever frames are lost", arguments: Codec.allCases, Arrival.allCases)
+        "no window exceeds the maximum, whatever frames are lost", arguments: Codec.allCases, Arrival.allCases
+    )
     func maximum(codec: Codec, arrival: Arrival) throws {
         let bench = try Bench(codec, Scenes(seed: 3)) {
             ($0.rateControl.bitRate, $0.rateControl.maximumBitRate) = (300_000, 450_000)
@@ -112,7 +113,7 @@ import Threading
     }
 
     @Test(
-        "noise gets its average by true time, whatever frames are lost, some seconds after that began",
+        "noise reaches its average by true time, whatever frames are lost, after some seconds",
         arguments: Codec.allCases, Arrival.allCases)
     func average(codec: Codec, arrival: Arrival) throws {
         let bench = try Bench(codec, Scenes(seed: 4, noiseOnly: true)) {
@@ -127,7 +128,7 @@ import Threading
         if arrival != .bursts { #expect(abs(Double(late) / 10 / 500_000 - 1) < tolerance) }
     }
 
-    @Test("libx264 takes other rates while it is open, without a keyframe; libx265 in another session")
+    @Test("libx264 changes rates while open, without a keyframe; libx265 in a new session")
     func changes() throws {
         for codec in Codec.allCases {
             let bench = try Bench(codec, Scenes(seed: 5, noiseOnly: true)) {

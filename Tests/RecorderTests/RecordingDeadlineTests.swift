@@ -17,7 +17,7 @@ import Testing
 
     private func deadline() -> RecordingDeadline { deadline(10 * hour, in: folder) }
 
-    @Test("after a crash what is left is recorded")
+    @Test("records the rest after a crash")
     func crash() {
         var first = deadline()
         #expect(first.remaining == nil && !first.isOver)
@@ -30,7 +30,7 @@ import Testing
         #expect(second.isOver)
     }
 
-    @Test("what is over is not recorded again")
+    @Test("does not record a finished duration again")
     func over() {
         var first = deadline()
         _ = first.begin()
@@ -57,7 +57,7 @@ import Testing
         #expect(deadline(hour, in: folder).remaining == nil)
     }
 
-    @Test("without a folder nothing is kept")
+    @Test("keeps nothing without a folder")
     func noFolder() {
         for folder in [nil, "/nowhere"] {
             var first = deadline(hour, in: folder)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "a file that is damaged, or from another run of the machine, says nothing",
+        "ignores a file that is damaged, or from an earlier boot",
         arguments: [
             "", "x", "5", "1 36000000000000", "99000000000000000 36000000000000\n",
             "-9223372036854775808 36000000000000\n", "9223372036854775807 36000000000000\n",

@@ -30,7 +30,7 @@ import Threading
             try #require(isStarted)
         }
 
-        /// One that hangs in the writer, and those that fill the queue behind it.
+        /// One that hangs in the writer, and those that fill the queue after it.
         func fill() {
             #expect(output.accept(accessUnit(number: 0, isIDR: true)))
             hangs.wait()
@@ -53,7 +53,7 @@ import Threading
 
     private static let blocked = OutputError(.blocked, output: "scripted")
 
-    @Test("one file ends where its writer hangs, and what is queued is written if that comes back")
+    @Test("a single file ends where its writer hangs, and queued units are written if it returns")
     func file() throws {
         let bench = try Bench(recovers: false)
         bench.fill()
@@ -68,7 +68,7 @@ import Threading
         #expect(bench.output.counters[.accepted] == bench.output.counters[.written])
     }
 
-    @Test("segments go on with the IDR that finds the queue empty, and count what they lost")
+    @Test("segments continue with the IDR that finds the queue empty, and count their losses")
     func segments() throws {
         let bench = try Bench(recovers: true)
         bench.fill()
@@ -91,7 +91,7 @@ import Threading
         #expect(!bench.output.hasUnwritten)
     }
 
-    @Test("one that still hangs at the end is not waited for; what it did not write counts as lost")
+    @Test("does not wait for one that still hangs at the end; unwritten units count as lost")
     func abandoned() throws {
         let bench = try Bench(recovers: true, patience: .max)
         bench.fill()
@@ -107,7 +107,7 @@ import Threading
         bench.hasEnded.wait()
     }
 
-    @Test("one that has ended is not abandoned")
+    @Test("does not abandon one that has ended")
     func ended() throws {
         let bench = try Bench(recovers: true)
         bench.goesOn.open()

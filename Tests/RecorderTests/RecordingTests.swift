@@ -30,7 +30,7 @@ import Threading
         try RecordingTrack(ScriptedProvider([encoder], codec: codec, keyframeInterval: keyframeInterval))
     }
 
-    @Test("everything that comes is encoded and written, in order")
+    @Test("encodes and writes everything, in order")
     func everything() throws {
         let sink = ScriptedSink()
         let stream = try ScriptedStream([.pictures(100)], isLive: false)
@@ -49,7 +49,7 @@ import Threading
         #expect(outcome.outputs[0].latency == nil)
     }
 
-    @Test("a pause gives up pictures, counts them, and ends with a keyframe; the grid counts what is encoded")
+    @Test("a pause drops and counts pictures, and ends with a keyframe; the grid counts encoded ones")
     func pause() throws {
         let (isPaused, isOver) = (Gate(), Gate())
         let stream = try ScriptedStream(
@@ -76,7 +76,7 @@ import Threading
         #expect(outcome.tracks[0].measuredRate == 10)
     }
 
-    @Test("when the disk is late raw pictures are dropped and counted, and no coded one")
+    @Test("drops and counts raw pictures if the disk is late, never coded ones")
     func lateDisk() throws {
         let (isWriting, isLate) = (Gate(), Gate())
         let sink = ScriptedSink()
@@ -98,7 +98,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("pictures that a ring keeps are written when something happens, and every one is counted once")
+    @Test("writes a ring's pictures on a trigger, and counts each once")
     func eventRing() throws {
         let folder = TemporaryFolder()
         let plan = SegmentPlan(
@@ -132,7 +132,8 @@ import Threading
     }
 
     @Test(
-        "an output that recovers goes on after a failure; what it lost is counted, and the first error told")
+        "an output that recovers continues after a failure; its losses count, and the first error is reported"
+    )
     func recovery() throws {
         let (sink, other) = (ScriptedSink(), ScriptedSink())
         sink.recovers = true
@@ -153,7 +154,7 @@ import Threading
         #expect(!recording.hasUnwritten)
     }
 
-    @Test("an output that fails for good is told of while the others go on")
+    @Test("reports an output that fails for good while the others continue")
     func reportedFailure() throws {
         let (sink, other, isTold) = (ScriptedSink(), ScriptedSink(), Gate())
         sink.failures = [3: .diskFull]
@@ -169,7 +170,7 @@ import Threading
         #expect(other.units.count == 20)
     }
 
-    @Test("a live source's latency is told")
+    @Test("reports a live source's latency")
     func latency() throws {
         let outcome = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink()).finish()
         let latency = try #require(outcome.outputs[0].latency)
@@ -178,7 +179,7 @@ import Threading
         #expect(latency.percentile99 <= latency.maximum)
     }
 
-    @Test("when the encoder is late the oldest raw picture is dropped and counted, and no coded one")
+    @Test("drops and counts the oldest raw picture if the encoder is late, never coded ones")
     func lateEncoder() throws {
         let (isEncoding, isLate) = (Gate(), Gate())
         let encoder = ScriptedEncoder()
@@ -199,7 +200,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("a source that is not live waits for a late encoder, and nothing is dropped")
+    @Test("a source that is not live waits for a late encoder, and drops nothing")
     func lateEncoderOfFile() throws {
         let encoder = ScriptedEncoder()
         let stream = try ScriptedStream([.pictures(500)], isLive: false, bufferCount: 2)
@@ -210,7 +211,7 @@ import Threading
         #expect(recording.counted[.droppedByUs] == 0)
     }
 
-    @Test("what the driver lost is counted: captured and dropped are what it numbered")
+    @Test("counts the driver's losses: captured and dropped frames add up to its numbers")
     func losses() throws {
         let stream = try ScriptedStream([
             .pictures(3), .loss(2, 1), .pictures(2), .loss(0, 4), .loss(1, 0), .picture, .loss(3, 2),
@@ -225,7 +226,7 @@ import Threading
         #expect(counters.addUp)
     }
 
-    @Test("a camera that fails ends the recording: what it delivered is encoded, drained and written")
+    @Test("a camera that fails ends the recording: its pictures are encoded, drained and written")
     func cameraFails() throws {
         let encoder = ScriptedEncoder()
         encoder.delay = 4
@@ -263,7 +264,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("a sink that fails at the very end is told")
+    @Test("reports a sink that fails at the very end")
     func sinkFailsAtEnd() throws {
         let sink = ScriptedSink()
         sink.finishFailure = .diskFull
@@ -271,7 +272,7 @@ import Threading
         #expect(recording.finish().error == .output(OutputError(.diskFull, output: "scripted")))
     }
 
-    @Test("an encoder that fails for good stops everything, with its error; what came out is written")
+    @Test("an encoder that fails for good stops everything, with its error; its output is written")
     func encoderFails() throws {
         let encoder = ScriptedEncoder()
         encoder.failures[5] = (.encoding, .unsupported("no more"))
@@ -285,7 +286,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("stopping ends a wait for a source that says nothing; what is held back comes out")
+    @Test("stopping ends the wait for a silent source; held-back pictures come out")
     func stopSilence() throws {
         let encoder = ScriptedEncoder()
         encoder.delay = 2
@@ -301,7 +302,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("stopping while every stage is blocked: once the sink gives up, everything ends")
+    @Test("stopping with every stage blocked: once the sink gives up, everything ends")
     func stopWhileBlocked() throws {
         let (isBlocked, isGivenUp) = (Gate(), Gate())
         let sink = ScriptedSink()
@@ -321,7 +322,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("stopping at once, before anything came, is no error")
+    @Test("stopping before anything came is not an error")
     func stopAtOnce() throws {
         let recording = try record(ScriptedStream([.silence]), to: ScriptedSink())
         recording.stop()
@@ -330,7 +331,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("it says that it has ended before anyone asks")
+    @Test("reports its end before anyone asks")
     func ended() throws {
         let recording = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink())
         while !recording.ended.isRaised { sched_yield() }
@@ -378,7 +379,7 @@ import Threading
         #expect(zip(sinks[0].units, sinks[2].units).allSatisfy { $0 === $1 }, "shared, not copied")
     }
 
-    @Test("an output that fails ends alone; the others get everything, and its error is told")
+    @Test("an output that fails ends alone; the others get everything, and its error is reported")
     func oneOutputFails() throws {
         let (good, bad) = (ScriptedSink(), ScriptedSink())
         bad.failures[7] = .diskFull
@@ -397,7 +398,7 @@ import Threading
         #expect(recording.outputs[1].counters[.lost] == 0)
     }
 
-    @Test("when the last output of a track has failed its encoder rests, and the other track goes on")
+    @Test("once a track's last output has failed, its encoder rests, and the other track continues")
     func oneTracksOutputFails() throws {
         let (good, bad) = (ScriptedSink(), ScriptedSink())
         bad.failures[0] = .diskFull
@@ -416,7 +417,7 @@ import Threading
         }
     }
 
-    @Test("an encoder that fails for good ends its outputs whole, and the other track goes on")
+    @Test("an encoder that fails for good completes its outputs, and the other track continues")
     func oneEncoderFails() throws {
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         encoders[0].failures[5] = (.encoding, .unsupported("no more"))
@@ -432,7 +433,7 @@ import Threading
         #expect(recording.encoderCounters[0][.unused] == 44)
     }
 
-    @Test("a damaged picture is counted once, whichever encoder finds it")
+    @Test("counts a damaged picture once, whichever encoder finds it")
     func damagedForAll() throws {
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         encoders[0].failures[3] = (.encoding, .damagedPicture(""))
@@ -450,7 +451,7 @@ import Threading
         }
     }
 
-    @Test("the rate is measured by the pictures' own time, lost ones missing")
+    @Test("measures the rate by the pictures' own time, lost ones missing")
     func measuredRate() throws {
         // Ten a second, of which every second is lost.
         let stream = try ScriptedStream(
@@ -459,7 +460,7 @@ import Threading
         #expect(outcome.tracks[0].measuredRate == 5)
     }
 
-    @Test("both codecs in software take one frame: libx264 and libx265 get the same picture")
+    @Test("both software codecs share a frame: libx264 and libx265 get the same picture")
     func bothCodecs() throws {
         let stream = try TestSource(
             CaptureRequest(size: PictureSize(160, 120), frameRate: FrameRate(25), pixelFormat: .yuyv),

@@ -59,7 +59,7 @@ import Threading
         .failure(CaptureError(kind, device: "scripted"))
     }
 
-    @Test("a camera that comes back goes on in a new run, and what the streams lost adds up")
+    @Test("a camera that returns continues in a new run, and the streams' losses add up")
     func comesBack() throws {
         let first = try ScriptedStream([.pictures(3), .loss(2, 1), .fail(.lost)])
         let second = try ScriptedStream([.loss(1, 2), .pictures(2)])
@@ -75,7 +75,7 @@ import Threading
         #expect(bench.counters[.corrupt] == 3)
     }
 
-    @Test("pauses grow to two seconds, and are not taken in a source that failed long ago")
+    @Test("pauses grow to two seconds, and do not follow from a source that failed long ago")
     func backOff() {
         var backOff = SourceBackOff()
         var (now, pauses) = (Int64(0), [Int64]())
@@ -90,7 +90,7 @@ import Threading
         #expect(next - now == 100_000_000)
     }
 
-    @Test("a frozen camera is first started again, then reopened")
+    @Test("restarts a frozen camera first, then reopens it")
     func frozen() throws {
         let first = try ScriptedStream([
             .picture, .failOnce(.silent(seconds: 2)), .picture, .failOnce(.silent(seconds: 2)),
@@ -105,7 +105,7 @@ import Threading
         #expect(bench.counters[.sourceRestarts] == 3)
     }
 
-    @Test("EIO starts the stream again; where that fails, too, the camera is reopened")
+    @Test("EIO restarts the stream; if that fails too, the camera is reopened")
     func restartFails() throws {
         let first = try ScriptedStream([.picture, .fail(.systemCallFailed("VIDIOC_DQBUF", errno: 5))])
         let second = try ScriptedStream([.picture])
@@ -115,7 +115,7 @@ import Threading
         #expect(second.startCount == 1)
     }
 
-    @Test("one that stays away ends the recording when its time is over, with the reason why it went")
+    @Test("one that stays away ends the recording when its time is over, with the original reason")
     func timeout() throws {
         let start = bench.clock.time
         let (sequences, _, error) = bench.run(
@@ -127,14 +127,14 @@ import Threading
         #expect(bench.counters[.sourceRestarts] == 0)
     }
 
-    @Test("one that is back but of no use says why")
+    @Test("one that is back but unusable says why")
     func unusable() throws {
         bench.openings = Array(repeating: gone(.busy(holder: "cheese")), count: 100)
         let error = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: Self.second).error
         #expect(error == CaptureError(.busy(holder: "cheese"), device: "scripted"))
     }
 
-    @Test("what no patience mends ends it at once", arguments: [true, false])
+    @Test("an unrecoverable failure ends it at once", arguments: [true, false])
     func noPatience(canReopen: Bool) throws {
         let start = bench.clock.time
         let error = bench.run(
@@ -154,7 +154,7 @@ import Threading
         #expect(bench.openTimes.isEmpty)
     }
 
-    @Test("the wish to end, and the recording's duration, end the wait, and that is no error")
+    @Test("a stop, or the recording's duration, ends the wait without an error")
     func ended() throws {
         bench.clock.isStopRequested = true
         #expect(bench.run(try ScriptedStream([.picture, .fail(.lost)])).error == nil)
@@ -167,7 +167,7 @@ import Threading
     }
 
     @Test(
-        "buffers that nobody gives back do not keep a camera away; what is still queued is dropped, counted")
+        "buffers never returned do not keep a camera away; queued ones are dropped and counted")
     func heldBuffers() throws {
         let first = try ScriptedStream([.picture, .fail(.lost)])
         first.keepsBuffers = true
@@ -179,7 +179,7 @@ import Threading
         #expect(first.isReleased)
     }
 
-    @Test("an outage is told when the first try fails, and when pictures come again")
+    @Test("reports an outage when the first retry fails, and when pictures return")
     func tells() throws {
         let lost = CaptureError(.lost, device: "scripted")
         let second = try ScriptedStream([
@@ -197,7 +197,7 @@ import Threading
         #expect(bench.counters[.sourceRestarts] == 2)
     }
 
-    @Test("messages that come again and again are told ever more seldom, with the number of those left out")
+    @Test("reports repeated messages less and less often, with the number left out")
     func messageLimit() {
         var limit = MessageLimit()
         var told: [(second: Int64, untold: Int)] = []
@@ -215,7 +215,7 @@ import Threading
         #expect(told.suffix(6) == [2550, 5110, 8710, 12310, 15910, 19510])
     }
 
-    @Test("after a long silence a message is news again")
+    @Test("after a long silence a message is new again")
     func messageLimitForgets() {
         var limit = MessageLimit()
         for second in 0..<Int64(100) { _ = limit.admit(at: second * Self.second) }

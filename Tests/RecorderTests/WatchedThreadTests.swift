@@ -4,10 +4,10 @@ import Testing
 @testable import Threading
 
 @Suite struct WatchedThreadTests {
-    @Test("gives what the call returns")
+    @Test("returns the call's result")
     func returns() { #expect(WatchedThread().run(patience: 1000) { 6 * 7 } == 42) }
 
-    @Test("gives up a call that never returns, and goes on")
+    @Test("gives up a call that never returns, and continues")
     func hangs() {
         let never = Monitor()
         let result: Int? = WatchedThread().run(patience: 3, tick: 1_000_000) {
@@ -16,7 +16,7 @@ import Testing
         #expect(result == nil)
     }
 
-    @Test("makes one call after the other, on one thread that is not the caller's")
+    @Test("makes calls one after another, on one thread that is not the caller's")
     func oneThread() {
         let thread = WatchedThread()
         let threads = (0..<3).map { _ in thread.run(patience: 1000) { UInt(pthread_self()) } }
@@ -24,13 +24,13 @@ import Testing
         #expect(threads[0] != UInt(pthread_self()))
     }
 
-    @Test("a call within a call is made at once")
+    @Test("makes a call within a call at once")
     func nested() {
         let thread = WatchedThread()
         #expect(thread.run(patience: 1000) { thread.run(patience: 1000) { 6 * 7 } } == 42)
     }
 
-    @Test("what a call holds is let go before its caller goes on")
+    @Test("releases a call's captures before its caller continues")
     func letsGo() {
         let thread = WatchedThread()
         for _ in 0..<100 {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("after a call that never returned none is made")
+    @Test("makes no more calls after one that never returned")
     func nothingMore() {
         let thread = WatchedThread()
         let never = Monitor()
@@ -70,7 +70,7 @@ import Testing
         #expect(thread.run(patience: 1000) { count } == 200)
     }
 
-    @Test("a call that is busy gets more time than one that stands still")
+    @Test("gives a busy call more time than a stalled one")
     func busy() {
         // Other tests leave it a fraction of a processor: a fifth is enough.
         let result = WatchedThread().run(patience: 20, tick: 50_000_000) {
@@ -88,7 +88,7 @@ import Testing
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    @Test("a process is busy that computes, in whichever thread, or reads pages from a disk")
+    @Test("a process is busy if any thread computes or reads pages from a disk")
     func activity() {
         func wasBusy(milliseconds: Int64, faults: Int) -> Bool {
             ProcessActivity(processorTime: 7_000_000_000 + milliseconds * 1_000_000, majorFaults: 3 + faults)
@@ -109,7 +109,7 @@ import Testing
         #expect(ProcessActivity.untilNow.wasBusy(since: before, tick: 500_000_000))
     }
 
-    @Test("a call that returns too late changes nothing any more")
+    @Test("a call that returns too late changes nothing")
     func late() {
         let gate = Gate()
         let result = WatchedThread().run(patience: 3, tick: 1_000_000) {

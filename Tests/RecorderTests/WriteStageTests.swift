@@ -6,7 +6,7 @@ import Threading
 
 /// The writer's thread.
 @Suite struct WriteStageTests {
-    @Test("a sink that wants to be looked after is, though nothing comes to be written")
+    @Test("looks after a sink that asks for it, though nothing is written")
     func maintenance() {
         let (sink, items) = (ScriptedSink(), BoundedQueue<OutputItem>(capacity: 4))
         var count = 0
@@ -22,7 +22,7 @@ import Threading
         #expect(count == 3 && sink.isFinished)
     }
 
-    @Test("what was written and turns out to be lost counts as lost, and not as written")
+    @Test("counts data that turns out lost as lost, not as written")
     func retracted() {
         let (sink, items) = (ScriptedSink(), BoundedQueue<OutputItem>(capacity: 8))
         let counters = Counters<OutputCounter>()

@@ -65,7 +65,7 @@ import Testing
     @Test func otherKeysAreGivenOnce() {
         #expect(
             problems("bitrate = 4M\n\nbitrate = 5M") == [
-                "door.conf:3: 'bitrate' is in line 1 already; leave one out"
+                "door.conf:3: 'bitrate' is already in line 1; leave one out"
             ])
     }
 

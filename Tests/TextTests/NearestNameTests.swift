@@ -5,7 +5,7 @@ import Text
     private static let names = ["device", "duration", "brightness", "exposure_time_absolute", "fps"]
 
     @Test(
-        "a name with a few letters wrong, missing, doubled or swapped is found, whatever their case",
+        "finds a name with a few letters wrong, missing, doubled or swapped, in any case",
         arguments: [
             ("devcie", "device"), ("devise", "device"), ("devicee", "device"), ("DEVICE", "device"),
             ("brihgtness", "brightness"), ("exposure_time", "exposure_time_absolute"), ("fsp", "fps"),
@@ -16,12 +16,12 @@ import Text
     }
 
     @Test(
-        "what is further away than a third of its letters is none of them",
+        "rejects a name further away than a third of its letters",
         arguments: ["", "x", "abc", "zoom", "bitrate", "dxvxcx", "de"])
     func none(typed: String) {
         #expect(Self.names.nearest(to: typed) == nil)
     }
 
-    @Test("among nothing there is nothing")
+    @Test("finds nothing among nothing")
     func empty() { #expect([String]().nearest(to: "device") == nil) }
 }

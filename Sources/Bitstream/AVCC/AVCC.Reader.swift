@@ -96,7 +96,7 @@ extension AVCC {
 extension AVCC.Reader {
     /// Reads what is missing of the length, as far as the chunk has it.
     ///
-    /// - Returns: the position behind it.
+    /// - Returns: the position after it.
     private mutating func readLength(in chunk: RawSpan, at start: Int) -> Int {
         var position = start
         while lengthByteCount < lengthSize.rawValue, position < chunk.byteCount {

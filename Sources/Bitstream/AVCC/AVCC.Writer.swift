@@ -1,5 +1,5 @@
 extension AVCC {
-    /// Puts NAL units behind their lengths.
+    /// Puts NAL units with length prefixes.
     public struct Writer: Sendable {
         /// The number of bytes of each length.
         public let lengthSize: LengthSize
@@ -8,7 +8,7 @@ extension AVCC {
         public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
             /// The unit has no bytes.
             case empty
-            /// The unit, of so many bytes, has no length of the writer's size.
+            /// The unit, of this many bytes, has no length of the writer's size.
             case tooLong(byteCount: Int, lengthSize: LengthSize)
 
             /// One line: the unit and the limit.
@@ -27,7 +27,7 @@ extension AVCC {
 
         /// Appends the length of a NAL unit and the unit, given without start code.
         ///
-        /// - Throws: where the unit is empty, or too long for the length size. Nothing is appended then.
+        /// - Throws: if the unit is empty, or too long for the length size. Nothing is appended then.
         public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
             guard !nalUnit.isEmpty else { throw .empty }
             guard nalUnit.byteCount <= lengthSize.maximumUnitByteCount else {

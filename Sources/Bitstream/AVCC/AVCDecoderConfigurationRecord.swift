@@ -1,7 +1,7 @@
 /// What a decoder must know before a stream of length-prefixed H.264: the `avcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 5.3.3.1).
 ///
-/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes behind the record are
+/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes after the record are
 /// kept as they came.
 public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     /// The elements that records of the High profiles have at their end.
@@ -34,7 +34,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     public let pictureParameterSets: [[UInt8]]
     /// The elements at the end; `nil` in other profiles, and in records that lack them.
     public let highProfile: HighProfile?
-    /// Bytes behind the record, which are not understood.
+    /// Bytes after the record, which are not understood.
     public let trailingBytes: [UInt8]
 
     /// The reserved bits before `lengthSizeMinusOne` and of the number of sequence parameter sets.

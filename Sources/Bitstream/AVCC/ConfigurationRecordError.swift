@@ -26,7 +26,7 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
     public let element: String
     /// What is wrong with it.
     public let reason: Reason
-    /// Where reading stopped, in bytes from the start of the record; `nil` where one was to be made.
+    /// Where reading stopped, in bytes from the start of the record; `nil` if one was to be made.
     public let offset: Int?
 
     init(_ element: String, _ reason: Reason, offset: Int? = nil) {

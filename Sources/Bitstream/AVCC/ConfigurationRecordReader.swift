@@ -1,4 +1,4 @@
-/// Reads the bytes of a decoder configuration record one after the other, each read checked.
+/// Reads the bytes of a decoder configuration record one after another, each read checked.
 ///
 /// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
 struct ConfigurationRecordReader {
@@ -42,7 +42,7 @@ struct ConfigurationRecordReader {
         }
     }
 
-    /// The next NAL units, each behind its length of 16 bits.
+    /// The next NAL units, each after its length of 16 bits.
     mutating func nalUnits(_ count: Int, _ element: String) throws(ConfigurationRecordError) -> [[UInt8]] {
         var units: [[UInt8]] = []
         for _ in 0..<count {
@@ -61,7 +61,7 @@ struct ConfigurationRecordReader {
 }
 
 extension [UInt8] {
-    /// Appends NAL units, each behind its length of 16 bits.
+    /// Appends NAL units, each after its length of 16 bits.
     mutating func appendRecordUnits(_ units: [[UInt8]]) {
         for unit in units { self += [UInt8(unit.count >> 8), UInt8(unit.count & 0xFF)] + unit }
     }

@@ -43,7 +43,7 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
     }
 
     /// What goes before a stream that begins with these bytes, so that it has its parameter sets: they themselves
-    /// behind their lengths, or nothing if the stream begins with its own.
+    /// with length prefixes, or nothing if the stream begins with its own.
     public func prefix(ofStreamBeginningWith head: RawSpan) -> [UInt8] {
         let hasOwn =
             head.byteCount > lengthSize.rawValue

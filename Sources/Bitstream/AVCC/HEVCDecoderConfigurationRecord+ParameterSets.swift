@@ -55,7 +55,7 @@ private struct SequenceSummary {
         } catch {
             throw ConfigurationRecordError("SPS_NUT", .malformed(error))
         }
-        // They lie on byte boundaries, behind the NAL unit header and one further byte.
+        // They lie on byte boundaries, after the NAL unit header and one further byte.
         profileTierLevel = Array(EmulationPrevention.unescape(nalUnit.span.bytes)[3..<15])
         format = [
             0xFC | UInt8(set.chroma_format_idc), 0xF8 | UInt8(set.bit_depth_luma_minus8),

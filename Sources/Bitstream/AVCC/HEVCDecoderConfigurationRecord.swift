@@ -1,7 +1,7 @@
 /// What a decoder must know before a stream of length-prefixed H.265: the `hvcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 8.3.3.1).
 ///
-/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes behind the record are
+/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes after the record are
 /// kept as they came.
 public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// NAL units of one type.
@@ -19,7 +19,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
 
     /// The arrays in the record's order, at most 255.
     public let arrays: [NALUnitArray]
-    /// Bytes behind the record, which are not understood.
+    /// Bytes after the record, which are not understood.
     public let trailingBytes: [UInt8]
 
     /// The record's bytes before the number of arrays.

@@ -1,6 +1,6 @@
 /// Something in an Annex B byte stream that can't be handed on as a NAL unit.
 ///
-/// The stream goes on behind it: a caller may note the error and take the next unit.
+/// The stream goes on after it: a caller may note the error and take the next unit.
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {

@@ -1,7 +1,7 @@
 /// Cuts an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as the bytes come.
 ///
 /// Chunks may be of any size, and where they end makes no difference to what is found. A NAL unit that lies
-/// in one chunk together with the start code behind it is lent from there, without a copy; others are
+/// in one chunk together with the start code after it is lent from there, without a copy; others are
 /// gathered in a buffer that never grows beyond the limit.
 ///
 ///     var parser = AnnexBParser(maximumUnitByteCount: 8 << 20)
@@ -29,7 +29,7 @@ public struct AnnexBParser: Sendable {
         public fileprivate(set) var startCodeLength = 0
         /// Number of `leading_zero_8bits` before the stream's first start code; 0 in all other units.
         public fileprivate(set) var leadingZeroCount = 0
-        /// Number of `trailing_zero_8bits` behind the unit, the next start code's `zero_byte` not among them.
+        /// Number of `trailing_zero_8bits` after the unit, the next start code's `zero_byte` not among them.
         public fileprivate(set) var trailingZeroCount = 0
 
         /// Position in the stream of the start code's first byte.
@@ -129,7 +129,7 @@ extension AnnexBParser {
         return position
     }
 
-    /// Hands on the current unit, which ends in `part`, and begins the one behind the start code found.
+    /// Delivers the current unit, which ends in `part`, and begins the one after the start code found.
     ///
     /// All that is left to know of its bytes is in `part`; the `zeroCount` zeros between both are not.
     private mutating func finishUnit<Failure: Error>(
@@ -150,7 +150,7 @@ extension AnnexBParser {
         begin(next)
     }
 
-    /// Hands on what is left when the stream ends with `part` and `zeroCount` zeros.
+    /// Delivers what is left when the stream ends with `part` and `zeroCount` zeros.
     private mutating func finishStream<Failure: Error>(
         with part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {

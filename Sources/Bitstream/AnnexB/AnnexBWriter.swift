@@ -1,4 +1,4 @@
-/// Puts NAL units behind start codes of 4 bytes (Annex B), and refuses what could not be read back.
+/// Puts NAL units with start codes of 4 bytes (Annex B), and refuses what could not be read back.
 public struct AnnexBWriter: Sendable {
     /// A unit that an Annex B stream can't carry: encoders do not make such units, length prefixes hide them.
     public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ public struct AnnexBWriter: Sendable {
 
     /// Appends a start code and a NAL unit.
     ///
-    /// - Throws: where the unit would not come out as it went in. Nothing is appended then.
+    /// - Throws: if the unit would not come out as it went in. Nothing is appended then.
     public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
         guard !nalUnit.isEmpty else { throw .empty }
         let last = nalUnit.unsafeLoad(fromByteOffset: nalUnit.byteCount - 1, as: UInt8.self)

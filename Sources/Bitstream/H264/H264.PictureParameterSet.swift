@@ -11,11 +11,11 @@ extension H264 {
         public let bottom_field_pic_order_in_frame_present_flag: Bool
         /// Number of slice groups (flexible macroblock ordering), less 1.
         public let num_slice_groups_minus1: Int
-        /// How macroblocks are assigned to slice groups; `nil` where there is only one group.
+        /// How macroblocks are assigned to slice groups; `nil` if there is only one group.
         public let sliceGroupMap: SliceGroupMap?
         /// The elements after the slice groups.
         public let coding: Coding
-        /// The elements at the end; `nil` where they were read without the sequence parameter set, which
+        /// The elements at the end; `nil` if they were read without the sequence parameter set, which
         /// their syntax depends on.
         public let transform: Transform?
 

@@ -1,7 +1,7 @@
 extension RBSPReader {
-    /// The header of an H.264 NAL unit, and a reader behind it.
+    /// The header of an H.264 NAL unit, and a reader after it.
     ///
-    /// - Throws: where the unit is empty, or of a type that is not expected.
+    /// - Throws: if the unit is empty, or of a type that is not expected.
     static func h264(
         _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H264.NALUnitType) -> Bool
     ) throws(SyntaxError) -> (H264.NALUnitHeader, RBSPReader) {

@@ -11,7 +11,7 @@ extension H264 {
 }
 
 extension RBSPReader {
-    /// The lists of a scaling matrix, each behind its `presentFlag`: six of 16 entries, then `count8x8` of
+    /// The lists of a scaling matrix, each after its `presentFlag`: six of 16 entries, then `count8x8` of
     /// 64.
     mutating func scalingLists(count8x8: Int, presentFlag: String) throws(SyntaxError) -> [H264.ScalingList] {
         var lists: [H264.ScalingList] = []

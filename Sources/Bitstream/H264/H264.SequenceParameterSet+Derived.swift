@@ -35,7 +35,7 @@ extension H264.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` where it says nothing of
+    /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` if it says nothing of
     /// use.
     public var frameRate: FrameRate? {
         vui_parameters?.timing.flatMap {

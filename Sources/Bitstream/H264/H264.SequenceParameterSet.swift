@@ -66,7 +66,7 @@ extension H264 {
         public private(set) var frame_crop_top_offset = 0
         /// Cropping at the bottom.
         public private(set) var frame_crop_bottom_offset = 0
-        /// Video usability information; `nil` where there is none.
+        /// Video usability information; `nil` if there is none.
         public private(set) var vui_parameters: VUIParameters?
 
         /// The elements of picture order count type 1.

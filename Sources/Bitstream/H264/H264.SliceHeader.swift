@@ -22,7 +22,7 @@ extension H264 {
         public let slice_type: Int
         /// The picture parameter set in use.
         public let pic_parameter_set_id: Int
-        /// What follows in the header; `nil` where it was read without the sequence parameter set.
+        /// What follows in the header; `nil` if it was read without the sequence parameter set.
         public let picture: Picture?
 
         /// What the slice is predicted from.

@@ -11,7 +11,7 @@ extension H264 {
         public private(set) var sar_width: Int?
         /// The vertical part of that ratio.
         public private(set) var sar_height: Int?
-        /// Whether overscan is appropriate; `nil` where nothing is said.
+        /// Whether overscan is appropriate; `nil` if nothing is said.
         public private(set) var overscan_appropriate_flag: Bool?
         /// Whether the elements from `video_format` to `matrix_coefficients` are in the stream.
         public private(set) var video_signal_type_present_flag = false
@@ -31,7 +31,7 @@ extension H264 {
         public private(set) var chroma_sample_loc_type_top_field = 0
         /// Position of the chroma samples of bottom fields.
         public private(set) var chroma_sample_loc_type_bottom_field = 0
-        /// Clock ticks and whether they are regular; `nil` where nothing is said.
+        /// Clock ticks and whether they are regular; `nil` if nothing is said.
         public private(set) var timing: Timing?
         /// The reference decoder for the stream as NAL units.
         public private(set) var nal_hrd_parameters: HRDParameters?
@@ -41,7 +41,7 @@ extension H264 {
         public private(set) var low_delay_hrd_flag: Bool?
         /// Whether picture timing SEI messages have `pic_struct`.
         public private(set) var pic_struct_present_flag = false
-        /// Limits on motion vectors, picture sizes and reordering; `nil` where nothing is said.
+        /// Limits on motion vectors, picture sizes and reordering; `nil` if nothing is said.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
         /// The elements behind `timing_info_present_flag`.

@@ -13,7 +13,7 @@ extension H265 {
             public private(set) var nal_hrd_parameters_present_flag = false
             /// Whether there are schedules for the stream's slices and filler data alone.
             public private(set) var vcl_hrd_parameters_present_flag = false
-            /// How the decoder works below the picture; `nil` where it does not.
+            /// How the decoder works below the picture; `nil` if it does not.
             public private(set) var subPicture: SubPicture?
             /// Scale of the bit rates.
             public private(set) var bit_rate_scale = 0
@@ -47,7 +47,7 @@ extension H265 {
             public let fixed_pic_rate_general_flag: Bool
             /// Whether it is constant within a coded video sequence.
             public let fixed_pic_rate_within_cvs_flag: Bool
-            /// That time in clock ticks, less 1; `nil` where it is not constant.
+            /// That time in clock ticks, less 1; `nil` if it is not constant.
             public let elemental_duration_in_tc_minus1: Int?
             /// Whether the decoder works below the picture, so that big pictures may come late.
             public let low_delay_hrd_flag: Bool
@@ -63,9 +63,9 @@ extension H265 {
             public let bit_rate_value_minus1: Int
             /// The buffer's size, less 1, in units of 2 to the power of 4 + `cpb_size_scale` bits.
             public let cpb_size_value_minus1: Int
-            /// The size for decoding units, less 1; `nil` where there are none.
+            /// The size for decoding units, less 1; `nil` if there are none.
             public let cpb_size_du_value_minus1: Int?
-            /// The bit rate for decoding units, less 1; `nil` where there are none.
+            /// The bit rate for decoding units, less 1; `nil` if there are none.
             public let bit_rate_du_value_minus1: Int?
             /// Whether the bit rate is constant.
             public let cbr_flag: Bool

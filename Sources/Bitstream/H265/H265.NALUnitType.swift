@@ -45,7 +45,7 @@ extension H265 {
         public static let fillerData = Self(number: 38)
         /// 39: supplemental enhancement information (SEI) before the slices.
         public static let prefixSEI = Self(number: 39)
-        /// 40: supplemental enhancement information (SEI) behind the slices.
+        /// 40: supplemental enhancement information (SEI) after the slices.
         public static let suffixSEI = Self(number: 40)
 
         /// Whether this is a slice segment of a type that the standard defines (0 to 9 and 16 to 21).

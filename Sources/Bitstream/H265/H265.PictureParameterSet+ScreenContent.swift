@@ -3,9 +3,9 @@ extension H265.PictureParameterSet {
     public struct ScreenContentExtension: Equatable, Sendable {
         /// Whether slices may be predicted from their own picture.
         public let pps_curr_pic_ref_enabled_flag: Bool
-        /// The transform of colours in residuals; `nil` where there is none.
+        /// The transform of colours in residuals; `nil` if there is none.
         public let colourTransform: ColourTransform?
-        /// The entries that palette predictors begin with, by component; `nil` where those of the sequence
+        /// The entries that palette predictors begin with, by component; `nil` if those of the sequence
         /// parameter set hold, empty if there are none.
         public let pps_palette_predictor_initializer: [[Int]]?
 

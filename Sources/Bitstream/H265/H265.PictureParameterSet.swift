@@ -28,7 +28,7 @@ extension H265 {
         public private(set) var constrained_intra_pred_flag = false
         /// Whether blocks may go without transform.
         public private(set) var transform_skip_enabled_flag = false
-        /// How deep in the coding tree the quantiser may change; `nil` where it may not.
+        /// How deep in the coding tree the quantiser may change; `nil` if it may not.
         public private(set) var diff_cu_qp_delta_depth: Int?
         /// Offset of the quantiser of Cb.
         public private(set) var pps_cb_qp_offset = 0
@@ -44,11 +44,11 @@ extension H265 {
         public private(set) var transquant_bypass_enabled_flag = false
         /// Whether rows of coding tree blocks can be decoded side by side (wavefronts).
         public private(set) var entropy_coding_sync_enabled_flag = false
-        /// The picture's tiles; `nil` where it is one.
+        /// The picture's tiles; `nil` if it is one.
         public private(set) var tiles: Tiles?
         /// Whether filters cross the upper and left edges of slices.
         public private(set) var pps_loop_filter_across_slices_enabled_flag = false
-        /// Control of the deblocking filter; `nil` where there is none.
+        /// Control of the deblocking filter; `nil` if there is none.
         public private(set) var deblocking: DeblockingControl?
         /// The scaling lists, by size and matrix; `nil` for those of the sequence parameter set.
         public private(set) var scaling_list_data: [[ScalingList]]?
@@ -58,7 +58,7 @@ extension H265 {
         public private(set) var log2_parallel_merge_level_minus2 = 0
         /// Whether slice headers have an extension.
         public private(set) var slice_segment_header_extension_present_flag = false
-        /// What follows; `nil` where nothing does.
+        /// What follows; `nil` if nothing does.
         public private(set) var extensions: Extensions?
 
         /// The elements behind `tiles_enabled_flag`.
@@ -67,10 +67,10 @@ extension H265 {
             public let num_tile_columns_minus1: Int
             /// Rows of tiles, less 1.
             public let num_tile_rows_minus1: Int
-            /// The widths, less 1, of all columns but the last, in coding tree blocks; `nil` where all
+            /// The widths, less 1, of all columns but the last, in coding tree blocks; `nil` if all
             /// columns and rows are alike.
             public let column_width_minus1: [Int]?
-            /// The heights, less 1, of all rows but the last; `nil` where all are alike.
+            /// The heights, less 1, of all rows but the last; `nil` if all are alike.
             public let row_height_minus1: [Int]?
             /// Whether filters cross the edges of tiles.
             public let loop_filter_across_tiles_enabled_flag: Bool
@@ -90,13 +90,13 @@ extension H265 {
 
         /// The elements behind `pps_extension_present_flag`.
         public struct Extensions: Equatable, Sendable {
-            /// The range extension; `nil` where it is absent.
+            /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?
             /// Whether there is an extension for several layers (Annex F), which is not read.
             public let pps_multilayer_extension_flag: Bool
             /// Whether there is an extension for depth (Annex I), which is not read.
             public let pps_3d_extension_flag: Bool
-            /// The extension for screen content; `nil` where it is absent, or behind one that is not read.
+            /// The extension for screen content; `nil` if it is absent, or after one that is not read.
             public let screenContent: ScreenContentExtension?
             /// Extensions of the future; 0 today.
             public let pps_extension_4bits: Int
@@ -108,7 +108,7 @@ extension H265 {
             public let log2_max_transform_skip_block_size_minus2: Int
             /// Whether chroma may be predicted from luma's residual.
             public let cross_component_prediction_enabled_flag: Bool
-            /// How deep in the coding tree chroma quantiser offsets may change; `nil` where they may not.
+            /// How deep in the coding tree chroma quantiser offsets may change; `nil` if they may not.
             public let diff_cu_chroma_qp_offset_depth: Int?
             /// The offsets of Cb's quantiser that blocks can choose.
             public let cb_qp_offset_list: [Int]

@@ -47,7 +47,7 @@ extension H265.ProfileTierLevel.Profile {
         }
     }
 
-    /// The profiles that a number stands for (A.3, G.11, H.11, I.11); `nil` where it is reserved.
+    /// The profiles that a number stands for (A.3, G.11, H.11, I.11); `nil` if it is reserved.
     static func family(_ profile_idc: Int) -> String? {
         let table = [
             "Main", "Main 10", "Main Still Picture", "format range extensions", "high throughput",

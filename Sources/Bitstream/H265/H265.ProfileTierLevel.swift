@@ -11,9 +11,9 @@ extension H265 {
 
         /// The elements whose names begin with `sub_layer_`.
         public struct SubLayer: Equatable, Sendable {
-            /// `nil` where the profile is not sent.
+            /// `nil` if the profile is not sent.
             public let profile: Profile?
-            /// Thirty times the level; `nil` where it is not sent.
+            /// Thirty times the level; `nil` if it is not sent.
             public let sub_layer_level_idc: Int?
         }
 

@@ -1,7 +1,7 @@
 extension RBSPReader {
-    /// The header of an H.265 NAL unit, and a reader behind it.
+    /// The header of an H.265 NAL unit, and a reader after it.
     ///
-    /// - Throws: where the unit is shorter than its header, of a type that is not expected, or of another
+    /// - Throws: if the unit is shorter than its header, of a type that is not expected, or of another
     ///   layer than the base layer, whose syntax alone this module reads.
     static func hevc(
         _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H265.NALUnitType) -> Bool

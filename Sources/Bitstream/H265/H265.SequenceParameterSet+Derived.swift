@@ -47,13 +47,13 @@ extension H265.SequenceParameterSet {
     }
 
     /// Frames a second as the VUI gives it, a tick being a picture and a frame two where pictures are fields
-    /// (E.3.1); `nil` where it says nothing of use.
+    /// (E.3.1); `nil` if it says nothing of use.
     public var frameRate: FrameRate? {
         guard let vui_parameters else { return nil }
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
-    /// Pictures a second by the VUI, each field of a field sequence being a picture of its own; `nil` where
+    /// Pictures a second by the VUI, each field of a field sequence being a picture of its own; `nil` if
     /// nothing of use is said.
     public var pictureRate: FrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
 
@@ -69,13 +69,13 @@ extension H265.SequenceParameterSet {
 }
 
 extension H265.TimingInformation {
-    /// Frames a second, for pictures that are frames or fields; `nil` where the elements are of no use.
+    /// Frames a second, for pictures that are frames or fields; `nil` if the elements are of no use.
     func frameRate(areFields: Bool) -> FrameRate? {
         FrameRate(announced: time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
     }
 }
 
 extension H265.VideoParameterSet {
-    /// Pictures a second, which in field sequences are fields; `nil` where nothing of use is said.
+    /// Pictures a second, which in field sequences are fields; `nil` if nothing of use is said.
     public var pictureRate: FrameRate? { timing?.frameRate(areFields: false) }
 }

@@ -3,7 +3,7 @@ extension H265.SequenceParameterSet {
     public struct ScreenContentExtension: Equatable, Sendable {
         /// Whether pictures may be predicted from what is decoded of themselves.
         public let sps_curr_pic_ref_enabled_flag: Bool
-        /// The palette mode; `nil` where there is none.
+        /// The palette mode; `nil` if there is none.
         public let palette: Palette?
         /// How motion vectors are resolved: 0 in quarter samples, 1 in whole ones, 2 as each slice says.
         public let motion_vector_resolution_control_idc: Int

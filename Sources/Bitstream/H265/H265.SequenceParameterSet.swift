@@ -54,7 +54,7 @@ extension H265 {
         public private(set) var amp_enabled_flag = false
         /// Whether there is sample adaptive offset filtering.
         public private(set) var sample_adaptive_offset_enabled_flag = false
-        /// Samples sent as they are; `nil` where that is ruled out.
+        /// Samples sent as they are; `nil` if that is ruled out.
         public private(set) var pcm: PCM?
 
         /// The short-term reference picture sets that slices can name, at most 64.
@@ -67,9 +67,9 @@ extension H265 {
         public private(set) var sps_temporal_mvp_enabled_flag = false
         /// Whether large smooth blocks are interpolated more strongly in intra prediction.
         public private(set) var strong_intra_smoothing_enabled_flag = false
-        /// Video usability information; `nil` where there is none.
+        /// Video usability information; `nil` if there is none.
         public private(set) var vui_parameters: VUIParameters?
-        /// What follows; `nil` where nothing does.
+        /// What follows; `nil` if nothing does.
         public private(set) var extensions: Extensions?
 
         /// The elements behind `pcm_enabled_flag`.
@@ -96,13 +96,13 @@ extension H265 {
 
         /// The elements behind `sps_extension_present_flag`.
         public struct Extensions: Equatable, Sendable {
-            /// The range extension; `nil` where it is absent.
+            /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?
             /// Whether there is an extension for several layers (Annex F), which is not read.
             public let sps_multilayer_extension_flag: Bool
             /// Whether there is an extension for depth (Annex I), which is not read.
             public let sps_3d_extension_flag: Bool
-            /// The extension for screen content; `nil` where it is absent, or behind one that is not read.
+            /// The extension for screen content; `nil` if it is absent, or after one that is not read.
             public let screenContent: ScreenContentExtension?
             /// Extensions of the future; 0 today.
             public let sps_extension_4bits: Int

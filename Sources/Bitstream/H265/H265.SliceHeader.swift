@@ -8,10 +8,10 @@ extension H265 {
         public let no_output_of_prior_pics_flag: Bool?
         /// The picture parameter set in use.
         public let slice_pic_parameter_set_id: Int
-        /// Whether the segment takes over the header of the one before; `nil` where that can't be read
+        /// Whether the segment takes over the header of the one before; `nil` if that can't be read
         /// without the parameter sets.
         public let dependent_slice_segment_flag: Bool?
-        /// The address of the first coding tree block, 0 in a picture's first segment; `nil` where it can't
+        /// The address of the first coding tree block, 0 in a picture's first segment; `nil` if it can't
         /// be read without the parameter sets.
         public let slice_segment_address: Int?
         /// What follows; `nil` in dependent segments and where it can't be read without the parameter sets.
@@ -54,7 +54,7 @@ extension H265 {
             public let pocLSB: Int
             /// Whether the current picture refers to it, and not only later ones.
             public let isUsedByCurrent: Bool
-            /// What its order count's high bits lack; `nil` where the low bits suffice.
+            /// What its order count's high bits lack; `nil` if the low bits suffice.
             public let delta_poc_msb_cycle_lt: Int?
         }
 

@@ -5,7 +5,7 @@ extension H265 {
         public let num_units_in_tick: Int
         /// Units of that clock in a second.
         public let time_scale: Int
-        /// Ticks between pictures whose order counts differ by 1, less 1; `nil` where order counts do not
+        /// Ticks between pictures whose order counts differ by 1, less 1; `nil` if order counts do not
         /// tell the time.
         public let num_ticks_poc_diff_one_minus1: Int?
 

@@ -11,7 +11,7 @@ extension H265 {
         public private(set) var sar_width: Int?
         /// The vertical part of that ratio.
         public private(set) var sar_height: Int?
-        /// Whether overscan is appropriate; `nil` where nothing is said.
+        /// Whether overscan is appropriate; `nil` if nothing is said.
         public private(set) var overscan_appropriate_flag: Bool?
         /// Whether the elements from `video_format` to `matrix_coeffs` are in the stream.
         public private(set) var video_signal_type_present_flag = false
@@ -39,11 +39,11 @@ extension H265 {
         public private(set) var frame_field_info_present_flag = false
         /// What to show of the cropped picture; `nil` for all of it.
         public private(set) var defaultDisplayWindow: Window?
-        /// Clock ticks; `nil` where nothing is said.
+        /// Clock ticks; `nil` if nothing is said.
         public private(set) var timing: TimingInformation?
         /// The reference decoder.
         public private(set) var hrd_parameters: HRDParameters?
-        /// Limits on tiles, motion vectors and sizes; `nil` where nothing is said.
+        /// Limits on tiles, motion vectors and sizes; `nil` if nothing is said.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
         /// The elements behind `bitstream_restriction_flag`.

@@ -21,7 +21,7 @@ extension H265 {
         public let vps_max_layer_id: Int
         /// `layer_id_included_flag`: the layers of the sets from 1 on, a bit a layer.
         public let layerSets: [UInt64]
-        /// Clock ticks; `nil` where nothing is said.
+        /// Clock ticks; `nil` if nothing is said.
         public let timing: TimingInformation?
         /// The reference decoders for sets of layers; at most 1024.
         public let hrd_parameters: [LayerSetHRD]

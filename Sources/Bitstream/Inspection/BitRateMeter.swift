@@ -19,7 +19,7 @@ struct BitRateMeter: Sendable {
         window = Int(framesPerSecond.rounded())
     }
 
-    /// The most bits in a second; `nil` where the stream is shorter than that.
+    /// The most bits in a second; `nil` if the stream is shorter than that.
     var peakBitRate: Double? {
         largest.map { Double($0) * 8 * framesPerSecond / Double(window) }
     }

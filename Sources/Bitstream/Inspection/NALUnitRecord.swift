@@ -8,7 +8,7 @@ public struct NALUnitRecord: Sendable {
         public let kind: PictureKind
         /// `frame_num` (H.264); `nil` in H.265 and where the sequence parameter set is unknown.
         public let frame_num: Int?
-        /// The low bits of the picture order count; `nil` where the slice has none.
+        /// The low bits of the picture order count; `nil` if the slice has none.
         public let pic_order_cnt_lsb: Int?
     }
 
@@ -18,7 +18,7 @@ public struct NALUnitRecord: Sendable {
     public let prefixLength: Int
     /// The size of the unit without that.
     public let byteCount: Int
-    /// The unit's header; `nil` where the unit is shorter than one.
+    /// The unit's header; `nil` if the unit is shorter than one.
     public let header: NALUnitHeader?
     /// Whether the unit is the first of an access unit.
     public let beginsAccessUnit: Bool

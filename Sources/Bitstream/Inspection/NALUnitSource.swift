@@ -14,7 +14,7 @@ public struct NALUnitSource: Sendable {
         public let place: NALUnitPlace
         /// Zeros before the start code; only in the stream's first unit.
         public let leadingZeroCount: Int
-        /// Zeros behind the unit, the next start code's not among them.
+        /// Zeros after the unit, the next start code's not among them.
         public let trailingZeroCount: Int
         /// What is wrong; `nil` for a NAL unit.
         public let problem: Problem?
@@ -34,7 +34,7 @@ public struct NALUnitSource: Sendable {
         public let offset: Int
         /// Whether what follows can't be relied on.
         public let isFatal: Bool
-        /// Whether it is what a recording that was cut ends in: a start code or length with no whole unit behind it.
+        /// Whether it is what a recording that was cut ends in: a start code or length with no whole unit after it.
         public let isTail: Bool
     }
 

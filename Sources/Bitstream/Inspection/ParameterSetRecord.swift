@@ -2,7 +2,7 @@
 public struct ParameterSetRecord: Sendable {
     /// The start of its NAL unit.
     public let header: NALUnitHeader
-    /// The number by which others refer to it; `nil` where it can't be read.
+    /// The number by which others refer to it; `nil` if it can't be read.
     public let id: Int?
     /// Position in the stream where it stands first, start code included.
     public let offset: Int

@@ -36,7 +36,7 @@ struct PictureCollector: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Most bits in a second; `nil` where that is not known.
+    /// Most bits in a second; `nil` if that is not known.
     var peakBitRate: Double? { meter?.peakBitRate }
 
     /// Ends the access unit before, if any, and begins the next.

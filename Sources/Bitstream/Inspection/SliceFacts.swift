@@ -1,6 +1,6 @@
 /// What the inspection takes from a slice header of either codec.
 struct SliceFacts {
-    /// `I`, `P`, `B`, `SP` or `SI`; `nil` where the header does not say.
+    /// `I`, `P`, `B`, `SP` or `SI`; `nil` if the header does not say.
     let type: String?
     let kind: PictureKind
     /// Whether the slice is the first of its picture.

@@ -16,7 +16,7 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedWidth: Int
     /// Height before cropping.
     public let codedHeight: Int
-    /// What the VUI announces; `nil` where it announces none.
+    /// What the VUI announces; `nil` if it announces none.
     public let frameRate: FrameRate?
     public let chromaFormat: ChromaFormat
     /// Bits of a luma sample.

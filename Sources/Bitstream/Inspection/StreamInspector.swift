@@ -103,7 +103,7 @@ public struct StreamInspector: Sendable {
 extension StreamInspector {
     private var parameterSets: StreamParameterSets { detector.parameterSets }
 
-    /// The problems of single units, behind that of the whole.
+    /// The problems of single units, after that of the whole.
     private var allProblems: [StreamProblem] {
         guard let offset = collector.unusableBeginning else { return problems.problems }
         let beginning = StreamProblem(

@@ -1,6 +1,6 @@
 /// What a stream's first bytes are, as far as an inspection cares.
 public enum StreamKind: Equatable, Sendable {
-    /// NAL units behind start codes, or behind lengths of 4 bytes.
+    /// NAL units with start codes, or with length prefixes of 4 bytes.
     case stream(Codec, NALUnitSource.Framing)
     /// A container that camrec writes, too.
     case container(StreamContainer)
@@ -23,7 +23,7 @@ extension StreamKind {
     ///   - isWhole: whether the stream ends with them.
     ///   - codec: the codec, where it is known.
     ///   - framing: what the units are told apart by, where it is known.
-    /// - Returns: `nil` where more bytes may tell.
+    /// - Returns: `nil` if more bytes may tell.
     public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
         let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
         if head.isEmpty {
@@ -174,7 +174,7 @@ public enum StreamContainer: Sendable, CustomStringConvertible {
                 return .mp4
             }
             if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return .matroska }
-            // Packets alone, each behind a time (AVCHD), or each with a checksum (DVB).
+            // Packets alone, each after a time (AVCHD), or each with a checksum (DVB).
             for (length, start) in [(188, 0), (192, 4), (204, 0)] where bytes.count >= length * 3 {
                 let packets = stride(from: start, to: min(bytes.count, length * 5), by: length)
                 if packets.allSatisfy({ bytes[$0] == 0x47 }) { return .transportStream }

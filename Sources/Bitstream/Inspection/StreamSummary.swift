@@ -12,7 +12,7 @@ public struct StreamSummary: Sendable {
 
     /// The standard that the stream was read by.
     public let codec: Codec
-    /// What the sequence parameter set of the first picture says; `nil` where none could be read.
+    /// What the sequence parameter set of the first picture says; `nil` if none could be read.
     public let format: StreamFormat?
     /// The number of bytes read.
     public let byteCount: Int
@@ -39,7 +39,7 @@ public struct StreamSummary: Sendable {
     /// Frames from a keyframe to the next, fields in a field sequence; the last group counts only where it is
     /// the only one.
     public let groupLengths: ClosedRange<Int>?
-    /// Bits in the second that has most of them; `nil` where the stream is shorter, or its rate unknown.
+    /// Bits in the second that has most of them; `nil` if the stream is shorter, or its rate unknown.
     public let peakBitRate: Double?
     /// Bytes of all pictures.
     public let pictureByteCount: Int
@@ -64,10 +64,10 @@ public struct StreamSummary: Sendable {
     /// Whether each access unit is one field of a frame.
     public var isFieldSequence: Bool { format?.isFieldSequence ?? false }
 
-    /// Access units a second, fields that make a pair counted as one; `nil` where no rate is announced.
+    /// Access units a second, fields that make a pair counted as one; `nil` if no rate is announced.
     public var picturesPerSecond: Double? { framesPerSecond.map { isFieldSequence ? 2 * $0 : $0 } }
 
-    /// Frames a second that the stream announces; `nil` where it announces none.
+    /// Frames a second that the stream announces; `nil` if it announces none.
     public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }
 
     /// How long the frames last at that rate, in seconds.
@@ -85,7 +85,7 @@ public struct StreamSummary: Sendable {
     }
 
     /// The words for an element of the first picture's sequence parameter set, such as
-    /// `matrix_coefficients`; `nil` where the set has no such element.
+    /// `matrix_coefficients`; `nil` if the set has no such element.
     public func meaning(of element: String) -> String? {
         guard let format else { return nil }
         let set = parameterSets.first { $0.kind == "SPS" && $0.id == format.sequenceParameterSetID }

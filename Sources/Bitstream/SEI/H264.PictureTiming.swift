@@ -7,7 +7,7 @@ extension H264 {
         /// Clock ticks from decoding to output; `nil` without HRD parameters.
         public let dpb_output_delay: Int?
         /// How the picture is shown (Table D-1): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
-        /// 7 and 8 as a frame that is doubled or tripled; `nil` where the VUI rules it out.
+        /// 7 and 8 as a frame that is doubled or tripled; `nil` if the VUI rules it out.
         public let pic_struct: Int?
         /// The up to three clock timestamps of the fields or frames shown; `nil` for one that is absent.
         public let clockTimestamps: [ClockTimestamp?]
@@ -26,11 +26,11 @@ extension H264 {
             public let cnt_dropped_flag: Bool
             /// The number of the frame within the second.
             public let n_frames: Int
-            /// 0 to 59; `nil` where it is the same as before.
+            /// 0 to 59; `nil` if it is the same as before.
             public let seconds_value: Int?
-            /// 0 to 59; `nil` where it is the same as before.
+            /// 0 to 59; `nil` if it is the same as before.
             public let minutes_value: Int?
-            /// 0 to 23; `nil` where it is the same as before.
+            /// 0 to 23; `nil` if it is the same as before.
             public let hours_value: Int?
             /// What to add, in clock ticks.
             public let time_offset: Int

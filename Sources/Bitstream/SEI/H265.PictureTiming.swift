@@ -2,13 +2,13 @@ extension H265 {
     /// When a picture is decoded and shown, and how (D.2.3, D.3.3).
     public struct PictureTiming: Equatable, Sendable {
         /// How the picture is shown (Table D.2): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
-        /// 7 and 8 as a frame that is doubled or tripled, 9 to 12 as a field paired with another; `nil` where
+        /// 7 and 8 as a frame that is doubled or tripled, 9 to 12 as a field paired with another; `nil` if
         /// the VUI rules it out.
         public let pic_struct: Int?
-        /// How the source was scanned: 0 interlaced, 1 progressive, 2 unknown; `nil` where the VUI rules it
+        /// How the source was scanned: 0 interlaced, 1 progressive, 2 unknown; `nil` if the VUI rules it
         /// out.
         public let source_scan_type: Int?
-        /// Whether the picture repeats the one before; `nil` where the VUI rules it out.
+        /// Whether the picture repeats the one before; `nil` if the VUI rules it out.
         public let duplicate_flag: Bool?
         /// Clock ticks between the decoding of the picture and of the one before, less 1; `nil` without HRD
         /// parameters.

@@ -3,9 +3,9 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
     /// The most messages read of one unit. Bounds the memory that a hostile stream can take.
     public static let maximumMessageCount = 1024
 
-    /// The messages in stream order, up to the error where there is one.
+    /// The messages in stream order, up to the error if there is one.
     public let messages: [SEIMessage]
-    /// Why reading ended early; `nil` where it did not.
+    /// Why reading ended early; `nil` if it did not.
     public let error: SyntaxError?
 
     /// Reads a NAL unit of type 6 in H.264, 39 or 40 in H.265, given without start code.
@@ -35,7 +35,7 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         }
     }
 
-    /// The first recovery point that a NAL unit holds; `nil` where there is none, or what is before it can't be
+    /// The first recovery point that a NAL unit holds; `nil` if there is none, or what is before it can't be
     /// read. Of any other unit `nil` too. Allocates nothing.
     public static func recoveryPoint(in nalUnit: RawSpan, _ codec: Codec) -> RecoveryPoint? {
         nalUnit.withUnsafeBytes { bytes in

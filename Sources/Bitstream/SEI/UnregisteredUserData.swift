@@ -16,7 +16,7 @@ public struct UnregisteredUserData: Equatable, Sendable {
     }
 
     /// The data as text, as x264 and x265 write their settings: UTF-8 without control characters, but for
-    /// zeros at the end; `nil` where they are something else.
+    /// zeros at the end; `nil` if they are something else.
     public var text: String? {
         let end = payload.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         let bytes = payload[..<end]

@@ -1,5 +1,5 @@
 extension SyntaxElement {
-    /// What the value means, in words, such as "High profile" or "1920 samples before cropping"; `nil` where
+    /// What the value means, in words, such as "High profile" or "1920 samples before cropping"; `nil` if
     /// the name and the value say it all.
     ///
     /// - Parameter structure: the one that the element is from: some meanings depend on elements beside it.

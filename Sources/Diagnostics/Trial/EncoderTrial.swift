@@ -23,7 +23,7 @@ public struct EncoderTrial: Sendable, Codable {
         public let pictures: Int
         /// How many of them could be decoded.
         public let decoded: Int
-        /// Pictures a second, one after the other as fast as it goes.
+        /// Pictures a second, one after another as fast as it goes.
         public let framesPerSecond: Double
         /// From a picture to its access unit, in milliseconds.
         public let medianLatency: Double

@@ -15,7 +15,7 @@ public struct PresentationClock {
     }
     /// A step ahead by more than this likewise: a week. A camera may be away for long.
     static let largestStepAhead: Int64 = 7 * 86400 * 1_000_000_000
-    /// More pictures than any stream presents between two that it decodes one after the other.
+    /// More pictures than any stream presents between two that it decodes one after another.
     private static let windowLength = 32
 
     /// Nominal time from picture to picture, in nanoseconds.

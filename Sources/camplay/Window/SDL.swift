@@ -28,7 +28,7 @@ final class SDL: @unchecked Sendable {
     deinit { call.Quit() }
 
     /// What can be seen: left to itself, SDL ends with a driver that draws nowhere. The user's SDL_VIDEODRIVER
-    /// comes first. Wayland's library complains on standard error where there can be none.
+    /// comes first. Wayland's library complains on standard error if there can be none.
     private static var displays: String {
         getenv("XDG_RUNTIME_DIR") == nil ? "x11,KMSDRM" : "x11,wayland,KMSDRM"
     }

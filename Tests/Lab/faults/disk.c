@@ -2,7 +2,7 @@
 //
 // usage: disk CONTROL FOLDER MOUNTPOINT     FOLDER is an absolute path; in the foreground, until it is unmounted
 //
-// CONTROL is a file that is read at each write: "slow BYTES" is so many bytes a second, "fail" is EIO from whatever
+// CONTROL is a file that is read at each write: "slow BYTES" is this many bytes a second, "fail" is EIO from whatever
 // changes or flushes a file, "hang" is no answer before CONTROL says something else, and anything else is a good disk.
 // The kernel's cache is left out (direct_io), so that a write takes as long here as it would beneath a full one.
 #define FUSE_USE_VERSION 31
@@ -28,7 +28,7 @@ static void pause_for(double seconds) {
     while (nanosleep(&time, &time) != 0 && errno == EINTR) continue;
 }
 
-// What the fault makes of a write of so many bytes: 0 or -EIO, after a while.
+// What the fault makes of a write of this many bytes: 0 or -EIO, after a while.
 static int suffer(size_t size) {
     for (;;) {
         char text[64] = "";

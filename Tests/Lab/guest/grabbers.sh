@@ -34,7 +34,7 @@ refuses "a standard that is not there" 64 "no standard 'HD', only .*NTSC" --devi
 records "NTSC" --device "$grabber" --input 2 --standard NTSC "${small[@]}" "$RESULTS/ntsc.h264" &&
     on_host check "NTSC: size and the shape of its pixels" has_properties ntsc.h264 width=720 height=480 sample_aspect_ratio=10:11
 
-# Fields one after the other in a buffer: the pictures are those of a driver that weaves.
+# Fields one after another in a buffer: the pictures are those of a driver that weaves.
 if has_gpu "fields" iHD; then
     still_picture "$grabber" 4
     v4l2-ctl -d "$grabber" --set-fmt-video=width=720,height=480,pixelformat=YUYV,field=interlaced --stream-mmap=4 --stream-count=1 \

@@ -42,7 +42,7 @@ VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage *image)
 
     if (status == VA_STATUS_SUCCESS)
         derived = image->buf;
-    /* No further than the padding behind the last row reaches. */
+    /* No further than the padding after the last row reaches. */
     if (status == VA_STATUS_SUCCESS && is_askew("map") && image->pitches[1] >= image->width + 2u) {
         image->offsets[1] += 2;
         image->data_size += 2;

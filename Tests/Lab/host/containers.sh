@@ -361,7 +361,7 @@ ffmpeg -nostdin -v error -y -f lavfi -i testsrc2 -t 1 -c:v mpeg4 other.mp4
 truncate -s 1T endless.mkv && head -c 3000 again.mkv | dd of=endless.mkv conv=notrunc status=none
 mkfifo pipe.mkv
 limit=20
-declare -A reason=([sound.mp4]='no video in it' [sound.ts]='no video in it' [two.mkv]='it has 2 videos' [other.mp4]='its video is mpeg4' [endless.mkv]='no picture in 256 MB')
+declare -A reason=([sound.mp4]='no video in it' [sound.ts]='no video in it' [two.mkv]='it has 2 videos' [other.mp4]='its video is mpeg4' [endless.mkv]='no picture in its first 256 MB')
 recorder=$CAMREC
 for file in sound.mp4 sound.ts two.mkv other.mp4 endless.mkv; do
     refuses "foreign: inspect $file" 65 "${reason[$file]}" inspect $file

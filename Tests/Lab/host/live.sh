@@ -304,7 +304,7 @@ crawlers_make_way() {
     wait $recorder || true
     # The log leaves out events where there are many.
     [ -s late.h264 ] || { tail -n 5 log; return 1; }
-    report crawl.json "len([r for r in receivers if 'had not caught up for 2 s' in r.left]) >= 1"
+    report crawl.json "len([r for r in receivers if 'lagged for 2 s' in r.left]) >= 1"
 }
 check "places: receivers that never catch up make way" crawlers_make_way
 address_is_limited() {
@@ -316,7 +316,7 @@ address_is_limited() {
         ip netns exec $far timeout 30 bash -c 'cat <"/dev/tcp/$1/$2"' bash "$near_address" "$port" >/dev/null 2>&1 &
         peers+=($!)
     done
-    await 20 grep -q "$far_address.* was refused: there are 2 receivers of its address already" log || { cat log; return 1; }
+    await 20 grep -q "$far_address.* was refused: there are 2 receivers from its address already" log || { cat log; return 1; }
     takes "$port" 1000 | wc -c | grep -qx 1000 || { echo "no place for another: $(cat log)"; return 1; }
     kill -TERM $recorder
     wait $recorder

@@ -24,7 +24,7 @@ frames_are() { # COUNT... -- FILE...: each file has so many frames and is sound 
 }
 
 # The test source makes the same pictures each time, and one encoder feeds both outputs: what is in the segments,
-# one behind the other, is what is in the file beside them.
+# one after another, is what is in the file beside them.
 same_stream() { # WHOLE FILE...
     local whole=$1
     shift
@@ -179,7 +179,7 @@ loses_its_folder() { # WAY-TO-LOSE-IT
     await 20 begins 'lost/*.h264' || { echo "nothing is recorded: $(cat lost.log)"; kill $pid; return 1; }
     if [ "$1" = umount ]; then umount --lazy lost; else rm -rf lost; fi
     await 20 grep -q 'retrying' lost.log || { echo "it is not told: $(cat lost.log)"; kill $pid; return 1; }
-    # The segment that is recorded beside it begins behind that.
+    # The segment that is recorded beside it begins after that.
     await 20 begins "beside-$(find beside*.h264 | wc -l).h264" || { echo "nothing is recorded beside it: $(cat lost.log)"; kill $pid; return 1; }
     kill -TERM $pid
     wait $pid || status=$?

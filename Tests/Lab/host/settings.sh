@@ -94,7 +94,7 @@ camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
 camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
 camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
-camrec: bad.conf:9: 'frames' is in line 8 already; leave one out
+camrec: bad.conf:9: 'frames' is already in line 8; leave one out
 camrec: bad.conf:10: camrec does not write .avi; use .mkv, .mp4, .ts or a raw .h264 or .h265
 END
 status=0

@@ -118,7 +118,7 @@ def crowd(port, folder):
     last = None
     while True:
         now = time.monotonic()
-        # They come one after the other, in the middle of the stream.
+        # They come one after another, in the middle of the stream.
         if len(good) < WELL_BEHAVED and now >= start + 0.13 * len(good):
             good.append(Receiver(f"good-{len(good)}", port))
         if killed and now >= start + 1.5:

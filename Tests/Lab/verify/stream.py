@@ -15,7 +15,7 @@ import argparse
 import re
 import sys
 
-# What units are to the shape, by nal_unit_type: V S P parameter sets, e SEI, E SEI behind the slices, I slice of an IDR
+# What units are to the shape, by nal_unit_type: V S P parameter sets, e SEI, E SEI after the slices, I slice of an IDR
 # picture, n other slice, d delimiter. H.265's IDR_W_RADL and IDR_N_LP are IDR; a CRA picture (21) is not.
 H264 = {1: "n", 5: "I", 6: "e", 7: "S", 8: "P", 9: "d"}
 H265 = {**{t: "n" for t in (*range(10), *range(16, 19), 21)}, 19: "I", 20: "I", 32: "V", 33: "S", 34: "P", 35: "d", 39: "e", 40: "E"}

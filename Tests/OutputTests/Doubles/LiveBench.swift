@@ -135,7 +135,7 @@ final class Peer {
 
     deinit { leave() }
 
-    /// As much as a slow receiver takes: so many bytes, or what has come.
+    /// As much as a slow receiver takes: this many bytes, or what has come.
     func sip(_ count: Int) {
         var room = [UInt8](repeating: 0, count: count)
         recv(descriptor, &room, count, Int32(MSG_DONTWAIT))

@@ -3,7 +3,7 @@ import Encoder
 import Pictures
 import Threading
 
-/// Hands out its encoders one after the other, and notes what it is asked for.
+/// Hands out its encoders one after another, and notes what it is asked for.
 final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     // Safe to share: the encode thread's alone, until it has ended.
 

@@ -13,7 +13,7 @@ final class ScriptedRestartClock: SourceStop {
 
     func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
-    /// The streams that would be interrupted, one after the other.
+    /// The streams that would be interrupted, one after another.
     private(set) var attachedCount = 0
 
     func attach(_ interrupter: CaptureInterrupter) { attachedCount += 1 }

@@ -8,7 +8,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
 
     enum Event {
         case picture
-        /// So many pictures, one behind the other.
+        /// So many pictures, one after another.
         case pictures(Int)
         /// Frames that never became a picture: (dropped by the driver, corrupt).
         case loss(Int, Int)

@@ -40,7 +40,7 @@ void bits_skip(struct bit_reader *reader, size_t count);
 /* A NAL unit's bytes without emulation_prevention_three_byte (H.264 7.3.1, H.265 7.3.1.1), at most `capacity`. */
 size_t bits_unescape(const uint8_t *bytes, size_t count, uint8_t *payload, size_t capacity);
 
-/* The index behind the next start code 00 00 01 at or after `from`; `count` where there is none. */
+/* The index after the next start code 00 00 01 at or after `from`; `count` where there is none. */
 size_t bits_next_unit(const uint8_t *bytes, size_t count, size_t from);
 
 /* A buffer of the driver's that a coded picture goes to. What does not fit is counted as overflow. */

@@ -32,7 +32,7 @@ static const struct faults none = {
 
 /* ---- Reading */
 
-/* With K, M or G behind it; false if it is none, or more than 64 bits hold. */
+/* With K, M or G after it; false if it is none, or more than 64 bits hold. */
 static bool read_number(const char *word, uint64_t *number)
 {
     char *end;
@@ -67,7 +67,7 @@ static bool read_error(const char *word, int *error)
     return false;
 }
 
-/* An ioctl's name, and behind it perhaps the first call and how many. */
+/* An ioctl's name, and after it perhaps the first call and how many. */
 static bool add_failure(struct faults *faults, const char *name, int error, char *const calls[2])
 {
     struct ioctl_failure failure = {.error = error, .first = 1, .times = UINT64_MAX};
@@ -187,7 +187,7 @@ static bool read_fault_for(const char *node, char *const words[WORD_LIMIT], size
     return found;
 }
 
-/* A fault, perhaps behind a node's name and a colon. */
+/* A fault, perhaps after a node's name and a colon. */
 static void read_line(char *line)
 {
     enum { MOST = WORD_LIMIT + 2 }; /* the node's name, and one too many */

@@ -27,7 +27,7 @@ struct h264_slice {
     enum h264_coding coding;
 };
 
-/* Continues `output` behind the slice header, up to and with rbsp_slice_trailing_bits. */
+/* Continues `output` after the slice header, up to and with rbsp_slice_trailing_bits. */
 void h264_write_slice_data(struct bit_writer *output, const struct h264_slice *slice, const struct picture *picture);
 
 #endif

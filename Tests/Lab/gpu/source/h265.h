@@ -29,7 +29,7 @@ struct h265_slice {
 
 bool h265_has_mosaic(const struct h265_parameters *parameters, const struct picture *picture);
 
-/* Continues `output` behind the slice segment header. False if memory ran out. */
+/* Continues `output` after the slice segment header. False if memory ran out. */
 bool h265_write_slice_data(struct bit_writer *output, const struct h265_slice *slice,
                            const struct h265_parameters *parameters, const struct picture *picture);
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Where the buffers of a submission are that the driver gives no address: one behind the other, with gaps. */
+/* Where the buffers of a submission are that the driver gives no address: one after another, with gaps. */
 #define FIRST_ADDRESS 0x100000ULL
 #define ADDRESS_ALIGNMENT 0x10000ULL
 

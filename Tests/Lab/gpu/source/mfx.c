@@ -477,7 +477,7 @@ static bool write_hevc(struct mfx_context *context, const struct picture *pictur
     return h265_write_slice_data(&context->headers.bits, &slice, parameters, picture);
 }
 
-/* The coded buffer behind what is in it already. */
+/* The coded buffer after what is in it already. */
 static struct coded_output coded_output(const struct batch *batch)
 {
     const struct mfx_context *context = batch->mfx;
@@ -541,7 +541,7 @@ static bool is_possible(const struct mfx_context *context, const struct coded_ou
     return output->bytes && has_size;
 }
 
-/* One slice, behind the headers that were inserted for it. */
+/* One slice, after the headers that were inserted for it. */
 static void code_slice(struct batch *batch, const struct picture *picture)
 {
     struct mfx_context *context = batch->mfx;

@@ -384,7 +384,7 @@ static uint64_t hevc_batch_like(struct batch *batch, uint64_t address)
 }
 
 /* The commands that stand for a batch of HuC's; 0 if there are none. For H.264 there is one a picture, with its
- * image state. For H.265 there are the picture's and one a slice; on Ice Lake the slices' are one behind the other in
+ * image state. For H.265 there are the picture's and one a slice; on Ice Lake the slices' are one after another in
  * a region of their own. */
 static uint64_t next_huc_batch(struct batch *batch, uint64_t address)
 {
@@ -399,7 +399,7 @@ static uint64_t next_huc_batch(struct batch *batch, uint64_t address)
     return started > 1 ? mfx_next_huc_batch(batch->mfx) : huc_batch(batch);
 }
 
-/* Where the batch behind that one's end begins; 0 if nothing is. */
+/* Where the batch after that one's end begins; 0 if nothing is. */
 static uint64_t batch_behind(struct batch *batch, uint64_t address)
 {
     size_t count = batch_available(batch, address) / sizeof(uint32_t), position = 0;

@@ -15,7 +15,7 @@ struct picture {
 
 enum picture_component { LUMA, CB, CR, COMPONENT_COUNT };
 
-/* The bytes from the first sample's to behind the last one's: what must be mapped. */
+/* The bytes from the first sample's to after the last one's: what must be mapped. */
 size_t picture_luma_size(const struct picture *picture);
 size_t picture_chroma_size(const struct picture *picture);
 

@@ -249,7 +249,7 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
 
 static void write_leftovers(FILE *file, const struct device *device)
 {
-    /* First: nodes that were closed behind our back are noticed by this, and what was left on them with it. */
+    /* First: nodes that were closed after our back are noticed by this, and what was left on them with it. */
     size_t nodes = descriptors_count(device, DESCRIPTOR_NODE), dma_bufs = descriptors_count(device, DESCRIPTOR_DMABUF);
     size_t fences = descriptors_count(device, DESCRIPTOR_FENCE);
     uint64_t opened = device->statistics.sessions_opened, closed = device->statistics.sessions_closed;
@@ -330,7 +330,7 @@ static void write_report(int status, void *unused)
 void report_end(void)
 {
     /* Libraries may close their nodes in destructors that run after ours: what is registered while exit runs them is
-     * called behind all of them. */
+     * called after all of them. */
     if (settings()->report && on_exit(write_report, NULL))
         write_report(0, NULL);
 }

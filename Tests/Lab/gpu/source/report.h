@@ -72,7 +72,7 @@ void report_unmodelled(struct device *device, const char *what, uint64_t number)
 /* Work that is not done, so that the program's pictures will be wrong: said on standard error, once. */
 void report_undone(struct device *device, const char *what);
 
-/* Adds a NAL unit's name, or its type behind a prefix, to a record. */
+/* Adds a NAL unit's name, or its type after a prefix, to a record. */
 void report_unit(struct picture_record *record, const char *name, int number);
 
 #endif

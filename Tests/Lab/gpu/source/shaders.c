@@ -14,7 +14,7 @@
  * "RDNA" Instruction Set Architecture documents (MIMG), and Mesa's si_descriptors.c and si_compute_blit.c for where
  * radeonsi puts the arguments of a compute shader: the first image's descriptor into user SGPRs 8 to 15, the arguments
  * of a copy into 5 to 7, the lower half of the address of the list with the images, backwards, and the sampler views
- * behind them into 3, and that of the only constant buffer into 2. */
+ * after them into 3, and that of the only constant buffer into 2. */
 #include "shaders.h"
 
 #include "device.h"

@@ -80,7 +80,7 @@ static void write_text(struct virtual_file *file, const char *path)
         snprintf(text, size, "0x%04x\n", model->device_id);
 }
 
-/* Reads the number at the start of `path`, and leaves `path` behind it. */
+/* Reads the number at the start of `path`, and leaves `path` after it. */
 static struct device *device_of(const char **path)
 {
     char *end;
