@@ -2,7 +2,7 @@ import Pictures
 
 extension AccessUnit {
     /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` if there is no set,
-    /// or none that says it. Reads the whole set and allocates: for once a stream, not once a picture.
+    /// or it has none. Reads the whole set and allocates: call it once per stream, not per picture.
     public var statedFrameRate: FrameRate? {
         guard let set = units.first(where: { $0.header.parameterSetKind == .sequence }) else { return nil }
         return withUnsafeBytes { buffer in

@@ -1,7 +1,7 @@
-/// The bytes of one coded picture, contiguous and normalised: each NAL unit behind `00 00 00 01`.
+/// The bytes of one coded picture, contiguous and normalised: each NAL unit after `00 00 00 01`.
 ///
 /// An access unit is filled by one `AccessUnitBuilder` and is immutable from `finish()` on, until the pool it
-/// came from finds that it holds the only reference left and fills it again. Whoever holds a reference may
+/// came from finds that it holds the only reference left and fills it again. Holders of a reference may
 /// therefore read it from any thread, for as long as the reference is held.
 ///
 /// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only
@@ -18,7 +18,7 @@ public final class AccessUnit: @unchecked Sendable {
 
     /// The length of every start code in an access unit, in bytes.
     public static let startCodeLength = 4
-    /// Zeros that lie after the bytes: libavcodec and libavformat read packets a word at a time, beyond their
+    /// Zeros after the bytes: libavcodec and libavformat read packets a word at a time, beyond their
     /// end (`AV_INPUT_BUFFER_PADDING_SIZE`).
     static let paddingLength = 64
 
@@ -72,7 +72,7 @@ public final class AccessUnit: @unchecked Sendable {
             .initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// Forgets the content, and gives the storage back where it is larger than `maximumCapacity`.
+    /// Clears the content, and frees the storage if it is larger than `maximumCapacity`.
     fileprivate func reset(maximumCapacity: Int) {
         count = 0
         units.removeAll(keepingCapacity: units.capacity <= AccessUnitBuilder.retainedUnitCapacity)

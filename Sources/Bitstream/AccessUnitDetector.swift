@@ -2,8 +2,8 @@
 /// 7.4.2.4.4).
 ///
 /// Fed with every NAL unit of a stream in its order, it keeps the parameter sets that it needs for that. Units
-/// that can't be read, and slices whose parameter sets are missing, are placed by what is known of them: any
-/// bytes at all are safe. An access unit has one primary coded picture, so that each field is one of its own.
+/// that can't be read, and slices whose parameter sets are missing, are placed by what is known about them: any
+/// bytes at all are safe. An access unit has one primary coded picture, so each field is its own access unit.
 ///
 /// A detector is a value and belongs to one thread at a time.
 public struct AccessUnitDetector: Sendable {
@@ -13,7 +13,7 @@ public struct AccessUnitDetector: Sendable {
         case begins
         /// The unit belongs to the access unit of the one before; so do units before it that were undecided.
         case continues
-        /// The unit belongs to the access unit of the unit after it, whichever that is (H.264's prefix NAL
+        /// The unit belongs to the access unit of the unit after it (H.264's prefix NAL
         /// units, which precede each slice).
         case undecided
     }
@@ -27,24 +27,24 @@ public struct AccessUnitDetector: Sendable {
     /// access unit before held (H.264, 3.30: a complementary field pair). False until its first slice is fed.
     ///
     /// Fields whose parameter sets are missing are not recognised; `memory_management_control_operation` 5,
-    /// which stands far into the slice header, is not looked at.
+    /// which comes late in the slice header, is ignored.
     public private(set) var isSecondField = false
 
-    /// Whether a slice of the current access unit's picture was fed, be it a damaged one.
+    /// Whether a slice of the current access unit's picture was fed, even a damaged one.
     private var hasPicture = false
-    /// Whether the next unit is the first of the stream, or of what follows the end of one.
+    /// Whether the next unit is the first of the stream, or the first after the end of one.
     private var isAtStart = true
     /// The first slice that could be read of the current picture; `nil` in H.265.
     private var slice: H264.PictureSlice?
     /// The first slice segment that could be read of the current picture; `nil` in H.264.
     private var segment: H265.PictureSegment?
-    /// The picture of the access unit before, where it is a field without a second one.
+    /// The picture of the access unit before, if it is a field without a second one.
     private var unpairedField: H264.PictureSlice?
 
     /// Makes a detector at the start of a stream.
     public init(codec: Codec) { parameterSets = StreamParameterSets(codec: codec) }
 
-    /// Takes the next NAL unit of the stream, given without start code, and says where it stands.
+    /// Takes the next NAL unit of the stream, given without start code, and says where it belongs.
     public mutating func next(_ nalUnit: RawSpan) -> Boundary {
         let boundary = place(nalUnit)
         parameterSetError = nil
@@ -57,7 +57,7 @@ public struct AccessUnitDetector: Sendable {
     }
 
     /// Where the next NAL unit stands, of which only the first bytes are there: the same as `next` says of all of
-    /// it, where they hold a slice's header up to what tells where a picture begins.
+    /// it, if they hold a slice's header up to the elements that show where a picture begins.
     ///
     /// Costs the same whatever the unit is, for it takes no parameter set over.
     public func foresee(_ beginning: RawSpan) -> Boundary {
@@ -86,7 +86,7 @@ extension AccessUnitDetector {
 
     private mutating func continueAccessUnit() -> Boundary { isAtStart ? beginAccessUnit() : .continues }
 
-    /// For units that stand before a picture: after a slice they begin an access unit.
+    /// For units that belong before a picture: after a slice they begin an access unit.
     private mutating func leadPicture() -> Boundary {
         hasPicture ? beginAccessUnit() : continueAccessUnit()
     }
@@ -150,7 +150,7 @@ extension AccessUnitDetector {
 }
 
 extension AccessUnitDetector {
-    /// A picture begins with its first segment. Where that is lost, the next one tells by its type and its order that
+    /// A picture begins with its first segment. If that is lost, the next one shows by its type and its order that
     /// it is not of the picture before.
     private mutating func addSegment(_ nalUnit: RawSpan) -> Boundary {
         let next = try? H265.PictureSegment(nalUnit, parameterSets.hevc)

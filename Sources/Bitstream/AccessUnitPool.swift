@@ -18,7 +18,7 @@ public final class AccessUnitPool {
     /// Makes an empty pool.
     ///
     /// - Parameters:
-    ///   - codec: what the access units are coded by.
+    ///   - codec: the codec of the access units.
     ///   - limit: how many access units are kept for reuse. When more than that are in use, the further ones
     ///     are allocated and freed one by one.
     public init(codec: Codec, limit: Int = 64) {
@@ -31,7 +31,7 @@ public final class AccessUnitPool {
     /// The number of access units kept, in use or not.
     var retainedCount: Int { accessUnits.count }
 
-    /// A builder on an access unit that nobody uses: one from earlier where there is one, else a new one.
+    /// A builder on an unused access unit: an earlier one if there is one, otherwise a new one.
     public func makeBuilder() -> AccessUnitBuilder {
         AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
     }

@@ -1,10 +1,10 @@
 /// Emulation prevention: the bytes 03 that keep start codes from arising inside NAL units (7.3.1, 7.4.1).
 public enum EmulationPrevention {
     /// Whether a NAL unit, given without start code and trailing zeros, holds bytes that emulation prevention keeps out
-    /// of each: 00 00 00 or 00 00 02 (7.4.1). A block of zeros where the disk or the network lost one does.
+    /// of each: 00 00 00 or 00 00 02 (7.4.1). A block of zeros in place of lost data does.
     public static func isBroken(in nalUnit: RawSpan) -> Bool {
         nalUnit.withUnsafeBytes { bytes in
-            // Of two zeros in a row one stands at an odd position.
+            // One of two zeros in a row is at an odd position.
             var position = 1
             while position < bytes.count {
                 if bytes[position] == 0 {

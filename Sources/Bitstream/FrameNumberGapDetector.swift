@@ -11,7 +11,7 @@ public struct FrameNumberGapDetector: Sendable {
     /// Takes the stream's next NAL unit, given without start code, of which slices are looked at.
     ///
     /// - Parameter parameterSets: the sets in force for it.
-    /// - Returns: whether reference pictures are missing before it. A slice that can't be read tells nothing.
+    /// - Returns: whether reference pictures are missing before it. An unreadable slice reveals nothing.
     public mutating func isBehindGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
         guard case .h264(let header)? = NALUnitHeader(of: nalUnit, codec: parameterSets.codec),
             header.nal_unit_type.isSlice, let start = try? H264.SliceHeader(nalUnit)

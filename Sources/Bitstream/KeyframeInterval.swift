@@ -20,7 +20,7 @@ public struct KeyframeInterval: Sendable, Hashable {
         KeyframeInterval(frames: max(1, count), duration: nanoseconds(seconds))
     }
 
-    /// How many frames that is where they come evenly, at least 1.
+    /// The same in frames if they come evenly, at least 1.
     public func frames(framesPerSecond: Double) -> Int {
         let inTime = duration.map { Int(min(1e9, Double($0) / 1e9 * framesPerSecond).rounded()) }
         return max(1, min(frames ?? .max, inTime ?? .max))

@@ -1,4 +1,4 @@
-/// The start of a NAL unit of either codec: what is in it, and whether it can be that.
+/// The start of a NAL unit of either codec: its content, and whether it is plausible.
 public enum NALUnitHeader: Hashable, Sendable {
     /// One byte of H.264 (7.3.1).
     case h264(H264.NALUnitHeader)
@@ -82,7 +82,7 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether the unit holds messages beside the pictures.
+    /// Whether the unit holds messages besides the pictures.
     public var isSupplementalEnhancementInformation: Bool {
         switch self {
         case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation

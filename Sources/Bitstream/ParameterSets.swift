@@ -42,18 +42,18 @@ public struct ParameterSets: Sendable {
         }
     }
 
-    /// Whether nothing is known.
+    /// Whether there are no sets.
     public var isEmpty: Bool { video.isEmpty && sequence.isEmpty && picture.isEmpty }
 
     /// Whether a picture can be decoded with these: there are sets of each of the codec's kinds, and every
-    /// set refers to one that is here.
+    /// set refers to one in this collection.
     public var isComplete: Bool {
         !sequence.isEmpty && !picture.isEmpty && picture.refersOnly(to: sequence)
             && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
-    /// The sets but for those that refer to one which is not here: no picture can use them. A damaged or foreign
-    /// unit may have been taken for one.
+    /// The sets except those that refer to a missing one: no picture can use them. A damaged or foreign
+    /// unit may have been mistaken for one.
     public var withoutOrphans: ParameterSets {
         var sets = self
         if codec == .hevc { sets.sequence.removeAll { !$0.refers(to: video) } }
@@ -77,7 +77,7 @@ public struct ParameterSets: Sendable {
         elements.reduce(0) { $0 + AccessUnit.startCodeLength + $1.nalUnit.count }
     }
 
-    /// Takes over a parameter set NAL unit, given without start code, instead of the one with its id.
+    /// Inserts a parameter set NAL unit, given without start code, replacing the one with its id.
     ///
     /// Allocates nothing when the set is there already.
     ///

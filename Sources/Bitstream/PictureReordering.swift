@@ -5,7 +5,7 @@ public struct PictureReordering: Sendable, Equatable {
     public let declaredDepth: Int?
     /// How many may at most, whatever the stream says: 0 if its syntax allows a single order.
     public let maximumDepth: Int
-    /// Whether frames may be coded as two fields, each an access unit of its own.
+    /// Whether frames may be coded as two fields, each its own access unit.
     public let hasFields: Bool
 
     /// Frames that a decoder holds at most, at any level (H.264, A.3.1; H.265, A.4.2).

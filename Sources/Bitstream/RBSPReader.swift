@@ -25,7 +25,7 @@ struct RBSPReader {
         byteOffset = min(headerLength, bytes.count)
     }
 
-    /// The position of the last one, cabac_zero_words after it passed over; 0 if there is none.
+    /// The position of the last one, ignoring cabac_zero_words after it; 0 if there is none.
     private static func stopBitOffset(of bytes: UnsafeRawBufferPointer) -> Int {
         var last = bytes.count - 1
         while last >= 0 {

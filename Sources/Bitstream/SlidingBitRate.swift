@@ -25,7 +25,7 @@ public struct SlidingBitRate: Sendable {
         var bits = 0
     }
 
-    /// Clocks that stand still cannot make it grow beyond this: a minute at 1000 frames a second.
+    /// Stopped clocks cannot make it grow beyond this: a minute at 1000 frames a second.
     private static let mostUnits = 1 << 16
 
     /// - Parameters:
@@ -60,7 +60,7 @@ public struct SlidingBitRate: Sendable {
         while count - settledCount > reordering { settle() }
     }
 
-    /// No more access units come: those that might have been reordered count.
+    /// Ends the stream: units that might still have been reordered now count.
     public mutating func finish() {
         while settledCount < count { settle() }
     }
@@ -75,7 +75,7 @@ public struct SlidingBitRate: Sendable {
         let latest = self[settledCount]
         let jump = latest.timestamp.addingReportingOverflow(window)
         if settledCount > 0, !jump.overflow, jump.partialValue < self[settledCount - 1].timestamp {
-            // The clock went back by more than a window: what came before is in no window any more.
+            // The clock went back by more than a window: earlier units are in no window any longer.
             while settledCount > 0 { dropOldest() }
         }
         settledCount += 1

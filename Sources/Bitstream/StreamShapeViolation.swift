@@ -2,7 +2,7 @@
 public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that is broken.
     public enum Rule: Equatable, Sendable {
-        /// A NAL unit is not after a start code of exactly 4 bytes, or zeros follow one.
+        /// A NAL unit does not follow a start code of exactly 4 bytes, or zeros follow one.
         case startCode
         /// A NAL unit is shorter than its header.
         case emptyUnit
@@ -14,7 +14,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case temporalID
         /// A NAL unit type, or a layer, that the shape has no place for.
         case unitType
-        /// A unit stands in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
+        /// A unit is in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
         /// sequence.
         case unitOrder
         /// A unit can't be read.
@@ -23,7 +23,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case noSlice
         /// The first access unit, or the one after an end of sequence, is not an IDR picture.
         case startsWithoutIDR
-        /// A CRA or BLA picture: H.265's keyframes are to be IDR pictures.
+        /// A CRA or BLA picture: H.265's keyframes must be IDR pictures.
         case openRandomAccess
         /// An IDR picture was due.
         case idrMissing

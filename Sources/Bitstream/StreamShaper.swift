@@ -47,7 +47,7 @@ public struct StreamShaper {
     /// The parameter sets that are written before IDR pictures; empty before the first.
     public var parameterSets: ParameterSets { amended }
 
-    /// Makes known parameter sets that the encoder gives outside its packets. Sets in packets replace them by
+    /// Adds parameter sets that the encoder returns outside its packets. Sets in packets replace them by
     /// id.
     public mutating func prime(parameterSets: ParameterSets) { received = parameterSets }
 

@@ -1,4 +1,4 @@
-/// One syntax element of a NAL unit, as it was read.
+/// One syntax element of a NAL unit, as read.
 public struct SyntaxElement: Equatable, Sendable {
     /// The element's name in the standard, such as `log2_max_frame_num_minus4`, without subscripts.
     public let name: String

@@ -8,7 +8,7 @@ public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
         case outOfRange(value: Int, allowed: ClosedRange<Int>)
         /// An Exp-Golomb code with more than 32 leading zero bits.
         case invalidExpGolombCode
-        /// The NAL unit is of another type than the one that was to be read.
+        /// The NAL unit is of another type than expected.
         case unexpectedType(UInt8)
         /// The NAL unit is larger than any valid one of its kind.
         case tooLarge(byteCount: Int, limit: Int)
@@ -24,7 +24,7 @@ public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// included.
     public let bitOffset: Int
 
-    /// One line: the element, what is wrong, and where.
+    /// One line: the element, the problem and its place.
     public var description: String {
         let problem =
             switch reason {

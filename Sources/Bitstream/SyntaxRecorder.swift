@@ -1,6 +1,6 @@
 /// Collects the syntax elements that an `RBSPReader` reads, in stream order.
 ///
-/// A class, so that readers passed on by value tell one and the same recorder. Not for use by several
+/// A class, so that copies of a reader share one recorder. Not for use by several
 /// threads.
 final class SyntaxRecorder {
     /// The most bytes recorded of a message's payload.

@@ -56,7 +56,7 @@ extension AVCC {
         ///   - chunk: any number of bytes.
         ///   - isLast: whether the stream ends with them. The reader is then ready for another stream.
         ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
-        ///     what stands in the place of a unit, and its first bytes as far as they are there and the limit
+        ///     what takes the place of a unit, and its first bytes as far as they are there and the limit
         ///     allows.
         /// - Throws: what `body` throws, which ends reading: the reader is of no further use then.
         public mutating func read<Failure: Error>(
@@ -94,7 +94,7 @@ extension AVCC {
 }
 
 extension AVCC.Reader {
-    /// Reads what is missing of the length, as far as the chunk has it.
+    /// Reads the missing part of the length, as far as the chunk has it.
     ///
     /// - Returns: the position after it.
     private mutating func readLength(in chunk: RawSpan, at start: Int) -> Int {

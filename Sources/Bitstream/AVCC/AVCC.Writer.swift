@@ -1,5 +1,5 @@
 extension AVCC {
-    /// Puts NAL units with length prefixes.
+    /// Writes NAL units with length prefixes.
     public struct Writer: Sendable {
         /// The number of bytes of each length.
         public let lengthSize: LengthSize
@@ -8,7 +8,7 @@ extension AVCC {
         public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
             /// The unit has no bytes.
             case empty
-            /// The unit, of this many bytes, has no length of the writer's size.
+            /// The unit, of this many bytes, is too long for the writer's length size.
             case tooLong(byteCount: Int, lengthSize: LengthSize)
 
             /// One line: the unit and the limit.

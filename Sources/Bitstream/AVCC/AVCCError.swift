@@ -20,7 +20,7 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Position of the unit's length in the stream, in bytes.
     public var offset: Int { unit.lengthOffset }
 
-    /// One line: the offset and what is wrong there.
+    /// One line: the offset and the problem there.
     public var description: String { "offset \(offset): \(problem)" }
 
     /// What is wrong, in words.

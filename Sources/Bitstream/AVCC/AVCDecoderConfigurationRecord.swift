@@ -34,7 +34,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     public let pictureParameterSets: [[UInt8]]
     /// The elements at the end; `nil` in other profiles, and in records that lack them.
     public let highProfile: HighProfile?
-    /// Bytes after the record, which are not understood.
+    /// Unknown bytes after the record.
     public let trailingBytes: [UInt8]
 
     /// The reserved bits before `lengthSizeMinusOne` and of the number of sequence parameter sets.

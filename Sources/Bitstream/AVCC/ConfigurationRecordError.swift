@@ -26,7 +26,7 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
     public let element: String
     /// What is wrong with it.
     public let reason: Reason
-    /// Where reading stopped, in bytes from the start of the record; `nil` if one was to be made.
+    /// Where reading stopped, in bytes from the start of the record; `nil` while writing.
     public let offset: Int?
 
     init(_ element: String, _ reason: Reason, offset: Int? = nil) {
@@ -35,7 +35,7 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
         self.offset = offset
     }
 
-    /// One line: where, the element, what is wrong.
+    /// One line: the place, the element, the problem.
     public var description: String {
         let problem =
             switch reason {

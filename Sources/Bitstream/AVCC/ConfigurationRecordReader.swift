@@ -2,7 +2,7 @@
 ///
 /// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
 struct ConfigurationRecordReader {
-    /// The largest record taken, in bytes; real ones have some hundreds. Bounds what is kept of a hostile one.
+    /// The largest accepted record, in bytes; real ones have some hundreds. Bounds the memory for a hostile one.
     static let maximumByteCount = 1 << 20
 
     private let bytes: UnsafeRawBufferPointer

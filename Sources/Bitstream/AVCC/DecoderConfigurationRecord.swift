@@ -53,7 +53,7 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         if hasOwn { return [] }
         var stream: [UInt8] = []
         let writer = AVCC.Writer(lengthSize: lengthSize)
-        // A set that is too long for the lengths can't be in such a stream.
+        // A set too long for the length prefixes can't be in such a stream.
         for set in parameterSets { try? writer.append(set.span.bytes, to: &stream) }
         return stream
     }

@@ -19,14 +19,14 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
 
     /// The arrays in the record's order, at most 255.
     public let arrays: [NALUnitArray]
-    /// Bytes after the record, which are not understood.
+    /// Unknown bytes after the record.
     public let trailingBytes: [UInt8]
 
     /// The record's bytes before the number of arrays.
     private let head: [UInt8]
     private static let headByteCount = 22
 
-    /// The record with these first bytes, whose `lengthSizeMinusOne` is one that is allowed.
+    /// The record with these first bytes, whose `lengthSizeMinusOne` is an allowed one.
     init(head: [UInt8], arrays: [NALUnitArray], trailingBytes: [UInt8] = []) {
         precondition(head.count == Self.headByteCount)
         self.head = head
@@ -50,7 +50,7 @@ extension HEVCDecoderConfigurationRecord {
     public var general_constraint_indicator_flags: UInt64 { bigEndian(6..<12) }
     /// Thirty times the level.
     public var general_level_idc: Int { Int(head[12]) }
-    /// How finely pictures are divided at least (E.3.1); 0 for unknown.
+    /// How finely pictures are at least divided (E.3.1); 0 for unknown.
     public var min_spatial_segmentation_idc: Int { Int(bigEndian(13..<15) & 0xFFF) }
     /// What decoding in parallel can build on: 0 unknown or mixed, 1 slices, 2 tiles, 3 wavefronts.
     public var parallelismType: Int { Int(head[15] & 3) }

@@ -1,6 +1,6 @@
 /// Something in an Annex B byte stream that can't be handed on as a NAL unit.
 ///
-/// The stream goes on after it: a caller may note the error and take the next unit.
+/// The stream continues after it: a caller may note the error and continue with the next unit.
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Position in the stream, in bytes.
     public var offset: Int { unit.offset }
 
-    /// One line: the offset and what is wrong there.
+    /// One line: the offset and the problem there.
     public var description: String { "offset \(offset): \(problem)" }
 
     /// What is wrong, in words.

@@ -1,6 +1,6 @@
 /// Cuts an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as the bytes come.
 ///
-/// Chunks may be of any size, and where they end makes no difference to what is found. A NAL unit that lies
+/// Chunks may be of any size, and the result does not depend on where they end. A NAL unit that lies
 /// in one chunk together with the start code after it is lent from there, without a copy; others are
 /// gathered in a buffer that never grows beyond the limit.
 ///
@@ -45,9 +45,9 @@ public struct AnnexBParser: Sendable {
     /// stands for the bytes there, and has a start code of length 0.
     private var current = Unit()
     /// The zeros at the end of what was parsed. They may be bytes of the unit, trail it, or begin a start
-    /// code: the next bytes will tell.
+    /// code: the next bytes decide.
     private var zeroCount = 0
-    /// The first bytes of the current unit, at most the limit, as far as they came in earlier chunks.
+    /// The first bytes of the current unit, at most the limit, as far as earlier chunks had them.
     private var gathered: [UInt8] = []
 
     /// Makes a parser at the start of a stream.
@@ -68,7 +68,7 @@ public struct AnnexBParser: Sendable {
     ///   - chunk: any number of bytes.
     ///   - isLast: whether the stream ends with them. The parser is then ready for another stream.
     ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
-    ///     what stands in the place of a unit, and the first bytes of a unit that is too large.
+    ///     what takes the place of a unit, and the first bytes of a unit that is too large.
     /// - Throws: what `body` throws, which ends parsing: the parser is of no further use then.
     public mutating func parse<Failure: Error>(
         _ chunk: RawSpan, isLast: Bool = false,
@@ -90,8 +90,8 @@ public struct AnnexBParser: Sendable {
         byteCount = isLast ? 0 : byteCount + chunk.byteCount
     }
 
-    /// Lends the first bytes of the unit that goes on in the next chunk, as far as they came, without the zeros
-    /// at their end, of which it is not known yet what they are. There are none before the first start code.
+    /// Lends the first bytes of the unit that continues in the next chunk, as far as they came, without the zeros
+    /// at their end, which are not yet decided. There are none before the first start code.
     /// - Parameter body: called with the unit's place, as far as it is known, and its bytes.
     /// - Throws: what `body` throws.
     public func withPendingBytes<Failure: Error>(
@@ -150,7 +150,7 @@ extension AnnexBParser {
         begin(next)
     }
 
-    /// Delivers what is left when the stream ends with `part` and `zeroCount` zeros.
+    /// Delivers the rest when the stream ends with `part` and `zeroCount` zeros.
     private mutating func finishStream<Failure: Error>(
         with part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {

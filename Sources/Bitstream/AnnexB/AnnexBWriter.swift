@@ -1,10 +1,10 @@
-/// Puts NAL units with start codes of 4 bytes (Annex B), and refuses what could not be read back.
+/// Writes NAL units with start codes of 4 bytes (Annex B), and refuses those that could not be read back.
 public struct AnnexBWriter: Sendable {
     /// A unit that an Annex B stream can't carry: encoders do not make such units, length prefixes hide them.
     public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The unit has no bytes.
         case empty
-        /// The unit ends in a zero byte, which would be taken for `trailing_zero_8bits`.
+        /// The unit ends in a zero byte, which would be read as `trailing_zero_8bits`.
         case trailingZero
         /// The unit has `00 00 01` within, at this position: emulation prevention is missing.
         case startCode(position: Int)
@@ -25,7 +25,7 @@ public struct AnnexBWriter: Sendable {
 
     /// Appends a start code and a NAL unit.
     ///
-    /// - Throws: if the unit would not come out as it went in. Nothing is appended then.
+    /// - Throws: if the unit could not be read back unchanged. Nothing is appended then.
     public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
         guard !nalUnit.isEmpty else { throw .empty }
         let last = nalUnit.unsafeLoad(fromByteOffset: nalUnit.byteCount - 1, as: UInt8.self)

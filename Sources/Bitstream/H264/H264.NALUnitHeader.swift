@@ -3,7 +3,7 @@ extension H264 {
     ///
     /// The further header bytes of types 14, 20 and 21 (Annexes F to I) are not part of it.
     public struct NALUnitHeader: Hashable, Sendable {
-        /// The byte as it stands in the stream.
+        /// The byte in the stream.
         public let byte: UInt8
 
         /// Reads a header from a NAL unit's first byte. Every byte is a header, if perhaps not a valid one.

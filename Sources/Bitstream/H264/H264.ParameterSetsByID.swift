@@ -5,7 +5,7 @@ extension H264 {
         public private(set) var sequence: [Int: SequenceParameterSet] = [:]
         /// By `pic_parameter_set_id`, 0 to 255.
         public private(set) var picture: [Int: PictureParameterSet] = [:]
-        /// The sequence parameter set that was inserted last: the one in use, where a message does not say.
+        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
         public private(set) var latestSequence: SequenceParameterSet?
 
         /// The sets that a slice with this `pic_parameter_set_id` uses, as far as they are known.

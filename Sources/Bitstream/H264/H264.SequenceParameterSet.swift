@@ -50,7 +50,7 @@ extension H264 {
 
         /// Macroblocks in a row, less 1.
         public private(set) var pic_width_in_mbs_minus1 = 0
-        /// Rows of macroblocks in a frame, or in a field where there are fields, less 1.
+        /// Rows of macroblocks in a frame, or in a field if there are fields, less 1.
         public private(set) var pic_height_in_map_units_minus1 = 0
         /// Whether there are no fields.
         public private(set) var frame_mbs_only_flag = true
@@ -73,7 +73,7 @@ extension H264 {
         public struct PictureOrderCountCycle: Equatable, Sendable {
             /// Whether slice headers have no differences.
             public let delta_pic_order_always_zero_flag: Bool
-            /// Offset of pictures that are no reference.
+            /// Offset of non-reference pictures.
             public let offset_for_non_ref_pic: Int
             /// Offset of bottom fields.
             public let offset_for_top_to_bottom_field: Int

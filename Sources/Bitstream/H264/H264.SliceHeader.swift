@@ -1,5 +1,5 @@
 extension H264 {
-    /// The beginning of a slice header (7.3.3): what tells a frame's type and where pictures begin.
+    /// The beginning of a slice header (7.3.3): the elements that show a frame's type and where pictures begin.
     public struct SliceHeader: Equatable, Sendable {
         /// What a slice is predicted from: `slice_type` modulo 5 (Table 7-6).
         public enum Kind: Sendable {
@@ -36,10 +36,10 @@ extension H264 {
             }
         }
 
-        /// The elements of a slice header that tell pictures apart, whose size the sequence parameter set
+        /// The elements of a slice header that distinguish pictures, whose size the sequence parameter set
         /// gives.
         public struct Picture: Equatable, Sendable {
-            /// 0 to 2 where the three colour planes are coded apart, else 0.
+            /// 0 to 2 if the three colour planes are coded separately, else 0.
             public let colour_plane_id: Int
             /// Counts reference frames, modulo 2 to the power of `log2_max_frame_num_minus4` + 4.
             public let frame_num: Int
@@ -69,7 +69,7 @@ extension H264 {
         /// - Parameter sequenceParameterSet: the one that the picture parameter set refers to. Without it
         ///   reading ends after `pic_parameter_set_id`.
         /// - Parameter pictureParameterSet: the one that the slice refers to. Without it reading ends before
-        ///   the elements whose presence it tells.
+        ///   the elements whose presence it determines.
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil,
             pictureParameterSet: PictureParameterSet? = nil

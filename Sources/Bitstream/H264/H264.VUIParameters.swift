@@ -44,7 +44,7 @@ extension H264 {
         /// Limits on motion vectors, picture sizes and reordering; `nil` if nothing is said.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
-        /// The elements behind `timing_info_present_flag`.
+        /// The elements after `timing_info_present_flag`.
         public struct Timing: Equatable, Sendable {
             /// Units of the clock of frequency `time_scale` in a tick, which is half a frame.
             public let num_units_in_tick: Int
@@ -54,7 +54,7 @@ extension H264 {
             public let fixed_frame_rate_flag: Bool
         }
 
-        /// The elements behind `bitstream_restriction_flag`.
+        /// The elements after `bitstream_restriction_flag`.
         public struct BitstreamRestriction: Equatable, Sendable {
             /// Whether motion vectors point beyond the picture's edges.
             public let motion_vectors_over_pic_boundaries_flag: Bool

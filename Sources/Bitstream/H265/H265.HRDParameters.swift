@@ -7,7 +7,7 @@ extension H265 {
         /// The temporal sub-layers, by rising `TemporalId`, 1 to 7.
         public let subLayers: [SubLayer]
 
-        /// The elements that `commonInfPresentFlag` tells of.
+        /// The elements that `commonInfPresentFlag` announces.
         public struct Common: Equatable, Sendable {
             /// Whether there are schedules for the stream as NAL units.
             public private(set) var nal_hrd_parameters_present_flag = false
@@ -27,13 +27,13 @@ extension H265 {
             public private(set) var dpb_output_delay_length_minus1 = 23
         }
 
-        /// The elements behind `sub_pic_hrd_params_present_flag`.
+        /// The elements after `sub_pic_hrd_params_present_flag`.
         public struct SubPicture: Equatable, Sendable {
             /// Parts of a clock tick in a sub-picture tick, less 2.
             public let tick_divisor_minus2: Int
             /// Bits of removal delays of decoding units, less 1.
             public let du_cpb_removal_delay_increment_length_minus1: Int
-            /// Whether those delays are in picture timing messages and not in messages of their own.
+            /// Whether those delays are in picture timing messages rather than separate messages.
             public let sub_pic_cpb_params_in_pic_timing_sei_flag: Bool
             /// Bits of output delays of decoding units, less 1.
             public let dpb_output_delay_du_length_minus1: Int
@@ -86,7 +86,7 @@ extension H265 {
 extension H265.HRDParameters {
     /// hrd_parameters() (E.2.2).
     ///
-    /// - Parameter common: the common elements where the stream does not have them here.
+    /// - Parameter common: the common elements if the stream does not have them here.
     init(
         _ reader: inout RBSPReader, common inherited: Common? = nil, maxNumSubLayersMinus1: Int
     ) throws(SyntaxError) {

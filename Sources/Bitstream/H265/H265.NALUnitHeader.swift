@@ -4,7 +4,7 @@ extension H265 {
         /// Bytes in a header.
         public static let byteCount = 2
 
-        /// The two bytes as they stand in the stream, the first one high.
+        /// The two bytes in the stream, the first one high.
         public let bytes: UInt16
 
         /// Reads a header from its two bytes. Any two bytes are a header, if perhaps not a valid one.

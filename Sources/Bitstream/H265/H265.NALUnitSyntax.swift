@@ -1,5 +1,5 @@
 extension H265 {
-    /// nal_unit() (7.3.1.1) with what is understood of its content, for a reader at its first byte.
+    /// nal_unit() (7.3.1.1) with the understood part of its content, for a reader at its first byte.
     static func readNALUnit(
         _ reader: inout RBSPReader, _ sets: StreamParameterSets
     ) throws(SyntaxError) {

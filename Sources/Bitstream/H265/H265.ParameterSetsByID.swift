@@ -7,7 +7,7 @@ extension H265 {
         public private(set) var sequence: [Int: SequenceParameterSet] = [:]
         /// By `pps_pic_parameter_set_id`, 0 to 63.
         public private(set) var picture: [Int: PictureParameterSet] = [:]
-        /// The sequence parameter set that was inserted last: the one in use, where a message does not say.
+        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
         public private(set) var latestSequence: SequenceParameterSet?
 
         /// The sets that a slice with this `slice_pic_parameter_set_id` uses, as far as they are known.

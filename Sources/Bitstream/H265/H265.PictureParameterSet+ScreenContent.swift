@@ -9,7 +9,7 @@ extension H265.PictureParameterSet {
         /// parameter set hold, empty if there are none.
         public let pps_palette_predictor_initializer: [[Int]]?
 
-        /// The elements behind `residual_adaptive_colour_transform_enabled_flag`.
+        /// The elements after `residual_adaptive_colour_transform_enabled_flag`.
         public struct ColourTransform: Equatable, Sendable {
             /// Whether slice headers add to the offsets.
             public let pps_slice_act_qp_offsets_present_flag: Bool

@@ -61,7 +61,7 @@ extension H265 {
         /// What follows; `nil` if nothing does.
         public private(set) var extensions: Extensions?
 
-        /// The elements behind `tiles_enabled_flag`.
+        /// The elements after `tiles_enabled_flag`.
         public struct Tiles: Equatable, Sendable {
             /// Columns of tiles, less 1.
             public let num_tile_columns_minus1: Int
@@ -76,7 +76,7 @@ extension H265 {
             public let loop_filter_across_tiles_enabled_flag: Bool
         }
 
-        /// The elements behind `deblocking_filter_control_present_flag`.
+        /// The elements after `deblocking_filter_control_present_flag`.
         public struct DeblockingControl: Equatable, Sendable {
             /// Whether slice headers may say otherwise.
             public let deblocking_filter_override_enabled_flag: Bool
@@ -88,7 +88,7 @@ extension H265 {
             public let pps_tc_offset_div2: Int
         }
 
-        /// The elements behind `pps_extension_present_flag`.
+        /// The elements after `pps_extension_present_flag`.
         public struct Extensions: Equatable, Sendable {
             /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?

@@ -2,7 +2,7 @@ extension H265 {
     /// What a slice segment says of the picture that it belongs to (7.4.2.2, 7.4.7.1).
     struct PictureSegment: Sendable {
         private let type: NALUnitType
-        /// Nil in dependent segments, and where the parameter sets are missing.
+        /// Nil in dependent segments, and if the parameter sets are missing.
         private let order: Int?
 
         /// Reads a slice segment NAL unit, given without start code, with the sets in force.

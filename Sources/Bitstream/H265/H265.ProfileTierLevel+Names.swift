@@ -77,7 +77,7 @@ extension H265.ProfileTierLevel.Constraints {
         return max_422chroma_constraint_flag ? "Main 4:2:2" : "Main 4:4:4"
     }
 
-    /// The smallest profile of Table A.2 that allows what the constraints do not rule out.
+    /// The smallest profile of Table A.2 that the constraints do not rule out.
     fileprivate func formatRangeExtensionsName(isStillPicture: Bool) -> String? {
         if intra_constraint_flag {
             return chromaName + bitDepthSuffix + (isStillPicture ? " Still Picture" : " Intra")

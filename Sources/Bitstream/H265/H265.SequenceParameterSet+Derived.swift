@@ -4,7 +4,7 @@ extension H265.SequenceParameterSet {
     /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 if the planes are coded apart.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
 
-    /// `SubWidthC` and `SubHeightC` (Table 6-1): luma samples of one step of cropping, across and down.
+    /// `SubWidthC` and `SubHeightC` (Table 6-1): luma samples per cropping step, horizontally and vertically.
     public var cropUnit: (x: Int, y: Int) {
         switch chroma_format_idc {
         case 1: (x: 2, y: 2)
@@ -31,7 +31,7 @@ extension H265.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// Whether samples use the full range; E.3.1 infers the limited one where nothing is said.
+    /// Whether samples use the full range; E.3.1 infers the limited one if nothing is said.
     public var isFullRange: Bool { vui_parameters?.video_full_range_flag ?? false }
 
     /// Side of a coding tree block in luma samples, `CtbSizeY`: 8 to 512.
@@ -53,7 +53,7 @@ extension H265.SequenceParameterSet {
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
-    /// Pictures a second by the VUI, each field of a field sequence being a picture of its own; `nil` if
+    /// Pictures a second by the VUI, each field of a field sequence counting as a picture; `nil` if
     /// nothing of use is said.
     public var pictureRate: FrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
 

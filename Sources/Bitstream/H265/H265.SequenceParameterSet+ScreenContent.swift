@@ -1,7 +1,7 @@
 extension H265.SequenceParameterSet {
     /// sps_scc_extension() (7.3.2.2.3, 7.4.3.2.3).
     public struct ScreenContentExtension: Equatable, Sendable {
-        /// Whether pictures may be predicted from what is decoded of themselves.
+        /// Whether pictures may be predicted from their own decoded parts.
         public let sps_curr_pic_ref_enabled_flag: Bool
         /// The palette mode; `nil` if there is none.
         public let palette: Palette?
@@ -10,7 +10,7 @@ extension H265.SequenceParameterSet {
         /// Whether edges of intra blocks may be left unfiltered.
         public let intra_boundary_filtering_disabled_flag: Bool
 
-        /// The elements behind `palette_mode_enabled_flag`.
+        /// The elements after `palette_mode_enabled_flag`.
         public struct Palette: Equatable, Sendable {
             /// The most entries of a palette.
             public let palette_max_size: Int

@@ -31,7 +31,7 @@ extension H265 {
         public private(set) var bit_depth_chroma_minus8 = 0
         /// Bits of `slice_pic_order_cnt_lsb`, less 4.
         public private(set) var log2_max_pic_order_cnt_lsb_minus4 = 0
-        /// By rising `TemporalId`; only the highest sub-layer's where one holds for all.
+        /// By rising `TemporalId`; only the highest sub-layer's if one applies to all.
         public private(set) var subLayerOrderings: [SubLayerOrdering] = []
 
         /// Log2 of the smallest coding block's side, less 3.
@@ -72,7 +72,7 @@ extension H265 {
         /// What follows; `nil` if nothing does.
         public private(set) var extensions: Extensions?
 
-        /// The elements behind `pcm_enabled_flag`.
+        /// The elements after `pcm_enabled_flag`.
         public struct PCM: Equatable, Sendable {
             /// Bits of a luma sample, less 1.
             public let pcm_sample_bit_depth_luma_minus1: Int
@@ -94,7 +94,7 @@ extension H265 {
             public let used_by_curr_pic_lt_sps_flag: Bool
         }
 
-        /// The elements behind `sps_extension_present_flag`.
+        /// The elements after `sps_extension_present_flag`.
         public struct Extensions: Equatable, Sendable {
             /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?
@@ -112,7 +112,7 @@ extension H265 {
         public struct RangeExtension: Equatable, Sendable {
             /// Whether residuals of transform skip blocks are rotated.
             public let transform_skip_rotation_enabled_flag: Bool
-            /// Whether those blocks have a context of their own.
+            /// Whether those blocks have their own context.
             public let transform_skip_context_enabled_flag: Bool
             /// Whether residual DPCM is inferred in intra blocks.
             public let implicit_rdpcm_enabled_flag: Bool

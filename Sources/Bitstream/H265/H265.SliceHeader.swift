@@ -1,10 +1,10 @@
 extension H265 {
-    /// The beginning of a slice segment header (7.3.6.1, 7.4.7.1): what tells a picture's type, where it
+    /// The beginning of a slice segment header (7.3.6.1, 7.4.7.1): the elements that show a picture's type, where it
     /// begins, its order and its references.
     public struct SliceHeader: Equatable, Sendable {
         /// Whether a picture begins here.
         public let first_slice_segment_in_pic_flag: Bool
-        /// Whether pictures not yet output are dropped; `nil` but in intra random access point pictures.
+        /// Whether pictures not yet output are dropped; `nil` except in intra random access point pictures.
         public let no_output_of_prior_pics_flag: Bool?
         /// The picture parameter set in use.
         public let slice_pic_parameter_set_id: Int
@@ -14,7 +14,7 @@ extension H265 {
         /// The address of the first coding tree block, 0 in a picture's first segment; `nil` if it can't
         /// be read without the parameter sets.
         public let slice_segment_address: Int?
-        /// What follows; `nil` in dependent segments and where it can't be read without the parameter sets.
+        /// What follows; `nil` in dependent segments and if it can't be read without the parameter sets.
         public let slice: Slice?
 
         /// What a slice is predicted from (Table 7-7).
@@ -33,7 +33,7 @@ extension H265 {
             public let slice_type: Int
             /// Whether the picture is shown.
             public let pic_output_flag: Bool
-            /// 0 to 2 where the three colour planes are coded apart, else 0.
+            /// 0 to 2 if the three colour planes are coded separately, else 0.
             public let colour_plane_id: Int
             /// The low bits of the picture order count; 0 in IDR pictures.
             public let slice_pic_order_cnt_lsb: Int

@@ -46,7 +46,7 @@ extension H265 {
         /// Limits on tiles, motion vectors and sizes; `nil` if nothing is said.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
-        /// The elements behind `bitstream_restriction_flag`.
+        /// The elements after `bitstream_restriction_flag`.
         public struct BitstreamRestriction: Equatable, Sendable {
             /// Whether all pictures have the same tiles.
             public let tiles_fixed_structure_flag: Bool

@@ -15,7 +15,7 @@ extension H265 {
         public let vps_temporal_id_nesting_flag: Bool
         /// Profile, tier and level.
         public let profile_tier_level: ProfileTierLevel
-        /// By rising `TemporalId`; only the highest sub-layer's where one holds for all.
+        /// By rising `TemporalId`; only the highest sub-layer's if one applies to all.
         public let subLayerOrderings: [SubLayerOrdering]
         /// The highest `nuh_layer_id`.
         public let vps_max_layer_id: Int

@@ -6,13 +6,13 @@ struct BitRateMeter: Sendable {
     private let framesPerSecond: Double
     /// Frames in a second.
     private let window: Int
-    /// The sizes of the latest frames in bytes, and where the oldest of them stands.
+    /// The sizes of the latest frames in bytes, and the position of the oldest.
     private var frames: [Int] = []
     private var oldest = 0
     private var byteCount = 0
     private var largest: Int?
 
-    /// Makes a meter, unless the rate is one that no second can be counted out by.
+    /// Makes a meter, unless the rate does not allow a second to be counted.
     init?(framesPerSecond: Double) {
         guard framesPerSecond >= 1, framesPerSecond <= Self.highestRate else { return nil }
         self.framesPerSecond = framesPerSecond

@@ -15,7 +15,7 @@ struct GroupLengths: Sendable {
         current = current.map { $0 + (isSecondField ? 0 : 1) }
     }
 
-    /// In frames, of the groups that ended with another keyframe; of the only one where there is no second.
+    /// In frames, of the groups that ended with another keyframe; of the only group if there is no second.
     var range: ClosedRange<Int>? {
         guard let shortest = shortest ?? current, let longest = longest ?? current else { return nil }
         return shortest...longest

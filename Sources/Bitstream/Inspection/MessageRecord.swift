@@ -6,7 +6,7 @@ public struct MessageRecord: Equatable, Sendable {
     public let name: String
     /// Number of messages.
     public internal(set) var count: Int
-    /// The text in the first one, where it is user data with text.
+    /// The text in the first one, if it is user data with text.
     public let text: String?
 }
 

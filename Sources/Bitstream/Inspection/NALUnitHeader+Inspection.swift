@@ -49,7 +49,7 @@ extension NALUnitHeader {
         return isSlice
     }
 
-    /// Whether the unit is a parameter set of any kind that is told apart.
+    /// Whether the unit is a parameter set of any distinguished kind.
     var isCatalogued: Bool {
         if case .h264(let header) = self, [13, 15].contains(header.nal_unit_type.rawValue) { return true }
         return isParameterSet
@@ -57,7 +57,7 @@ extension NALUnitHeader {
 }
 
 extension H264.NALUnitType {
-    /// What the tables of the field call such a unit, such as `IDR slice` or `SPS`.
+    /// The usual name of such a unit, such as `IDR slice` or `SPS`.
     public var shortName: String {
         switch rawValue {
         case 1: "slice"

@@ -1,4 +1,4 @@
-/// Where a NAL unit lies in a stream, whatever the units are told apart by.
+/// Where a NAL unit lies in a stream, for any framing.
 public struct NALUnitPlace: Equatable, Sendable {
     /// Position of the first byte of the unit's start code or length field.
     public let offset: Int

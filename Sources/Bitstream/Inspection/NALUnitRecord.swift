@@ -1,4 +1,4 @@
-/// What is told of one NAL unit while a stream is inspected.
+/// The report on one NAL unit while a stream is inspected.
 public struct NALUnitRecord: Sendable {
     /// What a slice header says.
     public struct Slice: Equatable, Sendable {
@@ -24,7 +24,7 @@ public struct NALUnitRecord: Sendable {
     public let beginsAccessUnit: Bool
     /// What the slice header says; `nil` in units of other kinds and where it can't be read.
     public let slice: Slice?
-    /// Its syntax elements; `nil` unless the inspector was asked for them.
+    /// Its syntax elements; `nil` unless the inspector was told to collect them.
     public let structure: SyntaxStructure?
     /// What is odd about the unit.
     public let problems: [String]

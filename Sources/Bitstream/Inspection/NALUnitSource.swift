@@ -1,6 +1,6 @@
-/// Cuts a stream into its NAL units as the bytes come, whatever the units are told apart by.
+/// Cuts a stream into its NAL units as the bytes come, for any framing.
 public struct NALUnitSource: Sendable {
-    /// What the units of a stream are told apart by.
+    /// How the units of a stream are delimited.
     public enum Framing: Hashable, Sendable {
         /// Start codes (Annex B).
         case annexB
@@ -8,7 +8,7 @@ public struct NALUnitSource: Sendable {
         case lengthPrefixed(AVCC.LengthSize)
     }
 
-    /// A piece of the stream: a NAL unit, or what stands in the place of one.
+    /// A piece of the stream: a NAL unit, or something in the place of one.
     public struct Piece: Sendable {
         /// Where its start code or length stands.
         public let place: NALUnitPlace
@@ -19,14 +19,14 @@ public struct NALUnitSource: Sendable {
         /// What is wrong; `nil` for a NAL unit.
         public let problem: Problem?
 
-        /// Whether there is a start code, be it that nothing is behind it.
+        /// Whether there is a start code, even if nothing follows it.
         var isBehindStartCode: Bool {
             framing == .annexB && place.prefixLength >= 3 && problem?.isFatal != true
         }
         fileprivate let framing: Framing
     }
 
-    /// What stands in the place of a NAL unit.
+    /// Something in the place of a NAL unit.
     public struct Problem: Error, Hashable, Sendable {
         /// What is wrong, without the offset.
         public let message: String
@@ -34,7 +34,7 @@ public struct NALUnitSource: Sendable {
         public let offset: Int
         /// Whether what follows can't be relied on.
         public let isFatal: Bool
-        /// Whether it is what a recording that was cut ends in: a start code or length with no whole unit after it.
+        /// Whether it is the end of a cut-off recording: a start code or length with no whole unit after it.
         public let isTail: Bool
     }
 
@@ -48,7 +48,7 @@ public struct NALUnitSource: Sendable {
     /// Makes a source at the start of a stream.
     ///
     /// - Parameters:
-    ///   - framing: what the units are told apart by.
+    ///   - framing: how the units are delimited.
     ///   - maximumUnitByteCount: the largest unit that is taken, and the memory that is used for it.
     public init(_ framing: Framing, maximumUnitByteCount: Int) {
         switch framing {
@@ -129,6 +129,6 @@ extension NALUnitSource.Problem {
 }
 
 extension NALUnitSource.Problem: CustomStringConvertible {
-    /// One line: the offset and what is wrong there.
+    /// One line: the offset and the problem there.
     public var description: String { "offset \(offset): \(message)" }
 }

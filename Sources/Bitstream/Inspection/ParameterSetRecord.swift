@@ -1,14 +1,14 @@
-/// A parameter set of a stream: one of those that differ.
+/// A distinct parameter set of a stream.
 public struct ParameterSetRecord: Sendable {
     /// The start of its NAL unit.
     public let header: NALUnitHeader
     /// The number by which others refer to it; `nil` if it can't be read.
     public let id: Int?
-    /// Position in the stream where it stands first, start code included.
+    /// Its first position in the stream, start code included.
     public let offset: Int
     /// The NAL unit, without start code.
     public let nalUnit: [UInt8]
-    /// Number of times it stands in the stream, byte for byte the same.
+    /// How often it appears in the stream, byte for byte the same.
     public internal(set) var count: Int
     /// Its syntax elements.
     public let structure: SyntaxStructure
@@ -36,7 +36,7 @@ public struct ParameterSetRecord: Sendable {
     }
 }
 
-/// How often parameter sets of one kind stand in a stream.
+/// How often parameter sets of one kind appear in a stream.
 public struct ParameterSetCount: Equatable, Sendable {
     /// `VPS`, `SPS` and so on.
     public let kind: String
@@ -44,7 +44,7 @@ public struct ParameterSetCount: Equatable, Sendable {
     public internal(set) var count: Int
     /// Number of them that differ from all before.
     public internal(set) var distinct: Int
-    /// How often one took the place of another with its id.
+    /// How often one replaced another with the same id.
     public internal(set) var changes: Int
 }
 

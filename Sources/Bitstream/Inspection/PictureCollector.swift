@@ -10,7 +10,7 @@ struct PictureCollector: Sendable {
     private(set) var intraIDRCount = 0
     private(set) var keyframeCount = 0
     private(set) var byteCount = 0
-    /// Where the first picture stands, if decoding can't begin with it.
+    /// The position of the first picture, if decoding can't begin with it.
     private(set) var unusableBeginning: Int?
     /// By the raw value of their kind.
     private(set) var kindCounts = [Int](repeating: 0, count: PictureKind.allCases.count)

@@ -11,7 +11,7 @@ struct SliceFacts {
     let isReference: Bool
     var frame_num: Int?
     var maxFrameNum = 0
-    /// Whether gaps in `frame_num` are no loss.
+    /// Whether gaps in `frame_num` are not losses.
     var allowsFrameNumberGaps = true
     var pic_order_cnt_lsb: Int?
 }

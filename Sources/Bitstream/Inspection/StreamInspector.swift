@@ -21,7 +21,7 @@ public struct StreamInspector: Sendable {
     private var collector: PictureCollector
     private var detector: AccessUnitDetector
     private var orderCounter = PictureOrderCounter()
-    /// Where the units stand that belong to the access unit of the next unit, whichever that is.
+    /// The places of units that belong to the access unit of the next unit.
     private var undecidedOffset: Int?
     private var problems = StreamProblemList()
     /// What the sequence parameter set of the first picture says.
@@ -67,7 +67,7 @@ public struct StreamInspector: Sendable {
             structure: unit.structure, problems: unit.problems)
     }
 
-    /// Notes something odd that is no NAL unit.
+    /// Notes something odd that is not a NAL unit.
     public mutating func note(_ problem: String, at offset: Int) { problems.note(problem, at: offset) }
 
     /// Ends the stream, which has this many bytes.

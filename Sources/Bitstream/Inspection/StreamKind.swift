@@ -1,4 +1,4 @@
-/// What a stream's first bytes are, as far as an inspection cares.
+/// The kind of a stream, from its first bytes.
 public enum StreamKind: Equatable, Sendable {
     /// NAL units with start codes, or with length prefixes of 4 bytes.
     case stream(Codec, NALUnitSource.Framing)
@@ -21,8 +21,8 @@ extension StreamKind {
     /// - Parameters:
     ///   - head: the first bytes of a stream.
     ///   - isWhole: whether the stream ends with them.
-    ///   - codec: the codec, where it is known.
-    ///   - framing: what the units are told apart by, where it is known.
+    ///   - codec: the codec, if known.
+    ///   - framing: how the units are delimited, if known.
     /// - Returns: `nil` if more bytes may tell.
     public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
         let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
@@ -56,7 +56,7 @@ extension StreamKind {
     }
 }
 
-/// What speaks for each codec in the first NAL units of a stream.
+/// The evidence for each codec in the first NAL units of a stream.
 private struct CodecEvidence {
     private(set) var unitCount = 0
     /// Units that the codec has a use for, and units that it has none for.
@@ -64,7 +64,7 @@ private struct CodecEvidence {
     /// Sequence parameter sets that can be read.
     private var sets: [Codec: Int] = [:]
 
-    /// The codec, if there is no doubt; or, where no more will come, if one is more likely.
+    /// The codec, if there is no doubt or, at the end of the data, if one is more likely.
     func codec(isFinal: Bool) -> Codec? {
         let readable = Codec.allCases.filter { sets[$0, default: 0] > 0 }
         if readable.count == 1 { return readable[0] }
@@ -107,7 +107,7 @@ private struct CodecEvidence {
             }
             guard length > 0, length < 1 << 28 else { return false }
             let end = position + lengthSize + length
-            // The last unit may break off; two that fit are no accident.
+            // The last unit may be cut off; two that fit are no accident.
             if end > head.byteCount { return unitCount > 1 }
             let unit = head.extracting(position + lengthSize..<end)
             guard unit.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 == 0 else { return false }

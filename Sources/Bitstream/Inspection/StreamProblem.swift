@@ -1,8 +1,8 @@
-/// Something odd in a stream, and where it was met first.
+/// Something odd in a stream, and its first position.
 public struct StreamProblem: Equatable, Sendable {
     /// What is odd, in words.
     public let message: String
-    /// Position in the stream where it was met first, in bytes.
+    /// Its first position in the stream, in bytes.
     public let offset: Int
     /// How often it was met.
     public internal(set) var count: Int

@@ -23,7 +23,7 @@ public struct StreamShapeInspector: Sendable {
     ///
     /// - Parameters:
     ///   - beginsAccessUnit: whether the access unit before ends before it.
-    /// - Throws: the first violation of the access unit before, or of this piece where it is no NAL unit.
+    /// - Throws: the first violation of the access unit before, or of this piece if it is not a NAL unit.
     public mutating func add(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(StreamShapeViolation) {

@@ -6,7 +6,7 @@ public struct StreamSummary: Sendable {
         case decoding
         /// Pictures are shown before others that are coded before them.
         case reordered
-        /// The stream does not tell, or not in a way that is followed.
+        /// The stream does not say, or not in a supported way.
         case unknown
     }
 

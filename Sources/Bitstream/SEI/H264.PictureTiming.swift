@@ -60,7 +60,7 @@ extension H264 {
             var timestamps: [ClockTimestamp?] = []
             for i in 0..<Self.timestampCounts[structure] {
                 let isPresent = try reader.flag("clock_timestamp_flag", i)
-                // E.2.2 infers a length of 24 where there are no HRD parameters.
+                // E.2.2 infers a length of 24 if there are no HRD parameters.
                 timestamps.append(
                     isPresent
                         ? try ClockTimestamp(&reader, offsetLength: hrd?.time_offset_length ?? 24) : nil)

@@ -9,7 +9,7 @@ public struct RecoveryPoint: Equatable, Sendable {
     /// Whether pictures that follow may refer to others than those that the stream had here when it was
     /// encoded.
     public let broken_link_flag: Bool
-    /// What slice groups have to do with it, 0 to 2; `nil` in H.265.
+    /// How slice groups affect it, 0 to 2; `nil` in H.265.
     public let changing_slice_group_idc: Int?
 
     /// recovery_point().

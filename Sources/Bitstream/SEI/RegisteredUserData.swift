@@ -7,7 +7,7 @@ public struct RegisteredUserData: Equatable, Sendable {
     /// `itu_t_t35_payload_byte`: the provider's code and its data.
     public let payload: [UInt8]
 
-    /// What the start of the data tells.
+    /// The kind, from the start of the data.
     public enum Kind: Sendable {
         /// Captions of digital television (ATSC A/53 Part 4, 6.2.3: cc_data()).
         case captions

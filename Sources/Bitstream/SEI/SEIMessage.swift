@@ -6,7 +6,7 @@ public struct SEIMessage: Equatable, Sendable {
     public let payloadType: Int
     /// Bytes of the payload, emulation prevention bytes not counted.
     public let payloadSize: Int
-    /// The payload, as far as it is understood.
+    /// The understood payload.
     public let content: Content
 
     /// What a message says.
@@ -19,7 +19,7 @@ public struct SEIMessage: Equatable, Sendable {
         case hevcPictureTiming(H265.PictureTiming)
         /// Data of a kind that is registered by ITU-T T.35, such as captions.
         case registeredUserData(RegisteredUserData)
-        /// Data of a kind that a UUID tells, such as an encoder's settings.
+        /// Data of a kind identified by a UUID, such as an encoder's settings.
         case unregisteredUserData(UnregisteredUserData)
         /// Decoding may begin here.
         case recoveryPoint(RecoveryPoint)

@@ -1,4 +1,4 @@
-/// User data of a kind that a UUID tells (H.264: D.1.7, D.2.7; H.265: D.2.7, D.3.7).
+/// User data of a kind identified by a UUID (H.264: D.1.7, D.2.7; H.265: D.2.7, D.3.7).
 public struct UnregisteredUserData: Equatable, Sendable {
     /// `uuid_iso_iec_11578`: the 16 bytes of the UUID.
     public let uuid: [UInt8]

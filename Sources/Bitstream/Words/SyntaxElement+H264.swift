@@ -106,7 +106,7 @@ extension SyntaxElement {
         }
     }
 
-    /// `SubWidthC` and `SubHeightC` (Table 6-1) by the elements beside.
+    /// `SubWidthC` and `SubHeightC` (Table 6-1) by neighbouring elements.
     func chromaStep(_ structure: SyntaxStructure) -> (x: Int, y: Int) {
         guard structure["separate_colour_plane_flag"] != 1 else { return (1, 1) }
         return switch structure["chroma_format_idc"] ?? 1 {

@@ -2,7 +2,7 @@ extension SyntaxElement {
     /// What the value means, in words, such as "High profile" or "1920 samples before cropping"; `nil` if
     /// the name and the value say it all.
     ///
-    /// - Parameter structure: the one that the element is from: some meanings depend on elements beside it.
+    /// - Parameter structure: the element's structure: some meanings depend on neighbouring elements.
     public func meaning(in structure: SyntaxStructure) -> String? {
         let special =
             switch structure.codec {
