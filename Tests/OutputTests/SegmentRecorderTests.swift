@@ -130,35 +130,6 @@ import Testing
         #expect(bench.events.count { if case .interrupted = $0 { true } else { false } } == 1)
     }
 
-<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
-=======
-    // MARK: One file
-
-    @Test("a single-file recording starts another file when the picture format changes")
-    func formatChange() throws {
-        let bench = Bench()
-        let sink = try bench.single("out.h264")
-        let units = units(0..<30, idrEvery: 10)
-        for unit in units[..<10] { try sink.write(unit) }
-        try sink.beginStream(bench.stream)
-        for unit in units[10...] { try sink.write(unit) }
-        try sink.finish()
-        #expect(bench.bytes("out.h264") == bytes(units[..<10]))
-        #expect(bench.bytes("out-1.h264") == bytes(units[10...]))
-    }
-
-    @Test("a single-file recording ends when writing fails")
-    func singleFails() throws {
-        let bench = Bench()
-        let sink = try bench.single("out.h264")
-        #expect(!sink.recovers)
-        bench.failure = .diskFull
-        #expect(throws: OutputError(.diskFull, output: bench.folder.path("out.h264"))) {
-            try sink.write(accessUnit())
-        }
-    }
-
->>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     // MARK: Outages
 
     @Test("on a full disk the file ends, and another begins at an IDR when there is room again")
@@ -187,7 +158,6 @@ import Testing
             ])
     }
 
-<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
     @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
     func retracted() throws {
         let bench = SegmentBench()
@@ -212,9 +182,6 @@ import Testing
     }
 
     @Test("attempts come at longer and longer intervals, ten seconds at most, and leave nothing behind")
-=======
-    @Test("retries at growing intervals, ten seconds at most, and leaves nothing behind")
->>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     func backOff() throws {
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", nil)
@@ -359,7 +326,6 @@ import Testing
         #expect(sink.summary.removed == 1)
     }
 
-<<<<<<< HEAD:Tests/OutputTests/SegmentRecorderTests.swift
     @Test("old segments are removed while a segment grows, and not only when the next one begins")
     func prunesWhileGrowing() throws {
         let bench = SegmentBench()
@@ -379,9 +345,6 @@ import Testing
     }
 
     @Test("old segments go at the start and while nothing is written, and copies are told")
-=======
-    @Test("removes old segments at the start and while nothing is written, and reports copies")
->>>>>>> 32a6f9177ae8ce2b4e0dbb5732a46553375d43ff:Tests/OutputTests/SegmentedSinkTests.swift
     func maintenance() throws {
         let bench = SegmentBench()
         bench.wall = time(nil)
