@@ -119,4 +119,60 @@ import Threading
         #expect(bench.output.error == nil)
         #expect(bench.sink.isFinished)
     }
+
+    // MARK: Sinks that never block
+
+    @Test("an access unit for a sink that never blocks is written before the encode thread goes on")
+    func writesAtOnce() throws {
+        let sink = ScriptedSink()
+        sink.neverBlocks = true
+        let output = RecordingOutput(OutputPlan(sink), measuresLatency: false)
+        try #require(output.start { _ in })
+        for number in 0..<100 {
+            #expect(output.accept(accessUnit(number: number, isIDR: number == 0)))
+            #expect(sink.units.count == number + 1)
+            #expect(output.items.isEmpty)
+        }
+        #expect(!output.hasUnwritten)
+        #expect(!sink.isFinished)
+        output.close()
+        output.join()
+        #expect(sink.isFinished)
+        #expect(output.counters[.accepted] == 100)
+        #expect(output.counters[.written] == 100)
+        #expect(output.error == nil)
+    }
+
+    @Test("one that fails takes nothing more, and its error ends it")
+    func failsAtOnce() throws {
+        let (sink, hasEnded) = (ScriptedSink(), Gate())
+        (sink.neverBlocks, sink.failures) = (true, [1: .diskFull])
+        let output = RecordingOutput(OutputPlan(sink), measuresLatency: false)
+        try #require(output.start { if $0?.kind == .diskFull { hasEnded.open() } })
+        #expect(output.accept(accessUnit(number: 0, isIDR: true)))
+        #expect(!output.accept(accessUnit(number: 1, isIDR: false)))
+        #expect(!output.accept(accessUnit(number: 2, isIDR: true)))
+        hasEnded.wait()
+        output.close()
+        output.join()
+        #expect(sink.units.count == 1)
+        #expect(!sink.isFinished)
+        #expect(output.counters[.accepted] == 2)
+        #expect(output.counters[.lost] == 1)
+        #expect(output.error?.kind == .diskFull)
+    }
+
+    @Test("one that is abandoned is not ended while the encode thread may still write to it")
+    func abandonedAtOnce() throws {
+        let sink = ScriptedSink()
+        sink.neverBlocks = true
+        let output = RecordingOutput(OutputPlan(sink), measuresLatency: false)
+        try #require(output.start { _ in })
+        output.abandon()
+        #expect(output.accept(accessUnit(number: 0, isIDR: true)))
+        #expect(!sink.isFinished)
+        output.close()
+        output.join()
+        #expect(output.counters[.lost] == 0)
+    }
 }

@@ -211,7 +211,7 @@ ends "orders, constant QP: it ends"
 refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
 refuses "orders: no folder for the socket" 73 'no such folder; create it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
-refuses "orders: no socket in a file's place" 73 'no socket' "${source[@]}" --frames 1 --control-socket plain other.h264
+refuses "orders: no socket in a file's place" 73 'not a socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
 # Out to a receiver that is late, and breaks the connection once
 starts --listen 0 --frames 1
