@@ -4,7 +4,7 @@ import Testing
 
 @testable import camrec
 
-/// Every option and argument of every command with values that nobody means: taken, or refused with what it must be.
+/// Every option and argument of every command with unlikely values: accepted, or refused with what it must be.
 @Suite struct ValueWalkTests {
     private static let commands = Camrec.configuration.subcommands
 
@@ -23,7 +23,7 @@ import Testing
         "html", "avcc", "avcc-record", "record", "annexb", "node", "control", "format",
     ]
 
-    /// What each command needs besides.
+    /// The other arguments that each command needs.
     private static let operands: [String: [String]] = [
         "record": ["a.h264"], "inspect": ["a.h264"], "remux": ["a.h264", "a.mkv"], "ctl": ["socket", "stop"],
         "check": ["a.conf"], "adopt": ["folder"], "encoder-trial": ["--codec=h264"],

@@ -10,7 +10,7 @@ import Threading
 /// A recording in several files: none of its access units is lost or doubled between two, and a disk that
 /// cannot take it for a while costs no more than that while.
 @Suite struct SegmentedSinkTests {
-    /// A sink with a folder, a clock of its own and a disk that fails as the test says.
+    /// A sink with a folder, its own clock and a disk that fails as the test says.
     final class Bench {
         let folder = TemporaryFolder()
         var wall: time_t = 1_234_567_890
