@@ -91,7 +91,7 @@ END
 cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
-camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
+camrec: bad.conf:4: the value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
 camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is already in line 8; leave one out
