@@ -47,14 +47,14 @@ public struct NALUnitScanner: Sendable {
 enum StartCodeSearch {
     private typealias Block = SIMD16<UInt8>
 
-    /// Position of the first `00 00 01` at or after `offset`; the number of bytes where there is none.
+    /// Position of the first `00 00 01` at or after `offset`; the number of bytes if there is none.
     ///
     /// Precondition: `offset` is in `0...bytes.byteCount`.
     static func firstStartCode(in bytes: RawSpan, from offset: Int) -> Int {
         bytes.withUnsafeBytes { firstStartCode(in: $0, from: offset) }
     }
 
-    /// Position of the first `00 00 01` at or after `offset`; the number of bytes where there is none.
+    /// Position of the first `00 00 01` at or after `offset`; the number of bytes if there is none.
     ///
     /// Precondition: `offset` is in `0...bytes.count`.
     static func firstStartCode(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {

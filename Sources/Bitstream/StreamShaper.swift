@@ -106,7 +106,7 @@ public struct StreamShaper {
         NALUnitHeader(of: packet.extracting(unit.bytes), codec: pool.codec)
     }
 
-    /// Lists the packet's units and refuses what can't be mended; `nil` if there are no slices.
+    /// Lists the packet's units and refuses what can't be repaired; `nil` if there are no slices.
     private mutating func survey(_ packet: RawSpan) throws(Offence) -> Picture? {
         units.removeAll(keepingCapacity: true)
         var picture: Picture?

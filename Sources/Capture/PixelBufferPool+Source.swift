@@ -10,7 +10,7 @@ extension PixelBufferPool {
 }
 
 extension CaptureError {
-    /// There is no pool.
+    /// The pool could not be created.
     init(_ error: PixelBufferPoolError) {
         let kind: Kind =
             switch error {

@@ -44,7 +44,7 @@ public final class AccessUnitGatherer {
 
     /// Lends the unfinished access unit, as far as it has arrived: after a pause of the stream it is likely
     /// to be whole. Whether it was is known when it is handed on, under the same number: it has as many bytes
-    /// then. `body` is not called where there is no picture in it, or not one that begins to end.
+    /// then. `body` is not called if there is no picture in it, or not its beginning.
     /// - Throws: what `body` throws.
     public func anticipate<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void

@@ -14,7 +14,7 @@ import CFFmpeg
 /// Every access unit ends in one of the counters: no picture is left out in silence.
 ///
 /// Damage is noticed where libavcodec complains, where parts of a picture are not covered, and where a checksum in
-/// the stream differs. The rest is no loss here: slice data that can be decoded, though nobody sent it, shows until
+/// the stream differs. Other damage is not a loss here: decodable slice data that nobody sent shows until
 /// the next entry point. Of H.265 without checksums that is most of it.
 ///
 /// Where the stream says that it does not reorder pictures, each access unit's picture is there as soon as it

@@ -23,7 +23,7 @@ public struct PictureRole: Sendable, Equatable {
     /// Nothing in particular.
     public init() {}
 
-    /// Whether decoding can begin here, be it that pictures are right only later.
+    /// Whether decoding can begin here, even if pictures are right only later.
     public var allowsEntry: Bool { isEntryPoint || recoveryPoint != nil }
 }
 

@@ -6,7 +6,7 @@ import CFFmpeg
 public struct ReceivedAccessUnit: ~Copyable {
     /// Position in the stream, from 0; each field is an access unit.
     public let number: Int
-    /// Whether there is a slice, be it a damaged one.
+    /// Whether there is a slice, even a damaged one.
     public let hasPicture: Bool
     /// What its first slice says of it.
     public let role: PictureRole

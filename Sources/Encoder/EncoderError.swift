@@ -30,7 +30,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case beforeIDR
         /// None of the encoders tried works; one reason each.
         case noneUsable([String])
-        /// Every encoder that opens has failed on its first picture: trying again is of no use.
+        /// Every encoder that opens has failed on its first picture: trying again is useless.
         case exhausted([String])
     }
 

@@ -4,7 +4,7 @@ import Pictures
 /// Whatever makes access units of pictures.
 ///
 /// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end. Encoders
-/// of one recording may share a picture's converted form, so each is told by `releasePicture` when all of them
+/// of one recording may share a picture's converted form, so `releasePicture` tells each when all of them
 /// have encoded it. Everything is called from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
     /// Whether a call waits for a driver, which may never answer.

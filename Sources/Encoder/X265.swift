@@ -48,8 +48,8 @@ enum X265 {
     // for each. With lookahead a frame for each that it looks ahead, for each B frame and each thread, and two more.
     // Lookahead must exceed the B frames.
 
-    /// What lookahead costs besides itself, B frames and threads: its two frames, and one that a race between its
-    /// threads may leave behind for good.
+    /// The delay of lookahead beyond itself, B frames and threads: its two frames, and one that a race between its
+    /// threads may leave permanently.
     private static let lookaheadOverhead = 3
 
     /// The fewest frames that it holds back.

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// What is known of a file, be it open or not; links are not followed.
+/// Facts about a file, open or not; links are not followed.
 public struct FileFacts: Sendable, Hashable {
     /// Neither a folder nor a link nor anything else that is not a plain file.
     public let isRegular: Bool

@@ -44,7 +44,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     /// Looks a host up. May wait for the name service, for as long as that takes.
     /// - Parameters:
     ///   - isListening: for a socket that listens.
-    ///   - isNumeric: no name is looked up, so that nothing is waited for.
+    ///   - isNumeric: looks up no name, and so never waits.
     /// - Returns: at least one address, in the system's order of preference.
     static func addresses(
         of address: SocketAddress, isListening: Bool, isNumeric: Bool = false

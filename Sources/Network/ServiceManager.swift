@@ -8,7 +8,7 @@ import Threading
 public struct ServiceManager: Sendable {
     private let address: ResolvedAddress
 
-    /// Nanoseconds that a service manager with a full queue is waited for.
+    /// Nanoseconds to wait for a service manager with a full queue.
     var patience: Int64 = 1_000_000_000
 
     /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil if it is

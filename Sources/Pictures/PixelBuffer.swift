@@ -18,7 +18,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// The same object for every buffer of a stream, and of the streams that it is continued by, as long as nothing
+    /// The same object for every buffer of a stream, and of the streams that continue it, as long as nothing
     /// of it changes.
     public let format: PictureFormat
     /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.

@@ -20,7 +20,7 @@ public struct SettingsKeys: Sendable {
 
     private let options: [String: Option]
 
-    /// The keys for a command's options. A flag `no-x` beside a flag `x` is the key `x` with the value `no`.
+    /// The keys for a command's options. A flag `no-x` next to a flag `x` is the key `x` with the value `no`.
     public init(_ options: [Option]) {
         self.options = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
     }

@@ -8,7 +8,7 @@ public struct MessageLimit: Sendable {
     private static let first: Int64 = 10_000_000_000
     private static let longest: Int64 = 3_600_000_000_000
 
-    /// Nothing was told yet.
+    /// Nothing was reported yet.
     public init() {}
 
     /// Asks whether a message may be told now.

@@ -13,7 +13,7 @@ protocol ByteSource: AnyObject {
     /// Reads available bytes, waiting for at least one or, in a live stream, for the first pause.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
-    /// What was read is of no use.
+    /// The data read is unusable.
     /// - Parameter reason: in words.
     /// - Returns: whether something else can be read instead; else this was the end.
     func giveUp(_ reason: String) -> Bool

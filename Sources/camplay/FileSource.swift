@@ -10,7 +10,7 @@ final class FileSource: ByteSource {
     private let length: FileLength
     private let interruption: Interruption
 
-    /// Opens a file, or takes standard input for nil. A named pipe is waited for until it has a writer.
+    /// Opens a file, or takes standard input for nil. Waits for a named pipe until it has a writer.
     init(path: String?, interruption: Interruption) throws(PlayError) {
         self.interruption = interruption
         guard let path else {

@@ -102,7 +102,7 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false if the viewer, or a signal, ends the wait, be it to go elsewhere.
+    /// - Returns: false if the viewer, or a signal, ends the wait, even to seek.
     private func wait(until due: Int64) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// What `scripts/bench` measures beside the programs themselves. Apart from the package of the project, whose build has
+// What `scripts/bench` measures besides the programs themselves. Separate from the package of the project, whose build has
 // the product alone: links to its Sources.
 import PackageDescription
 

@@ -21,7 +21,7 @@ import Testing
         enum Field { case top, bottom }
     }
 
-    /// Parameter sets that tell the syntax of slices.
+    /// Parameter sets that determine the syntax of slices.
     private struct Syntax {
         var pic_order_cnt_type = 0
         var isInterlaced = false

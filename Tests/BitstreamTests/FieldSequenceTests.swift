@@ -2,7 +2,7 @@ import Bitstream
 import Pictures
 import Testing
 
-/// H.265 codes each field as a picture of its own where field_seq_flag is set; two make a frame.
+/// H.265 codes each field as a separate picture if field_seq_flag is set; two make a frame.
 @Suite struct FieldSequenceTests {
     @Test func twoFieldsMakeAFrame() throws {
         var picture = BitWriter()

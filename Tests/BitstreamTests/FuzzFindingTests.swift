@@ -4,7 +4,7 @@ import Testing
 
 /// What fuzzing found, so that it stays mended.
 @Suite struct FuzzFindingTests {
-    /// `nuh_temporal_id_plus1` 0, which is forbidden: the header's zero is none that calls for emulation
+    /// `nuh_temporal_id_plus1` 0, which is forbidden: the header's zero does not call for emulation
     /// prevention.
     @Test func aSetWithAZeroInItsHeaderIsReadAlikeByAllReaders() throws {
         let unit = hex(

@@ -134,7 +134,7 @@ import Testing
         var checker = StreamShapeChecker(codec: .h264)
         try checker.check(pool.make(Self.idr, isIDR: true))
         #expect(throws: StreamShapeViolation.self) { try checker.check(pool.make(Self.idr, isIDR: false)) }
-        // A start code inside what was given as one unit.
+        // A start code inside a single unit.
         var other = StreamShapeChecker(codec: .h264)
         let glued = Self.sets + [Sample.sei + annexB([Sample.idr])]
         let violation = #expect(throws: StreamShapeViolation.self) {

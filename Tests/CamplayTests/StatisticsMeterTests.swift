@@ -6,7 +6,7 @@ import Testing
 @Suite struct StatisticsMeterTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// What it says after a second of 21 pictures, of which all but the last came so many milliseconds ago.
+    /// Its text after a second of 21 pictures, all but the last of which arrived this many milliseconds ago.
     private func items(isLive: Bool, delay: Int64?) -> [String] {
         var meter = StatisticsMeter(isLive: isLive)
         var statistics = Presentation.Statistics()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import camrec
 
-/// Every pair of options works, is refused, or warns: nothing that is asked for is left undone without a word.
+/// Every pair of options works, is refused, or warns: no request is silently ignored.
 @Suite struct OptionPairTests {
     enum Verdict { case works, refused, warns }
 
-    /// An option with a value, and what it needs besides.
+    /// An option with a value, and the other options it needs.
     private struct Sample {
         let own: String
         let needs: [String]
@@ -101,7 +101,7 @@ import Testing
     /// The pairs that do not just work: each of the first with each of the second.
     private static let exceptions: [(first: [String], second: [String], verdict: Verdict)] = [
         (["quiet"], ["verbose"], .refused),
-        // Sources that are no camera.
+        // Sources that are not cameras.
         (["device:test", "device:file", "pace", "pace:no"], cameraAlone, .refused),
         (["pace", "pace:no"], ["device"], .warns),
         (["device:test", "pace", "pace:no"], ["format:h264"], .refused),
@@ -128,11 +128,11 @@ import Testing
         (["level:low", "level:h264"], ["size", "device:test", "pace", "pace:no", "bitrate"], .refused),
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["level", "level:low", "level:h264"], ["size:large"], .refused),
-        // What is no file.
+        // Outputs that are not files.
         (["output:stream", "output:sent"], segments + ["sync"], .refused),
         (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
         (["report:stream"], ["timestamps:stream"], .refused),
-        // Segments are never replaced, nor is what is no file.
+        // Segments are never replaced, nor are outputs that are not files.
         (["overwrite"], segments + ["output:stream", "output:sent"], .warns),
         // Whom a limit of an address concerns.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),

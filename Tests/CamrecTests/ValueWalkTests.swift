@@ -4,7 +4,7 @@ import Testing
 
 @testable import camrec
 
-/// Every option and argument of every command with values that nobody means: taken, or refused with what it must be.
+/// Every option and argument of every command with unlikely values: accepted, or refused with what it must be.
 @Suite struct ValueWalkTests {
     private static let commands = Camrec.configuration.subcommands
 
@@ -23,7 +23,7 @@ import Testing
         "html", "avcc", "avcc-record", "record", "annexb", "node", "control", "format",
     ]
 
-    /// What each command needs besides.
+    /// The other arguments that each command needs.
     private static let operands: [String: [String]] = [
         "record": ["a.h264"], "inspect": ["a.h264"], "remux": ["a.h264", "a.mkv"], "ctl": ["socket", "stop"],
         "check": ["a.conf"], "adopt": ["folder"], "encoder-trial": ["--codec=h264"],
@@ -43,7 +43,7 @@ import Testing
     }
 
     private func isClear(_ reason: String, about value: String) -> Bool {
-        let prefix = "The value '\(value)' is invalid for '"
+        let prefix = "the value '\(value)' is invalid for '"
         guard reason.hasPrefix(prefix) else {
             return reason.contains("; ") || reason.contains("': it is ")
         }
@@ -106,14 +106,16 @@ import Testing
     @Test("prints a list of values as a phrase")
     func lists() {
         let message = "The value 'x' is invalid for '--a <b>'"
+        let line = "the value 'x' is invalid for '--a <b>'"
         #expect(
             ParserMessage.line(message + ". Please provide one of the following:\n  - auto\n  - cbr\n  - vbr")
-                == message + ": it is auto, cbr or vbr")
+                == line + ": it is auto, cbr or vbr")
         #expect(
-            ParserMessage.line(message + ". Please provide one of 'h264' and 'hevc'.") == message
+            ParserMessage.line(message + ". Please provide one of 'h264' and 'hevc'.") == line
                 + ": it is h264 or hevc")
-        #expect(ParserMessage.line(message + ": it is a path") == message + ": it is a path")
-        #expect(ParserMessage.line("Unexpected 'a\nb'.") == "Unexpected 'a\nb'")
+        #expect(ParserMessage.line(message + ": it is a path") == line + ": it is a path")
+        #expect(ParserMessage.line("Unexpected 'a\nb'.") == "unexpected 'a\nb'")
+        #expect(ParserMessage.line("H.265 has no CAVLC") == "H.265 has no CAVLC")
     }
 
     @Test("prints characters that would break a message's line as codes")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Capture
 
-/// A camera that was plugged in again, and others beside it.
+/// A camera that was plugged in again, next to others.
 @Suite struct CameraFinderTests {
     private let machine = ScriptedMachine(["/dev/video0": ScriptedDevice()])
 
@@ -171,7 +171,7 @@ import Testing
         machine.devices = ["/dev/video1": camera, link: camera]
         machine.places = ["/dev/video1": moved, link: moved]
         _ = try finder.open(continuing: stream.format)
-        // It stands still, and is opened where it is; then without udev's link, too.
+        // It freezes, and is reopened where it is; then without udev's link, too.
         _ = try finder.open(continuing: stream.format)
         machine.devices[link] = nil
         #expect(try finder.open(continuing: stream.format).identity.bus == "usb-2.2")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Capture
 
-/// What is settled with a driver, and what it may not grant.
+/// The result of a negotiation, and what a driver must not grant.
 @Suite struct FormatNegotiationTests {
     typealias Format = ScriptedDevice.Format
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Capture
 
-/// Rates that a driver does not simply tell.
+/// Rates that a driver does not simply report.
 @Suite struct SignalRateTests {
     /// Timings of CEA-861: the totals with their blanking, and the pixel clock.
     private static func timings(

@@ -91,7 +91,7 @@ final class Receiver {
     private(set) var pictures: [Samples] = []
     /// The bytes of all access units.
     private(set) var bytes: [UInt8] = []
-    /// Which access units are left out, by what they are and their number.
+    /// Which access units are skipped, by kind and number.
     var isSkipped: (PictureRole, Int) -> Bool = { _, _ in false }
 
     init(_ codec: Codec, _ configure: (inout DecoderConfiguration) -> Void = { _ in }) {

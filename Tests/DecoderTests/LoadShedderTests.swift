@@ -3,7 +3,7 @@ import Testing
 
 @testable import Decoder
 
-/// What a player that is behind leaves out.
+/// What a late player skips.
 @Suite struct LoadShedderTests {
     private static let late = LoadShedder.disposableLimit + 1
     private static let veryLate = LoadShedder.entryLimit + 1

@@ -6,10 +6,10 @@ import Testing
 
 /// Pictures in another order than they are decoded in.
 @Suite struct OrderTests {
-    /// A picture of a group: where it is shown, and what it is.
+    /// A picture of a group: its place in output order, and its kind.
     private typealias Place = (order: Int, kind: PCMFilm.Kind, isReference: Bool)
 
-    /// What a film of such groups, each after an IDR picture, shows: the greys in order of output.
+    /// The greys, in output order, of a film of such groups, each after an IDR picture.
     private func film(
         _ groups: [[Place]], declaredDepth: Int?, hasFields: Bool = false
     ) -> (film: PCMFilm, greys: [Int]) {

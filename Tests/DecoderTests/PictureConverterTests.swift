@@ -5,7 +5,7 @@ import Testing
 
 /// Pictures in other forms and sizes.
 @Suite struct PictureConverterTests {
-    /// The first picture of a film, and what was made of it.
+    /// The first picture of a film, and its converted form.
     private func convert(
         to layout: PictureLayout, size: (width: Int, height: Int)? = nil
     ) throws -> (before: Samples, after: Samples) {

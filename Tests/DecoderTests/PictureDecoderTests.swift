@@ -74,7 +74,7 @@ import Testing
         #expect(wrongCount * 10 <= lengths.count)
     }
 
-    /// The decoder of CAVLC takes many slices for whole that are cut off, and keeps what it did not come to use.
+    /// The CAVLC decoder accepts many truncated slices as whole, and keeps data it did not get to use.
     @Test("a rest within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
     func restsOfSlices(percent: Int) throws {
         let units = try CodedFilm(codec: .h264, keyframeInterval: 30, entropyMode: .cavlc).accessUnits(60)

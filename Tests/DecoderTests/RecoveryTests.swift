@@ -211,7 +211,7 @@ import Testing
         func point(_ unit: [UInt8]) -> RecoveryPoint? {
             SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .h264)
         }
-        // User data of 255 + 1 bytes before it, and another message behind.
+        // User data of 255 + 1 bytes before it, and another message after.
         let others: [UInt8] = [5, 255, 1] + [UInt8](repeating: 7, count: 256)
         #expect(point([6] + others + [6, 1, 0b0111_0001, 4, 1, 0, 0x80])?.count == 2)
         #expect(point([6] + others + [6, 9, 0b0111_0001, 0x80]) == nil)

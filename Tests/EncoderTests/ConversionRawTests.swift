@@ -11,7 +11,7 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
     typealias Bytes = (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8
 
     let format: PixelFormat
-    /// Whether each plane has memory of its own, instead of following the one before.
+    /// Whether each plane has its own memory, instead of following the one before.
     var isSeparate = false
     /// How often luma's stride goes into that of chroma, where they share their memory.
     var chromaStrideFactor = 1

@@ -5,7 +5,7 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// Memory that ends where the process may not read or write any more.
+/// Memory that ends at a page that the process may not access.
 final class GuardedMemory {
     private let pages: UnsafeMutableRawPointer
     private let pageBytes: Int
@@ -213,7 +213,7 @@ struct ReferencePicture {
     }
 }
 
-/// The equations of H.273 as they stand there, with R, G and B in 0 … 255.
+/// The equations of H.273 as printed there, with R, G and B in 0 … 255.
 enum ReferenceColor {
     private static func weights(_ matrix: ColorEncoding.Matrix) -> (Double, Double) {
         switch matrix {

@@ -6,7 +6,7 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// A picture of a source, in memory of its own.
+/// A picture of a source, in its own memory.
 func picture(
     _ format: PictureFormat, _ memoryPlanes: [[UInt8]], sequence: UInt32 = 0, timestamp: Int64 = 0
 ) throws -> PixelBuffer {
@@ -158,7 +158,7 @@ final class TestDecoder {
         return pictures + (try decoder.feed([]))
     }
 
-    /// Nothing stands for the end.
+    /// Nil is the end.
     private func feed(_ bytes: [UInt8]) throws -> [Picture] {
         if !bytes.isEmpty {
             try #require(av_new_packet(packet, Int32(bytes.count)) == 0)

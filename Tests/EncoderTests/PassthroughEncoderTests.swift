@@ -19,7 +19,7 @@ import Testing
         format = try Film(.h264, 64, 48).format
     }
 
-    /// The sequence numbers of what came out, and of what was damaged.
+    /// The sequence numbers of output pictures, and of damaged ones.
     private func pass(_ buffers: [(sequence: UInt32, bytes: [UInt8])]) throws -> (
         passed: [AccessUnit], damaged: [UInt32]
     ) {

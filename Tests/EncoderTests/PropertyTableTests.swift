@@ -23,7 +23,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { driver.map { "\(codec) by \($0)" } ?? SoftwareBackend.name(codec) }
 
-    /// Asks for something and codes pictures of noise with what was opened. The keyframes are those of the policy.
+    /// Opens an encoder for a request and codes pictures of noise. The keyframes are those of the policy.
     func encode(
         _ count: Int, of film: Film, _ configure: (inout EncoderConfiguration) -> Void
     ) throws -> Outcome {
@@ -74,7 +74,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         /// What libva was told.
         var trace = ""
 
-        /// The user has been told that it is not as asked for.
+        /// The user was told that the request is not fulfilled.
         var isReplaced: Bool { notes.contains { $0.contradictsRequest } }
         var bits: Int { units.reduce(0) { $0 + $1.count * 8 } }
 
@@ -128,7 +128,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Each session property is asked of each encoder, and what comes out is measured: in the coded stream, in the frames
+/// Each session property is requested of each encoder, and the result is measured: in the coded stream, in the frames
 /// held back, or, for rates of drivers, whose emulated GPU has no rate control, in what the driver was told. What an
 /// encoder does not have it has to refuse or to replace, and to say so: no property is in name only.
 @Suite(.serialized) struct PropertyTableTests {
@@ -297,7 +297,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         + [
             Row("maximum rate and its window") { encoder in
                 var bursts: [Int] = []
-                // Nothing moves for three seconds, so that all the room there may be is there for what comes then.
+                // Nothing moves for three seconds, so that all possible room is available afterwards.
                 var film = try Film(.nv12, 320, 240, framesPerScene: 1)
                 film.stillFrames = 75
                 for window in [0.5, 2] {
@@ -310,7 +310,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                         #expect(Double(outcome.fullestWindow(Int(window * 25))) <= 6_120_000 * window)
                         bursts.append(outcome.fullestWindow(10))
                     } else {
-                        // The room that the window leaves above the rate that is told.
+                        // The room that the window leaves above the session's rate.
                         #expect(!outcome.isReplaced)
                         let rate = try #require(outcome.told("bits_per_second").max())
                         #expect((3_000_000...6_000_000).contains(rate))
@@ -354,7 +354,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         if encoder.driver == nil {
             #expect(!fine.isReplaced && coarse.bits * 4 < fine.bits * 3, "\(fine.bits) \(coarse.bits)")
         } else if !fine.isReplaced {
-            // What the driver is told differs, and is its mode's.
+            // The driver's rate differs, and depends on its mode.
             let fields =
                 mode == .cbr || mode == .vbr
                 ? ["bits_per_second"] : ["pic_init_qp", "slice_qp_delta", "quality_factor"]

@@ -52,7 +52,7 @@ import Testing
             }
         }
         let first = try sets()
-        // A fifth of the frames comes, so that the session is told of five times the rate.
+        // A fifth of the frames comes, so the session gets five times the rate.
         for frame in 1..<30 { _ = regulator.frame(at: Int64(frame) * 1_000_000_000 / 6) }
         #expect(regulator.wantsAnotherSession)
         #expect(try sets() == first)

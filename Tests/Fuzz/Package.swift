@@ -4,7 +4,7 @@
 import PackageDescription
 
 /// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build needs
-/// `--sanitize fuzzer` besides, which links libFuzzer's `main`.
+/// Also `--sanitize fuzzer`, which links libFuzzer's `main`.
 ///
 /// Comparisons are not traced: that takes half of the time, and in the same time less is reached.
 let instrumented: [SwiftSetting] = [

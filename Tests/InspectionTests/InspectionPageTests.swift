@@ -128,7 +128,7 @@ private func decodedBase64(_ text: String) -> [UInt8] {
 }
 
 extension String {
-    /// How often `text` stands in the string.
+    /// How often `text` appears in the string.
     fileprivate func components(of text: String) -> Int {
         var (count, rest) = (0, self[...])
         while let found = rest.firstRange(of: text) {

@@ -10,7 +10,7 @@ CAMPLAY=${CAMPLAY:-$(dirname "$CAMREC")/camplay}
 PYTHON=/usr/bin/python3
 export LAB LAB_CACHE CAMREC CAMPLAY PYTHON
 
-begin() { # the first command of a script with checks: a folder of its own, gone at the end
+begin() { # the first command of a script with checks: its own folder, removed at the end
     work=$(mktemp -d)
     trap clean EXIT
     cd "$work"
@@ -24,13 +24,13 @@ clean() {
     cd / && rm -rf "$work"
 }
 
-# A machine of its own, and a link to it that can be cut; both ends' addresses differ from those of other runs.
+# A separate machine, and a link to it that can be cut; both ends' addresses differ from those of other runs.
 far=camrec-$$
 near_link=camrec$$
 subnet=198.18.$(($$ % 16384 / 64)).
 near_address=$subnet$(($$ % 64 * 4 + 1))
 far_address=$subnet$(($$ % 64 * 4 + 2))
-make_distance() { # needs root; says why where it fails
+make_distance() { # needs root; says why if it fails
     ip netns add $far && ip link add $near_link type veth peer name far netns $far && ip addr add $near_address/30 dev $near_link &&
         ip link set $near_link up && ip -n $far addr add $far_address/30 dev far && ip -n $far link set far up
 }
@@ -50,14 +50,14 @@ pass() { count pass "$1"; }
 fail() { count fail "$1" "$2"; }
 skip() { count skip "$1" "$2"; }
 
-check() { # NAME COMMAND...: passes where the command exits 0; what it said is the reason otherwise
+check() { # NAME COMMAND...: passes if the command exits 0; otherwise its output is the reason
     local name=$1 output status=0
     shift
     output=$("$@" 2>&1) || status=$?
     if [ "$status" = 0 ]; then pass "$name"; else fail "$name" "status $status from $(basename "$1"): $(tail -n 4 <<<"$output")"; fi
 }
 
-# Runs camrec and keeps what it said in $work/stdout and $work/stderr. A limit, because a hang is a failure too.
+# Runs camrec and keeps its output in $work/stdout and $work/stderr. A limit, because a hang is a failure too.
 launcher=() # a command that camrec is run by
 camrec() {
     local status=0
@@ -164,8 +164,8 @@ same_pictures() { # FILE RAW: a container and a raw stream decode to the same pi
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
-# The emulated GPU: what needs it is skipped where there is none to be had; one that does not work is a failure.
-has_gpu() { # NAME DRIVER [PATTERN]: it is there, and of what the driver has on it, a line has PATTERN
+# The emulated GPU: tests that need it are skipped if there is none; one that does not work is a failure.
+has_gpu() { # NAME DRIVER [PATTERN]: it exists, and a line of the driver's capabilities has PATTERN
     local said status=0 tried=(true)
     if [ -n "${3-}" ]; then tried=(vainfo --display drm --device /dev/dri/renderD128); fi
     # In a guest nothing can be fetched.

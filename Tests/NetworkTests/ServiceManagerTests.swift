@@ -4,7 +4,7 @@ import Threading
 
 @testable import Network
 
-/// What a service tells whoever started it, by the protocol of sd_notify(3).
+/// What a service reports to its manager, by the protocol of sd_notify(3).
 @Suite struct ServiceManagerTests {
     /// A datagram socket in the manager's place.
     private final class Manager {
@@ -48,7 +48,7 @@ import Threading
         let path = "/tmp/camrec-busy-\(getpid())"
         defer { unlink(path) }
         let manager = try #require(Manager(ResolvedAddress(path: path)))
-        // Whoever waits for a notice that never comes gives up.
+        // A wait for a notice that never comes ends.
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(
             manager.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -190,7 +190,7 @@ import Testing
         #expect(statistics.dropped > 0)
         #expect(bench.events.contains(.overflowed(peer: "peer")))
         #expect(bench.keyframeRequests == 0)
-        // It reads again: what it had begun to get, and then on from an IDR.
+        // It reads again: the rest of the unit it had begun, and then from an IDR on.
         var late = slow.read()
         for _ in 0..<30 {
             units.append(bench.frame(length: 20_000))
@@ -348,7 +348,7 @@ import Testing
                 seconds += 1
             }
         }
-        // The IDR takes it a minute; from the third second on it is behind.
+        // The IDR takes it a minute; from the third second on it lags.
         pass(11)
         #expect(try bench.connect().hasEnded)
         pass(4)

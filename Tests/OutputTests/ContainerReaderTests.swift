@@ -201,7 +201,7 @@ import Threading
         for _ in 0..<200 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...20, using: &generator) {
-                // Most of what can go wrong stands in the first bytes.
+                // Most of what can go wrong is in the first bytes.
                 let end = Bool.random(using: &generator) ? min(2000, bytes.count) : bytes.count
                 bytes[Int.random(in: 0..<end, using: &generator)] ^=
                     1 << UInt8.random(in: 0..<8, using: &generator)

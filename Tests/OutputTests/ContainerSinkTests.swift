@@ -109,7 +109,7 @@ import Threading
         let stream = try CodedStream(codec)
         let content = try record(stream, to: "out.ts")
         for (packet, unit) in zip(content.packets, stream.units) {
-            // The first zero of the next start code may be taken for the end of this picture.
+            // The first zero of the next start code may count as the end of this picture.
             let isWhole = packet.bytes.contains(unit.allBytes.dropFirst())
             #expect(isWhole)
             let delimiter: [UInt8] = codec == .h264 ? [0, 0, 1, 9] : [0, 0, 1, 70]
@@ -167,7 +167,7 @@ import Threading
                 #expect(length < bytes.count / 3)
                 continue
             }
-            // The last packet may be cut itself; what is before it is as it was.
+            // The last packet may be cut itself; everything before it is unchanged.
             let kept = content.packets.dropLast()
             let isEqual = kept.elementsEqual(whole.packets.prefix(kept.count))
             #expect(isEqual, "cut at \(length) of \(bytes.count)")

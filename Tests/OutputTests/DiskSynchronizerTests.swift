@@ -5,7 +5,7 @@ import Threading
 
 @testable import Output
 
-/// That files are written to the disk itself while they grow, and that a disk which fails is told.
+/// Files are flushed to the disk while they grow, and a failing disk is reported.
 @Suite(.timeLimit(.minutes(1))) struct DiskSynchronizerTests {
     private let folder = TemporaryFolder()
 
@@ -20,7 +20,7 @@ import Threading
         let synchronizer = try #require(DiskSynchronizer(bound: 2_000_000))
         let descriptor = unsynchronizable()
         var file = synchronizer.begin(descriptor, path: folder.path("a"))
-        // It has a descriptor of its own.
+        // It has its own descriptor.
         close(descriptor)
         var error: OutputError?
         while error == nil {
@@ -32,7 +32,7 @@ import Threading
         weak let forgotten = file
         file = nil
         while forgotten != nil { sched_yield() }
-        // Its writer did not look any more.
+        // Its writer no longer looked.
         #expect(synchronizer.takeFailure()?.output == folder.path("a"))
     }
 

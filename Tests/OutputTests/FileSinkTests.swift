@@ -163,7 +163,7 @@ import Threading
 
     @Test("a file at its size limit ends with the last whole access unit")
     func sizeLimit() async {
-        // The limit holds for a whole process, and so in one of its own.
+        // The limit applies to a whole process, so it runs in its own.
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 250_000, rlim_max: 250_000)

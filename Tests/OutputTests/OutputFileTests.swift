@@ -6,7 +6,7 @@ import Threading
 
 @testable import Output
 
-/// Nothing is overwritten that was not to be, whoever else is at work in the folder.
+/// Only the intended file is overwritten, whatever other programs do in the folder.
 @Suite struct OutputFileTests {
     private let folder = TemporaryFolder()
 
@@ -30,7 +30,7 @@ import Threading
         try examine(overwrite: true)
     }
 
-    /// Without the look at what was opened the victim is truncated in a few of these tries.
+    /// Without the check of the opened file, the victim is truncated in a few of these tries.
     @Test("constantly swapping a pipe and a file never costs the file its content")
     func exchanged() throws {
         folder.write("victim", [1, 2, 3])

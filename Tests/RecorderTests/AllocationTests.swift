@@ -35,7 +35,7 @@ struct AllocationTests {
         counts.append(Int(allocations_end()))
         allocations_begin()
         counts.append(Int(allocations_end()))
-        // An object with a monitor, which has two things in memory of their own.
+        // An object with a monitor, which has two separate allocations.
         #expect(counts == [1, 1, 4, 0])
         let other = Gate()
         let thread = WorkerThread {
@@ -111,7 +111,7 @@ struct AllocationTests {
 
 /// Counts a thread's allocations from one frame to another.
 private struct Meter {
-    /// Nil as long as it counts, or did not yet.
+    /// Nil before and while it counts.
     private(set) var allocations: Int?
     private var frame = 0
 

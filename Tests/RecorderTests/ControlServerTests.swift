@@ -16,7 +16,7 @@ import Threading
         try ControlServer(PathListener(path: path)) { line in "<\(line)>" }
     }
 
-    /// Sends bytes, and reads so many lines or to the end.
+    /// Sends bytes, and reads a number of lines or to the end.
     private func ask(_ bytes: [UInt8], lines: Int = .max) throws -> String {
         let socket = try Socket.connect(path: path)
         _ = bytes.withUnsafeBytes { socket.send($0) }

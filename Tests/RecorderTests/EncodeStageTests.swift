@@ -34,7 +34,7 @@ import Threading
 
         var encoder: ScriptedEncoder { encoders[0] }
 
-        /// Encodes `count` pictures and takes what came out.
+        /// Encodes `count` pictures and takes the output.
         func run(_ count: Int) -> (units: [AccessUnit], error: RecordingError?) {
             for number in 0..<count { push(pictures.picture(number)) }
             let (items, error) = run()

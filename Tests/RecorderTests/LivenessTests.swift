@@ -2,7 +2,7 @@ import Testing
 
 @testable import Recorder
 
-/// What a watchdog is told.
+/// The signals that a watchdog gets.
 @Suite struct LivenessTests {
     private var before = Liveness.Progress(captured: 10, tries: 0, encoded: 9)
 

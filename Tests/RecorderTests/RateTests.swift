@@ -42,7 +42,7 @@ import Threading
             track.endPicture(isLost: false)
         }
 
-        /// What came out, and what was measured of it.
+        /// The output and its measurements.
         func finish() -> RecordingOutcome.Rate {
             track.finish()
             while let item = output.items.pop() { if case .unit(let unit) = item { units.append(unit) } }
@@ -88,7 +88,7 @@ import Threading
         }
     }
 
-    /// A sequence of its own.
+    /// Its own random sequence.
     private struct SystemRandom: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -123,7 +123,7 @@ import Threading
         let average = try #require(bench.finish().average)
         #expect(average <= 525_000)
         let late = bench.units.filter { $0.timestamp >= 20_000_000_000 }.reduce(0) { $0 + $1.count * 8 }
-        // In bursts there is no room for all that a gap was worth; libx264 follows a change in some 15 s.
+        // In bursts there is no room for a gap's whole worth; libx264 follows a change in some 15 s.
         let tolerance = arrival == .everySecondFromTheMiddle ? 0.08 : 0.05
         if arrival != .bursts { #expect(abs(Double(late) / 10 / 500_000 - 1) < tolerance) }
     }

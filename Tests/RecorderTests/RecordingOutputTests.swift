@@ -46,7 +46,7 @@ import Threading
     }
 
     private final class Events: @unchecked Sendable {
-        // Safe to share: the events are touched by the thread that stands for the encode thread alone.
+        // Safe to share: the events are touched by only the thread that acts as the encode thread.
         private(set) var all: [OutputEvent] = []
         var add: @Sendable (OutputEvent) -> Void { { self.all.append($0) } }
     }

@@ -74,7 +74,7 @@ import Testing
     func busy() {
         // Other tests leave it a fraction of a processor: a fifth is enough.
         let result = WatchedThread().run(patience: 20, tick: 50_000_000) {
-            // More ticks' worth of a processor than it may stand still.
+            // More processor ticks than it may make no progress for.
             let end = Self.processorTime() + 1_100_000_000
             while Self.processorTime() < end {}
             return 1

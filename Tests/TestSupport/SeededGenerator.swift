@@ -2,7 +2,7 @@
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Each seed has a sequence of its own.
+    /// Each seed has its own sequence.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

@@ -16,7 +16,7 @@ extension H265 {
             }
         }
 
-        /// Whether this segment, which is no picture's first, belongs to another picture than one before it: the
+        /// Whether this segment, which is not the first of a picture, belongs to another picture than an earlier one: the
         /// first segment of its own is missing then.
         func belongsElsewhere(behind first: PictureSegment) -> Bool {
             if type != first.type { return true }

@@ -1,6 +1,6 @@
 extension H265 {
     /// Profile, tier and level (7.3.3, 7.4.4): of the whole stream, and of its temporal sub-layers where they
-    /// are told apart.
+    /// differ.
     public struct ProfileTierLevel: Equatable, Sendable {
         /// The elements whose names begin with `general_`, up to `general_level_idc`.
         public let general: Profile

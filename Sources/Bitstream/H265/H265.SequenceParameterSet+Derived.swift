@@ -69,7 +69,7 @@ extension H265.SequenceParameterSet {
 }
 
 extension H265.TimingInformation {
-    /// Frames a second, for pictures that are frames or fields; `nil` if the elements are of no use.
+    /// Frames a second, for pictures that are frames or fields; `nil` if the elements are unusable.
     func frameRate(areFields: Bool) -> FrameRate? {
         FrameRate(announced: time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
     }

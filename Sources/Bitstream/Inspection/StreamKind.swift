@@ -107,7 +107,7 @@ private struct CodecEvidence {
             }
             guard length > 0, length < 1 << 28 else { return false }
             let end = position + lengthSize + length
-            // The last unit may be cut off; two that fit are no accident.
+            // The last unit may be cut off; two that fit are not a coincidence.
             if end > head.byteCount { return unitCount > 1 }
             let unit = head.extracting(position + lengthSize..<end)
             guard unit.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 == 0 else { return false }
@@ -142,7 +142,7 @@ private struct CodecEvidence {
         let isPlausible =
             !header.forbidden_zero_bit && header.nuh_layer_id == 0 && header.nuh_temporal_id_plus1 > 0
             && (header.nal_unit_type.isSliceSegment || (32...40).contains(header.nal_unit_type.rawValue))
-        // These two bytes are no header of an H.264 unit that occurs.
+        // No real H.264 unit has these two bytes as its header.
         if isPlausible, header.nal_unit_type.isParameterSet, header.nuh_temporal_id_plus1 == 1 {
             sets[.hevc, default: 0] += 1
         }

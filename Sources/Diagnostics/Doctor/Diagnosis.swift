@@ -17,7 +17,7 @@ public struct Diagnosis: Sendable, Encodable {
     /// Looks at this machine, as this process sees it.
     /// - Parameters:
     ///   - folder: where recordings are to go.
-    ///   - checkSettings: what a settings file comes to.
+    ///   - checkSettings: evaluates a settings file.
     public static func make(
         folder: String, checkSettings: @escaping (String) -> SettingsCheck
     ) -> Diagnosis {

@@ -13,7 +13,7 @@ enum DiskCheck {
         return [finding(folder, isNeeded: true)] + serviceFolder.map { finding($0, isNeeded: false) }
     }
 
-    /// - Parameter isNeeded: whether there is no recording without it.
+    /// - Parameter isNeeded: whether a recording needs it.
     private static func finding(_ folder: String, isNeeded: Bool) -> Finding {
         guard let space = Volume(folder: folder).space else {
             return Finding(

@@ -44,7 +44,7 @@ struct EncoderCheck {
                 : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
     }
 
-    /// If there is no render node at all.
+    /// The finding if there is no render node at all.
     func absence() -> Finding {
         let cards = files.names(in: "/sys/class/drm").filter { $0.hasPrefix("renderD") }
         if let card = cards.first {

@@ -1,6 +1,6 @@
 import Settings
 
-/// What a settings file comes to.
+/// The result of evaluating a settings file.
 public enum SettingsCheck: Sendable {
     /// Nil for the first camera.
     case sound(device: String?)

@@ -80,7 +80,7 @@ final class RateRegulator {
     /// - Parameter session: what it believes where it takes other rates while it is open.
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
         if bucket == nil { room = model.bucket.map(Self.firstRoom) ?? 0 }
-        // What an encoder spent that was only asked to hold the bucket is no debt of one that does hold it.
+        // An encoder that holds the bucket does not inherit the debt of one that was only asked to.
         if session == nil, followsTime { room = max(room, 0) }
         bucket = model.bucket
         if wantsAnotherSession { patience = min(2 * patience, Self.mostPatience) }

@@ -20,7 +20,7 @@ public final class ContainerReader {
         public var time: Int64?
         /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
-        /// Whether decoding can begin here, be it that some pictures can't be decoded then.
+        /// Whether decoding can begin here, even if some pictures can't be decoded then.
         public var allowsEntry = false
         /// Whether it is a picture, and no place that cannot be read.
         public var isPicture = true

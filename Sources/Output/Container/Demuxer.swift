@@ -37,7 +37,7 @@ final class Demuxer {
     private var timeBase = AVRational(num: 1, den: 1)
     /// What the file has besides video, in words.
     private(set) var leftOut: [String] = []
-    /// What was read when damage was told of, and is still to be handed on.
+    /// Data read when damage was reported, and still to be delivered.
     private var pending: Pending?
 
     private enum Pending { case packet, end }

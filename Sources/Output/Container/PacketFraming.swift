@@ -18,7 +18,7 @@ struct PacketFraming {
     /// What was found in a packet.
     struct Finding {
         var isKeyframe = false
-        /// Whether decoding can begin here, be it with an I picture whose leading pictures can't be decoded then.
+        /// Whether decoding can begin here, even with an I picture whose leading pictures can't be decoded then.
         var allowsEntry = false
         /// In words; nil if nothing is wrong.
         var problem: String?

@@ -6,7 +6,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     case input(InputError)
     /// What comes out cannot be written.
     case output(OutputError)
-    /// There is no time for the pictures.
+    /// The pictures have no times.
     case noFrameRate(input: String)
     /// A name that says another codec than the stream's.
     case otherCodec(output: String, is: Codec)

@@ -5,7 +5,7 @@ import Glibc
 import Peers
 import Pictures
 
-/// Measures the conversion into an encoder's surface beside the libraries it is made of and ffmpeg's, by
+/// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's, by
 /// turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and how many times ours.
 @main
 struct ConversionBenchmark {

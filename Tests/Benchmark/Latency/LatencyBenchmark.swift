@@ -1,7 +1,7 @@
 import Network
 import Pictures
 
-/// The two ends of the latency benchmark, which `latency.py` puts what it measures between.
+/// The two ends of the latency benchmark; `latency.py` puts the measured program between them.
 ///
 /// usage: LatencyBenchmark send WxH FPS FRAMES FILE.y4m     live test pictures, into a file or a named pipe
 ///        LatencyBenchmark receive PORT                     a line for each picture of a raw H.264 stream

@@ -18,7 +18,7 @@ struct PictureSender {
         noise = (0..<2 * noiseRows.count * size.width).map { _ in .random(in: 16...235, using: &generator) }
     }
 
-    /// Ends early where nobody reads any more.
+    /// Ends early if nobody reads any longer.
     func send(_ count: Int, to path: String) throws {
         signal(SIGPIPE, SIG_IGN)
         guard let file = fopen(path, "wb") else { throw LatencyBenchmark.Failure.notTaken }

@@ -2,7 +2,7 @@ import Bitstream
 import Glibc
 import Peers
 
-/// Measures the Annex B parser beside searches of the C library and libavcodec's parser, by turns in one run and
+/// Measures the Annex B parser compared with searches of the C library and libavcodec's parser, in turns in one run and
 /// over the same bytes, and prints a table in Markdown: medians in GB a second of CPU, and times ours.
 ///
 /// usage: ParserBenchmark FILE BYTES       the stream, repeated to about that size
@@ -41,7 +41,7 @@ struct ParserBenchmark {
         }
     }
 
-    /// Goes over the stream once; what it counts.
+    /// Goes over the stream once, and returns its count.
     typealias Contender = (name: String, expected: Count, work: () -> Int)
     enum Count { case units, accessUnits, none }
 

@@ -2,7 +2,7 @@ import CV4L2
 
 @testable import Capture
 
-/// Time that moves only when someone waits, and what a test does as it goes by.
+/// Time that moves only during waits, and the actions of a test as it passes.
 final class ScriptedClock: SourceClock, @unchecked Sendable {
     // Safe to share: a test uses it from one thread.
     private(set) var time: Int64 = 1_000_000_000
@@ -18,7 +18,7 @@ final class ScriptedClock: SourceClock, @unchecked Sendable {
     /// Lets time go by with nobody waiting.
     func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
-    /// Has `action` done as soon as so much time has gone by from now.
+    /// Runs `action` as soon as this much time has passed.
     func after(_ nanoseconds: Int64, _ action: @escaping () -> Void) {
         actions.append((time + nanoseconds, action))
         actions.sort { $0.time < $1.time }

@@ -64,7 +64,7 @@ extension CaptureStream {
 
 struct StreamEnded: Error {}
 
-/// A picture that is held until it is let go.
+/// A picture that is held until it is released.
 final class HeldBuffer {
     // Swift lends no noncopyable value out of a class's optional; it does out of memory.
     private let buffer = UnsafeMutablePointer<PixelBuffer>.allocate(capacity: 1)

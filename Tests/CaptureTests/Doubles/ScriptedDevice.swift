@@ -4,7 +4,7 @@ import Pictures
 
 @testable import Capture
 
-/// A V4L2 driver that does what a test tells it, good or bad: formats, buffers in real memory, a queue,
+/// A V4L2 driver controlled by a test, well-behaved or not: formats, buffers in real memory, a queue,
 /// sequence numbers, and a clock that moves only when someone waits.
 final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     // Safe to share: a test uses it from one thread at a time.
@@ -60,22 +60,22 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     var formats: [Format] = [Format(pixelFormat: .yuyv)]
     /// Lists that never end: the last entry comes again and again.
     var listsAreEndless = false
-    /// What S_FMT grants besides what was asked for.
+    /// What S_FMT grants instead of parts of the request.
     var grant: (inout v4l2_format) -> Void = { _ in }
     var strides: [UInt32] = [1280]
     var lengths: [UInt32] = [1280 * 480]
-    /// What S_PARM grants; nil for what was asked for.
+    /// What S_PARM grants; nil for the requested rate.
     var grantedInterval: (UInt32, UInt32)?
     /// The bytes of each buffer's memory planes; nil for `lengths`.
     var bufferLengths: [UInt32]?
     /// Of a buffer that nobody has filled.
     var bufferFlags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
-    /// How many buffers REQBUFS grants; nil for as many as are asked for.
-    /// Fewer than are asked for, as drivers may.
+    /// How many buffers REQBUFS grants; nil for as many as requested.
+    /// Fewer than requested, as drivers may.
     var grantedBuffers: UInt32 = 6
     /// Calls that fail, with their errno.
     var failures: [UInt: Int32] = [:]
-    /// Calls that fail once so many have gone well.
+    /// Calls that fail after a number of successes.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
     /// What CROPCAP says of its pixels, height to width.
@@ -87,7 +87,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     var input: Int32 = 0
     var standards: [(name: String, bits: UInt64)] = []
     var standard: UInt64 = 0
-    /// The field orders that S_FMT can give; the first stands in for others.
+    /// The field orders that S_FMT can grant; the first replaces others.
     var fields = [V4L2_FIELD_NONE]
     /// Of the signal at its input; nil for a camera.
     var timings: v4l2_bt_timings?
@@ -157,7 +157,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
             // The mailbox is a real eventfd.
             let woken = cv4l2_poll(descriptors.baseAddress, 1, 0)
             if woken > 0 { return woken }
-            // Without a buffer of its own the driver delivers nothing.
+            // Without a buffer the driver delivers nothing.
             let isListened = descriptors.count > 1
             guard let event = events.first, isListened || event.isAction else {
                 // A wait without end in a script without events would hang the test.

@@ -12,7 +12,7 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     var places: [String: NodePlace] = [:]
     /// Paths that may not be opened.
     var forbidden: Set<String> = []
-    /// What open fails with where there is no device.
+    /// The error of open if there is no device.
     var openError = ENOENT
 
     init(_ devices: [String: ScriptedDevice]) { self.devices = devices }

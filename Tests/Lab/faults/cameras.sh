@@ -12,7 +12,7 @@ in_guest
 mkdir -p "$work/$kept"
 cd "$work/$kept"
 
-measured() { # FOLDER FAULT OPTIONS...: what is in the folder tells what the fault cost
+measured() { # FOLDER FAULT OPTIONS...: the folder's content shows what the fault cost
     local number='' times=() files=()
     while [ -e "$1/out$number.h264" ]; do
         times+=(--times "$1/times$number.txt")
@@ -231,7 +231,7 @@ usb=$LAB_CACHE/webcam
 link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
 cam() { "$usb/uvccam" "$@" >/dev/null; }
 camera=(--device "$link" --fps 15 --encoder software) rate=15
-# The hardware encoder where there is one: its recordings are lossless, so that the camera's numbers can be read.
+# The hardware encoder if there is one: its recordings are lossless, so the camera's numbers can be read.
 numbers=(--late)
 if has_gpu "USB webcam: by hardware" iHD; then
     launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
@@ -251,7 +251,7 @@ cable() { # out for up to a second after its node has gone
 recorded=(--size 320x240 --format YUYV)
 strikes cable "USB webcam: unplugged, and plugged in again within a second" 50 cable "${numbers[@]}" --so 'source.restarts >= 50'
 
-# With other formats the recording goes on in another file, whose times begin at 0.
+# With other formats the recording continues in another file, whose times begin at 0.
 fault="USB webcam: unplugged, and plugged in again with other formats, in a new file"
 each=()
 recording other --size 640x480

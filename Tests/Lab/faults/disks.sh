@@ -18,7 +18,7 @@ disk=$work/disk store=$work/store
 mkdir -p "$disk" "$store"
 trap 'umount --lazy "$disk" "$store" 2>/dev/null || true; clean' EXIT
 
-# Full, for good: the file ends there, and another output goes on.
+# Permanently full: the file ends there, and another output continues.
 for ((i = 0; i < $(times 3 1); i++)); do
     draw 100 400
     mount -t tmpfs -o "size=${drawn}k" none "$disk"
@@ -46,7 +46,7 @@ if [ -z "$short" ]; then
     umount "$disk"
 fi
 
-# A recording in segments on the disk, and one beside it, while something happens to the disk for a while.
+# A recording in segments on the disk, and one next to it, while the disk fails for a while.
 meanwhile() { # FAULT TRIAL-OPTION...: from `appears` to `begins`, `stops` and `disappears`
     local fault=$1 files i
     shift
@@ -89,7 +89,7 @@ begins() { umount --lazy "$disk"; }
 stops() { mount --bind "$store" "$disk"; }
 if [ -z "$short" ]; then meanwhile "unmounted for a while, segments" --gone; fi
 
-# A power cut: the file system stops at once, and what was not on the disk itself is gone (EXT4_IOC_SHUTDOWN of
+# A power cut: the file system stops at once, and unflushed data is gone (EXT4_IOC_SHUTDOWN of
 # fs/ext4/ext4.h, without a flush of its journal). --sync says how much that may be.
 powers_off() { # FOLDER: when, on CLOCK_MONOTONIC
     "$PYTHON" -c '
@@ -156,7 +156,7 @@ for ((i = 0; i < $(times 3 1); i++)); do
 done
 settle "EIO"
 
-# A disk that hangs: what comes is kept in memory.
+# A disk that hangs: new data is kept in memory.
 for ((i = 0; i < $(times 3 1); i++)); do
     : >"$control"
     rm -f "$disk/a.h264"
@@ -196,7 +196,7 @@ done
 settle "hangs for longer, segments"
 settle "hangs for longer, segments: the output beside it"
 
-# One that hangs for good is left behind: by the output beside it, and at the end.
+# One that hangs permanently is abandoned: by the output next to it, and at the end.
 : >"$control"
 rm -f "$disk"/a*.h264
 start "${test240[@]}" "$disk/a.h264" beside.h264

@@ -103,7 +103,7 @@ gpu_faults() {
     hang "the driver hangs for good" "${in_software[@]}" --encoder auto
 }
 
-# A fence that never signals: its thread is left behind. With `recovers` the fault is gone once it was noticed.
+# A fence that never signals: its thread is abandoned. With `recovers` the fault is gone once it was noticed.
 hang() { # FAULT TRIAL-OPTIONS... --encoder ENCODER
     local fault=$1 options=("${@:2:$#-3}")
     echo "hang 40" >"$work/control"

@@ -1,4 +1,4 @@
-# Sourced by the scripts in this folder, behind lib.sh: faults that are made, what each cost, and whether it was survived.
+# Sourced by the scripts in this folder, after lib.sh: injects faults, and measures what each cost and whether it was survived.
 # shellcheck shell=bash disable=SC2034,SC2154 # what is set here is used there, and the other way round
 #
 # Each time that a fault was made is a trial: a line of JSON in $LAB_FAULTS. `scripts/faults` makes the table of them.
@@ -36,14 +36,14 @@ settle() { # FAULT: passes where each of its trials was survived
     check "$1" "$PYTHON" "$LAB/verify/faults.py" settle --part "$part" --fault "$1" "$LAB_FAULTS"
 }
 
-# A recording in the background, in a folder of its own, which is the working folder until the next one.
+# A recording in the background, in its own folder, which is the working folder until the next one.
 start() { # ARGUMENTS...
     cd "$work" && rm -rf run && mkdir run && cd run || exit
     "${launcher[@]}" "$CAMREC" --report report.json "$@" 2>stderr </dev/null &
     recorder=$!
 }
 
-holds() { # BYTES PATTERN: the files that there are of this name have so many bytes
+holds() { # BYTES PATTERN: the existing files of this name have this many bytes
     # shellcheck disable=SC2086 # a pattern
     [ "$(cat $2 2>/dev/null | wc -c)" -ge "$1" ]
 }

@@ -10,7 +10,7 @@ begin
 part="The recorder's process"
 small=(--device test --size 320x240 --fps 30 --encoder software --keyframe-interval 15)
 
-# Killed at a random moment: what was written plays, and what is missing is what was on its way: for a container that
+# Killed at a random moment: the written part plays, and only data on its way is missing: for a container that
 # is its last second.
 for ((i = 0; i < $(times 100 2); i++)); do
     kind='in one file' segments=()
@@ -29,7 +29,7 @@ done
 for kind in 'in one file' 'in segments'; do
     for format in h264 h265 mkv mp4 ts; do settle "SIGKILL, .$format $kind"; done
 done
-# Stopped and continued at a random moment, for a random time: what came meanwhile is counted.
+# Stopped and continued at a random moment, for a random time: frames in between are counted.
 for ((i = 0; i < $(times 20 1); i++)); do
     draw 2 "$(times 10 3)"
     start "${small[@]}" --timestamps t.txt a.h264
@@ -45,7 +45,7 @@ for ((i = 0; i < $(times 20 1); i++)); do
 done
 settle "SIGSTOP for up to 6 s, SIGCONT"
 
-# The encoder's library crashes the process: what came before is whole.
+# The encoder's library crashes the process: everything before is whole.
 if built encoder -shared -fPIC; then
     launcher=(env "LD_PRELOAD=$built")
     for ((i = 0; i < $(times 20 1); i++)); do

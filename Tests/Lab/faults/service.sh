@@ -34,7 +34,7 @@ records() { # another process than before, into another file
         [ -n "$(find "$file" -size +8k)" ] && process=$now
 }
 
-exit_code() { # of the service's former process, as a shell tells it
+exit_code() { # of the service's former process, as a shell reports it
     journalctl -b --no-pager -o cat -u $service | grep -oE 'Main process exited, code=[a-z]+, status=[0-9]+' | tail -n 1 |
         awk -F '[=,]' '{print $NF + ($3 == "exited" ? 0 : 128)}'
 }
@@ -49,7 +49,7 @@ strikes() { # FOLDER FAULT TIMES EXIT-CODE COMMAND: at random moments, each of w
         $5
         await 120 records || fail "$2" "it does not record again: $(property StatusText)"
         took=$(since "$before")
-        # The camera tells how many frames it sent until it was let go.
+        # The camera reports how many frames it sent until it was released.
         sent=$(grep -oE 'stream off: [0-9]+' "$RESULTS/uvccam.log" | tail -n 1 | grep -oE '[0-9]+')
         cp "$last" "$RESULTS/$kept/$1/$number.h264"
         on_host trial "$2" --block 0 --rate 15 --status "$(exit_code)" --wanted "$4" --took "$took" --sent "$sent" "$kept/$1/$number.h264"

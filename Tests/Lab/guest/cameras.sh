@@ -48,7 +48,7 @@ for driver in radeonsi iHD; do
 done
 
 # What is recorded is watched by camplay, ffmpeg and GStreamer at once.
-watch() { # PROGRAM COMMAND...: what it decodes is in PROGRAM.yuv, what it says in PROGRAM.err
+watch() { # PROGRAM COMMAND...: its pictures go to PROGRAM.yuv, its messages to PROGRAM.err
     local program=$1 status=0
     shift
     timeout 200 "$@" >"$program.err" 2>&1 || status=$?
@@ -56,7 +56,7 @@ watch() { # PROGRAM COMMAND...: what it decodes is in PROGRAM.yuv, what it says 
     check "watched: $program has nothing to say" is_silent "$program.err"
     mv "$program.yuv" "$RESULTS/" || true
 }
-have_watched() { # COUNT UNITS: so many receivers have so many access units each
+have_watched() { # COUNT UNITS: this many receivers have this many access units each
     "$CAMREC" ctl orders stats | grep -oE '"units":[0-9]+' | awk -F : -v units="$2" '$2 >= units' | wc -l | grep -qx "$1"
 }
 is_silent() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
@@ -103,7 +103,7 @@ lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
     on_host check "lossless: $name as the camera delivered it" pictures equal "$file.h264" "$file.raw" --format "$format" --size "$size" --still "$@"
 }
 gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
-# One-pixel checkers tell whether chroma is the mean of two rows; squares tell places and colours.
+# One-pixel checkers show whether chroma is the mean of two rows; squares show places and colours.
 squares=4 checkers=14
 if has_gpu "lossless" iHD; then
     for format in YUYV UYVY YVYU; do lossless "$single" $format 640x480 $checkers; done
@@ -150,7 +150,7 @@ records "controls that come back" --device "$single" "${software[@]}" --frames 5
     check "controls that come back: the former value" grep -q '^contrast: 100$' <(v4l2-ctl -d "$single" -C contrast)
 "$CAMREC" devices --controls >devices.txt
 check "controls: they are listed" grep -q '^ *brightness=200  (0 to 255; default 128)$' devices.txt
-# Arrays and structures are none that --control could set.
+# --control cannot set arrays and structures.
 lists_all() {
     local ours theirs missing
     ours=$(grep -oE '^      [a-z0-9_]+' devices.txt | tr -d ' ' | sort -u)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest: grabbers as vivid plays them (HDMI, TV, S-Video), and two webcams that nothing but their places tells apart.
+# In the guest: grabbers as vivid plays them (HDMI, TV, S-Video), and two webcams that only their places distinguish.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -49,7 +49,7 @@ if has_gpu "fields" iHD; then
 fi
 DRIVER_FIELD=7 LD_PRELOAD=$work/driver.so refuses "fields: one by one" 64 'fields of a picture separately' --device "$grabber" --format YUYV --frames 2 --encoder software out.h264
 
-# A bridge without a rate of its own: 1280x720 at 24 Hz, then at 25, which is no other size.
+# A bridge without its own rate: 1280x720 at 24 Hz, then at 25, with the same size.
 v4l2-ctl -d "$grabber" --set-input 0
 v4l2-ctl -d "$grabber" -c dv_timings_signal_mode=4 -c dv_timings=5
 rm -rf signal && mkdir signal

@@ -23,7 +23,7 @@ vivid_node() { # [KIND]: vid-cap, meta-cap
     return 1
 }
 
-# A pattern that stands still: what one program reads is what any other reads later.
+# A still pattern: every program reads the same.
 still_picture() { # NODE [PATTERN]
     v4l2-ctl -d "$1" -c horizontal_movement=3 -c vertical_movement=3 -c osd_text_mode=2 -c test_pattern="${2:-0}"
 }

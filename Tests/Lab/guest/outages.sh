@@ -6,7 +6,7 @@ came_back() { # NAME CHECK...: the report says so and adds up
     on_host check "$name: the report tells it, and adds up" report "$name/report.json" "$@" \
         'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 }
-all_sound() { # FOLDER FRAMES: its streams are sound, and have so many frames together
+all_sound() { # FOLDER FRAMES: its streams are sound, and have this many frames together
     local file count=0
     for file in "$1"/*.h264; do
         decodes_silently "$file" || return 1
@@ -16,7 +16,7 @@ all_sound() { # FOLDER FRAMES: its streams are sound, and have so many frames to
 }
 on_host eval "$(declare -f all_sound)"
 
-# With keyframes this far apart the one that an outage brings is the only one after the first, whenever it comes.
+# With keyframes this far apart the one after an outage is the only one besides the first.
 recording replugged --size 640x480 --format MJPG --frames 60 --keyframe-interval 1000
 cam unplug
 await 15 gone

@@ -24,7 +24,7 @@ gpu=()
 if has_gpu "README: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi
 
 # The checkout, writable, for one page: no page replaces or needs another's files. Like scripts/quickstart's recording,
-# what earlier commands on this machine left in the checkout is none of the page's.
+# the page has nothing to do with what earlier commands left in the checkout.
 begin_page() {
     cd /run/readme
     if mountpoint -q checkout; then umount checkout; fi

@@ -76,7 +76,7 @@ check "replug: the link comes back" await 30 test -e $link
 check "replug: recording again" records_again $recordings
 check "replug: the process is the same, and the watchdog left it alone" test "$(property $service MainPID)" = "$pid"
 
-# A process that stands still is ended and begun again.
+# A stalled process is killed and restarted.
 mkdir -p "/run/systemd/system/$service.d"
 printf '[Service]\nWatchdogSec=4\nRestartSec=1\n' >"/run/systemd/system/$service.d/lab.conf"
 systemctl daemon-reload
@@ -91,7 +91,7 @@ check "stop: the result" has_property $service Result '^success$'
 cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
 bash "$LAB/faults/service.sh" --short
-# The doctor, for whoever may not, in units of other rights, and of a camera that someone else has.
+# The doctor, without permission, in units with other permissions, and for a camera in use.
 check "doctor: a stranger is to join the group" doctor 77 'usermod -aG video nobody' systemd-run --quiet --scope setpriv --reuid=65534 --regid=65534 --clear-groups
 in_unit=(systemd-run --quiet --wait --pipe --collect -p User=camrec -p SupplementaryGroups=video -p WorkingDirectory=/tmp)
 check "doctor: in a unit that allows no device" doctor 77 'DeviceAllow=char-video4linux rw' "${in_unit[@]}" -p DevicePolicy=closed
@@ -118,7 +118,7 @@ settings absent "device = /dev/camrec/absent" "output = out.h264" "encoder = sof
 check "absent camera: the service is ready all the same" timeout 20 systemctl start camrec@absent
 check "absent camera: says what it waits for" has_property camrec@absent StatusText 'waiting.*/dev/camrec/absent'
 systemctl stop camrec@absent
-# Wrong settings are told, once.
+# Wrong settings are reported, once.
 settings wrong "device = test" "bitrat = 4M" "output = out.h264"
 systemctl start camrec@wrong 2>/dev/null || true
 check "wrong settings: the line is in the journal" await 10 bash -c "journalctl -b --no-pager -u camrec@wrong | grep -q 'wrong.conf:2:.*bitrate'"
@@ -163,7 +163,7 @@ check "duration: its end is the former one's" test "$(cat /run/camrec/timed/dead
 systemctl stop camrec@timed
 check "duration: forgotten when the service is stopped" test ! -e /run/camrec/timed
 
-# Cron, with a sendmail that keeps what it is given.
+# Cron, with a sendmail that keeps its input.
 mkdir -p /var/mail-kept
 chmod 1777 /var/mail-kept
 printf '#!/bin/sh\nexec cat >"$(mktemp /var/mail-kept/XXXXXX)"\n' >/usr/sbin/sendmail

@@ -15,7 +15,7 @@ replug() {
     await 15 test -e $link
     udevadm settle
 }
-# The hardware encoder where there is one, for its recordings are lossless.
+# The hardware encoder if there is one, because its recordings are lossless.
 encoder=software
 if has_gpu "webcam: by hardware" iHD; then launcher=("$LAB/gpu/run" iHD) encoder=vaapi; fi
 

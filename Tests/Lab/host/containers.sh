@@ -136,8 +136,8 @@ for format in mkv ts; do
     done
 done
 
-# A recording that is killed, in the middle of what it writes.
-begins_like() { # FILE RAW LEAST: as far as both go, their pictures are the same, and there are so many at least
+# A recording that is killed, in the middle of a write.
+begins_like() { # FILE RAW LEAST: as far as both go, their pictures are the same, and there are at least this many
     local one other count
     one=$(picture_hashes "$1") other=$(picture_hashes "$2")
     count=$(($(wc -l <<<"$one") < $(wc -l <<<"$other") ? $(wc -l <<<"$one") : $(wc -l <<<"$other")))
@@ -163,7 +163,7 @@ same_pictures() { # FILE FILE
     local one other
     one=$(pictures "$1") && other=$(pictures "$2") && [ "$one" = "$other" ]
 }
-starts_at() { # FILE RAW PICTURES: playing from 1.5 s on leaves out so many
+starts_at() { # FILE RAW PICTURES: playing from 1.5 s on skips this many
     timeout 60 "$CAMPLAY" --no-window --quiet --overwrite --output from.yuv --start 1.5s "$1" &&
         timeout 60 "$CAMPLAY" --no-window --quiet --overwrite --output all.yuv "$2" &&
         cmp from.yuv <(tail -c +$((320 * 240 * 3 * $3 / 2 + 1)) all.yuv)
@@ -192,7 +192,7 @@ few_lines() { # what a program says of a file that is not one: 65 and why, or, o
 }
 gives_up() { few_lines "${@:2}" && [ $code = 65 ] && grep -q "$1" said; } # PATTERN COMMAND...
 packets() { ffprobe -v quiet -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$1"; }
-all_take() { # FILE: none of the three crashes, hangs or says more than it should; so many pictures were $taken
+all_take() { # FILE: none of the three crashes, hangs or says more than it should; $taken is the number of pictures
     taken=0
     rm -f taken.mkv taken.json
     few_lines "$CAMREC" inspect "$1" && few_lines "$CAMREC" remux "$1" taken.mkv || return
@@ -204,7 +204,7 @@ all_take() { # FILE: none of the three crashes, hangs or says more than it shoul
     few_lines "$CAMPLAY" --no-window --report taken.json "$1" || return
     [ $code != 0 ] || play_report taken.json 'pictures.decoded > 0'
 }
-cut_everywhere() { # FILE: at each kilobyte; where there is more of it, there are no fewer pictures
+cut_everywhere() { # FILE: at each kilobyte; a longer file never has fewer pictures
     local size end before=0
     size=$(stat -c %s "$1")
     for ((end = 0; end < size; end += 1024)); do
@@ -258,7 +258,7 @@ for codec in h264 hevc; do
     check "again: a file for each size" grep -qx "W320 W640 W320" <(head -qn 1 sizes.y4m sizes-1.y4m sizes-2.y4m | awk '{printf "%s%s", sep, $2; sep = " "} END {print ""}')
 done
 
-# What is missing is told, and counted.
+# Missing data is reported and counted.
 spoil() { "$PYTHON" "$LAB/verify/spoil.py" "$@"; }
 plays_spoilt() { # NAME FILE WHOLE EXPRESSION...
     rm -f play.json play.y4m
@@ -268,13 +268,13 @@ plays_spoilt() { # NAME FILE WHOLE EXPRESSION...
 }
 "$CAMREC" --device test --no-pace --size 320x240 --frames 90 --keyframe-interval 30 --encoder software --overwrite whole.h264 2>/dev/null
 "$CAMREC" remux --overwrite whole.h264 whole.mp4 2>/dev/null
-# So large that what it is can be told from its beginning.
+# Large enough to be recognised from its beginning.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -qp 10 large.h264
 "$CAMREC" inspect --overwrite --avcc whole.avcc large.h264 >/dev/null
 for way in zeros length; do
     spoil $way whole.mp4 spoilt.mp4 40
     plays_spoilt "spoilt: $way" spoilt.mp4 whole.mp4 'pictures.received == 90' 'pictures.decoded == 70'
-    # Picture 40 is damaged: up to the keyframe at 60 nothing can be shown of what refers to it.
+    # Picture 40 is damaged: up to the keyframe at 60 nothing that refers to it can be shown.
     records "spoilt: $way: remux" remux --overwrite spoilt.mp4 spoilt.mkv &&
         says "spoilt: $way: remux says what is left out" 'pictures left out because of damage, up to the next keyframe: 20; .*at 1\.3' &&
         check "spoilt: $way: remux keeps the rest" counts spoilt.mkv 70 && check "spoilt: $way: which is sound" ffmpeg -nostdin -v error -xerror -i spoilt.mkv -f null -
@@ -284,7 +284,7 @@ done
 spoil unit whole.avcc spoilt.avcc 50
 plays_spoilt "spoilt: a wrong length" spoilt.avcc large.h264 'pictures.received == 49' 'pictures.decoded == 48'
 records "spoilt: a wrong length: remux" remux --fps 30 --overwrite spoilt.avcc spoilt.mkv && says "spoilt: a wrong length: remux says what is left out" 'its end cannot be read'
-# frame_num has four bits here, and starts over behind 15.
+# frame_num has four bits here, and wraps after 15.
 for lost in 5 15 16; do
     spoil lose whole.h264 spoilt.h264 $lost
     plays_spoilt "spoilt: picture $lost is missing" spoilt.h264 whole.h264 'pictures.received == 89' "pictures.decoded == 60 + $lost"
@@ -314,7 +314,7 @@ plays_as_ffmpeg() { # FILE
     "$CAMPLAY" --no-window "$1" --output play.y4m --report play.json --overwrite && has_pictures_of play.y4m 1 -i "$1"
 }
 
-# Files that are no such recordings
+# Files that are not such recordings
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.mp4
 ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 sound.ts
 ffmpeg -nostdin -v error -y -ss 0.5 -i whole.mp4 -c copy edited.mp4
@@ -343,7 +343,7 @@ check "again: at the very picture" has_pictures_of play.y4m 58 -i open.mp4
 check "again: a rate of its own changes nothing of that" "$CAMPLAY" --no-window --start 1.9 --fps 10 open.mp4 --report play.json --overwrite
 check "again: as many pictures" play_report play.json 'pictures.decoded == 33'
 
-# What is asked for, and is not so
+# Requests that contradict the file
 recorder=$CAMREC
 CAMREC=$CAMPLAY
 refuses "again: another codec than the file's" 64 'open\.mp4: it holds H\.264; leave out --codec hevc' --no-window --codec hevc --snapshot not.png open.mp4
@@ -366,7 +366,7 @@ recorder=$CAMREC
 for file in sound.mp4 sound.ts two.mkv other.mp4 endless.mkv; do
     refuses "foreign: inspect $file" 65 "${reason[$file]}" inspect $file
     refuses "foreign: remux $file" 65 "${reason[$file]}" remux $file out.mkv
-    # Of what begins as a recording the first pictures are played, and what is wrong with them told.
+    # If a file begins as a recording, its first pictures are played, and its problems reported.
     if [ $file = endless.mkv ]; then
         check "foreign: camplay $file" gives_up "${reason[$file]}" "$CAMPLAY" --no-window $file
         continue

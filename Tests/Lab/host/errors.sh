@@ -8,7 +8,7 @@ quick=(--encoder software --no-pace)
 small=(--device test --size 320x240 "${quick[@]}")
 
 # 64: usage
-refuses_usage() { # NAME ARGUMENTS...: the reason may be followed by the usage, so only its code and some words are asked for
+refuses_usage() { # NAME ARGUMENTS...: the reason may be followed by the usage, so only its code and some output are checked
     local name=$1 status=0
     shift
     camrec "$@" || status=$?
@@ -24,7 +24,7 @@ done
 refuses_usage "usage: recording and report both on standard output" "${small[@]}" --frames 1 --report - -
 check "usage: nothing was made" test ! -e out.h264
 
-# What was mistyped is told, with what to type, and no camera is opened.
+# Mistyped words are answered with what to type, and no camera is opened.
 for word in stop status list play inspct; do
     refuses "mistyped: camrec $word" 64 "'$word' is not a command; the nearest is 'cam" "$word"
     check "mistyped: camrec $word makes no file" test ! -e $word
@@ -104,7 +104,7 @@ check "message: --level 9.9" says_usage 'as in 4.1, or auto' --level 9.9
 refuses "message: a name that is not UTF-8" 64 "'caf.\.h264', is not UTF-8" "${small[@]}" --frames 1 $'caf\xe9.h264'
 INVOCATION_ID=0123 refuses "no service: INVOCATION_ID in a shell" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 
-# Every option of every command, with values that nobody means and bytes that are no text.
+# Every option of every command, with unlikely values and bytes that are not text.
 check "walk: each value is taken, or told what it has to be" "$PYTHON" "$LAB/verify/values.py" "$CAMREC"
 
 # 65: bad input
@@ -128,7 +128,7 @@ rm -f out.h264
 refuses "no device: a path that is not there" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 refuses "no device: not a capture device" 66 '/dev/null' --device /dev/null "${quick[@]}" out.h264
 refuses "no device: --wait is for one that is in use" 66 '/dev/video250' --device /dev/video250 --wait 0 "${quick[@]}" out.h264
-waits_for_device() { # CODE ARGUMENTS...: how long is asked for, or is until it is ended; what is waited for is told
+waits_for_device() { # CODE ARGUMENTS...: the wait lasts as long as requested, or until the process is ended, and names the device
     local expected=$1 status=0
     shift
     limit=3 camrec "$@" --device /dev/video250 "${quick[@]}" out.h264 || status=$?
@@ -174,7 +174,7 @@ closed_pipe() {
 }
 check "write: a closed pipe" closed_pipe
 
-# As an ordinary user, and on a disk of its own: both need root.
+# As an ordinary user, and on a separate disk: both need root.
 if [ "$(id -u)" = 0 ]; then
     mkdir -p disk closed
     mount -t tmpfs -o size=300k none disk

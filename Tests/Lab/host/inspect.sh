@@ -1,5 +1,5 @@
 #!/bin/bash
-# camrec inspect: what it says (reference.sh holds that to libavcodec), its checks, conversions and errors, live input, and its page in a browser.
+# camrec inspect: its report (reference.sh compares that with libavcodec), its checks, conversions and errors, live input, and its page in a browser.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -51,7 +51,7 @@ decode_silently() { # FILE...
     [ $# != 0 ] || { echo "there is none"; return 1; }
     for file; do decodes_silently "$file" || return; done
 }
-judge() { # COUNT: what came of `many`
+judge() { # COUNT: the results of `many`
     local name="$1 at once" distinct
     cd "many-$1"
     if distinct=$(receivers tail many.h264 good-*.h264); then pass "$name: everybody has everything from an IDR on"; else fail "$name: everybody has everything from an IDR on" "$distinct"; fi
@@ -127,7 +127,7 @@ check "crowd: joins, leaves and drops are told, and not without bound" says_join
 # Orders
 source=(--device test --size 640x360 --encoder software)
 starts --listen 0 --duration 60s --keyframe-interval 300 --max-bitrate 8M --control-socket ctl --report orders.json orders.h264
-told() { # PATTERN COMMAND...: an order, and the answer to it
+told() { # PATTERN COMMAND...: a command, and its answer
     local answer pattern=$1
     shift
     answer=$("$CAMREC" ctl ctl "$@") || { echo "status $?: $answer"; return 1; }
@@ -175,7 +175,7 @@ above() {
     ! answer=$("$CAMREC" ctl ctl bitrate 900k) && grep -q 'more than --max-bitrate' <<<"$answer"
 }
 check "orders: no rate above the maximum" above
-nonsense() { # lines that are no commands, binary and endless ones, and then it still answers
+nonsense() { # invalid, binary and endless lines, after which it still answers
     head -c 100000 /dev/urandom | timeout 5 "$PYTHON" -c '
 import socket, sys
 with socket.socket(socket.AF_UNIX) as s:
@@ -243,7 +243,7 @@ check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.
 check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not taken' log
 check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
 
-# Nothing is left for whoever gives orders
+# Nothing is left for clients that send commands
 check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
 
 # A terminal that was stopped by Ctrl-S
@@ -276,7 +276,7 @@ check "signals: SIGUSR1 ends nothing" signalled
 records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
     check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
-# Places: who takes a little now and then and never catches up makes way; an address gets so many and no more.
+# Places: a client that reads a little and never catches up makes room; each address has a limit.
 crawls() { # PORT: takes a part of the stream, but always too little, until it is ended
     exec "$PYTHON" -c 'import socket, sys, time
 receiver = socket.socket()
@@ -294,7 +294,7 @@ crawlers_make_way() {
         crawlers+=($!)
     done
     await 20 are_too_slow 4 || { echo "not too slow: $(cat log)"; status=1; }
-    # Refused at first, it gets a place as soon as one has been behind for two seconds.
+    # Refused at first, it gets a place as soon as another has lagged for two seconds.
     until [ $status = 1 ] || ! kill -0 $recorder 2>/dev/null; do
         takes "$port" 100000 >late.h264 || true
         if [ -s late.h264 ]; then break; fi
@@ -302,7 +302,7 @@ crawlers_make_way() {
     kill "${crawlers[@]}" 2>/dev/null || true
     kill -TERM $recorder 2>/dev/null || true
     wait $recorder || true
-    # The log leaves out events where there are many.
+    # The log leaves out events if there are many.
     [ -s late.h264 ] || { tail -n 5 log; return 1; }
     report crawl.json "len([r for r in receivers if 'lagged for 2 s' in r.left]) >= 1"
 }
@@ -324,7 +324,7 @@ address_is_limited() {
 }
 if [ -n "$is_far" ]; then check "places: an address gets half of them" address_is_limited; else skip "places: an address gets half of them" "$(tail -n 1 distance.log)"; fi
 
-# A UNIX socket: whoever may write it gets the stream.
+# A UNIX socket: whoever may write to it gets the stream.
 serves_path() {
     "$CAMREC" "${source[@]}" --frames 150 --listen "unix:$work/live.sock,mode=660" --overwrite path.h264 2>path.log &
     recorder=$!

@@ -66,7 +66,7 @@ plays() { # FILE LOSSES
         check "order: $1, as ffmpeg has it" as_ffmpeg file.y4m "$1" && check "order: $1, all counted" balances file.json losses "$2"
 }
 piped() { # FILE
-    # shellcheck disable=SC2002 # standard input is to be a pipe, and so is live
+    # shellcheck disable=SC2002 # standard input must be a pipe, which counts as live
     cat "$1" | timeout "$limit" "$CAMPLAY" --no-window - --output pipe.y4m --report pipe.json --overwrite
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# camplay: pictures beside ffmpeg's, the stream byte for byte, the network, damage, and the window on a display of its own.
+# camplay: pictures compared with ffmpeg's, the stream byte for byte, the network, damage, and the window on its own display.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -59,7 +59,7 @@ for unit in units:
 END
 }
 
-# Films of each codec, whose sizes are no multiples of a macroblock.
+# Films of each codec, whose sizes are not multiples of a macroblock.
 make() { # FILE SIZE FRAMES ENCODER OPTIONS...
     local file=$1 size=$2 frames=$3
     shift 3
@@ -73,7 +73,7 @@ make plain.h265 322x242 60 libx265 -x265-params $x265:bframes=0
 make reordered.h265 320x240 60 libx265 -x265-params $x265:bframes=4
 "$recorder" --device test --no-pace --frames 40 --size 318x202 own.h264 own.h265 2>recorder.log || fail "playing: a stream of our own" "$(cat recorder.log)"
 
-# A sender that is there no more, and says nothing: the link to it is cut, and mended when camplay has noticed. That
+# A sender that disappears silently: its link is cut, and restored once camplay has noticed. That
 # takes some seconds, in which everything else is tested.
 becomes() { # COMMAND...: within 25 s
     local tries=250
@@ -108,7 +108,7 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
-# What comes to a receiver that runs for days: someone who says nothing, something that is no stream, and streams.
+# What a receiver meets over days: silent senders, data that is not a stream, and streams.
 printf 'GET / HTTP/1.1\r\n\r\n' >request
 endures() {
     local at player
@@ -170,7 +170,7 @@ records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgr
 # A file of one codec, that its name says
 records "play: saved under the other codec's name" --no-window plain.h265 --save misnamed.h264 &&
     says "play: with a warning" 'misnamed\.h264 receives H\.265, which does not match its name'
-changes() { # what comes of a sender of one codec, and one of the other, after it
+changes() { # a sender of one codec, then a sender of the other
     local at sender
     at=$(port)
     "$PYTHON" "$LAB/verify/sender.py" "$at" plain.h264 1 &
@@ -269,7 +269,7 @@ for driver in iHD radeonsi; do
         says "play: says why software decodes" 'software \(because: /dev/dri/renderD128: no VA-API driver' &&
         check "play: software's pictures" same_hashes gpu.y4m plain.h264
     launcher=()
-    # A driver that never answers, wherever that begins: software goes on, and every picture is accounted for. Side by
+    # A driver that never answers, wherever that begins: software continues, and every picture is accounted for. Side by
     # side, because each waits for ten seconds.
     calls=(3 80 140 200 230) playing=()
     for call in "${calls[@]}"; do
@@ -326,7 +326,7 @@ check "play: standard input is closed" closed 0 -
 check "play: standard output is closed" closed 1 --output - plain.h264
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
-# A name service that is not there yet is no reason to give up, and Ctrl-C does not wait for it.
+# A name service that is not up yet is no reason to give up, and Ctrl-C does not wait for it.
 unresolved() {
     timeout 20 ip netns exec $far "$CAMPLAY" --no-window tcp://camera.example:9982 2>unresolved.err &
     becomes grep -q 'name resolution.*retrying' unresolved.err || { cat unresolved.err; return 1; }
@@ -383,7 +383,7 @@ look() { ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size 640x48
 screen_shows() { # PICTURE OPTIONS...
     look screen.png && "$PYTHON" "$LAB/verify/screen.py" screen.png "$@"
 }
-# A picture that stands still, at its own size and on the whole screen.
+# A still picture, at its own size and on the whole screen.
 ffmpeg -nostdin -v error -y -f lavfi -i smptehdbars=s=400x240:r=10 -frames:v 600 -pix_fmt yuv420p -c:v libx264 -preset ultrafast -g 30 still.h264
 ffmpeg -nostdin -v error -y -i still.h264 -frames:v 1 still.png
 timeout 60 "$CAMPLAY" --verbose --report window.json still.h264 2>window.err &
@@ -409,7 +409,7 @@ wait $player || status=$?
 check "play: Q ends it" test $status = 0
 check "play: shown, one after the other" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert 5 < p["shown"] <= p["decoded"] < 600, p'
 
-# A picture that moves, in a small window: paused it stands still, and the statistics take several lines.
+# A moving picture, in a small window: it stops when paused, and the statistics take several lines.
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=10 -frames:v 900 -c:v libx264 -preset ultrafast moving.h264
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=176x144:r=10 -frames:v 900 -c:v libx264 -bf 2 gray.h264
 looks_twice() { look one.png && sleep 0.5 && look two.png; }
@@ -496,7 +496,7 @@ if wait $player; then pass "play: a live window ends"; else fail "play: a live w
 check "play: two connections" reports live.json connections 2
 kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender, again" "$(cat bars.err)"
 
-# Standard input: a file is one; a pipe is live unless it is told its time
+# Standard input: a file is one; a pipe is live unless its time is given
 piped() { # OPTIONS...
     cat plain.h264 plain.h264 plain.h264 plain.h264 | timeout 20 "$CAMPLAY" --report piped.json --overwrite "$@" - 2>piped.err
 }
@@ -519,7 +519,7 @@ make heavy.h264 1280x720 400 libx264 -preset ultrafast -bf 2 -g 50
 records "play: far too fast" --speed 100 heavy.h264 --report heavy.json &&
     check "play: what is skipped is counted" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["skipped"] > 0 and p["decoded"] + p["skipped"] == p["received"] == 400, p' &&
     check "play: the rest is shown, or late" "$PYTHON" -c 'import json; p = json.load(open("heavy.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] > 8, p'
-# A live one that comes faster than it can be decoded: it waits to be read all at once.
+# A live stream faster than its decoding, read all at once.
 "$PYTHON" - <<'END' &
 import os
 import socket

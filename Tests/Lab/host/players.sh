@@ -13,7 +13,7 @@ unset WAYLAND_DISPLAY
 export SDL_AUDIODRIVER=dummy
 trap 'kill $(jobs -p) 2>/dev/null || true; clean' EXIT
 
-# Two pictures by turns, so that it shows whether a player goes on.
+# Two alternating pictures, which show whether a player continues.
 source="smptehdbars=s=320x240:r=30,format=yuv420p"
 mkfifo pictures.y4m
 ffmpeg -nostdin -v error -f lavfi -i "$source" -frames:v 1 positive.png
@@ -41,7 +41,7 @@ guide() { # PROGRAM: the line of the guide by which it plays a live stream, with
     grep -E "^$1 .*(:|port=)9982" "$LAB/../../docs/guide/live.md" | sed -E "s/(:|port=)9982/\1$port/"
 }
 as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'; }
-plays() { # NAME COMMAND: in a folder and on a display of its own
+plays() { # NAME COMMAND: in its own folder and on its own display
     local screen player name="players: $1"
     mkdir "$1" && cd "$1"
     # One that is not made again when its last window goes.

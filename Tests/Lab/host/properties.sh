@@ -1,7 +1,7 @@
 #!/bin/bash
 # Each session property, asked of one real driver on the emulated GPU: the table of the unit tests, run on it. Rates are
-# read from what libva was told, since the emulated GPU has no rate control.
-# usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests; the optimised ones where there are such
+# read from the calls to libva, since the emulated GPU has no rate control.
+# usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests; by default the optimised ones if they exist
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

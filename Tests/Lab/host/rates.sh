@@ -25,7 +25,7 @@ for ours, theirs in ((found["average"], said["measuredBitRate"]), (found["worstW
     if abs(ours / theirs - 1) > 1e-3: sys.exit(f"measured {found}, and the report has {said}")
 END
 }
-# Nothing was said: an encoder that does not hold its rate is told of at the end.
+# No message: an encoder that exceeds its rate is reported at the end.
 is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
 
 for codec in h264 h265; do
@@ -55,7 +55,7 @@ END
         check "rates: $codec, noise, average: within five per cent" rate out.$codec --fps 30 --window 1s --average 2M --within 0.05
 done
 
-# A maximum that noise can pass is told of at the start, with one that it cannot pass, and that is true.
+# A maximum that noise can exceed is reported at the start, with one that it cannot, and that is true.
 for codec in h264 h265; do
     records_scenes "rates: $codec, a maximum too near" switch $codec --bitrate 150k --max-bitrate 160k || continue
     enough=$(grep -oE 'use --max-bitrate [0-9.]+[kM] or more' stderr | grep -oE '[0-9.]+[kM]' || true)

@@ -10,7 +10,7 @@ makes() { # SHA256 OPTIONS...
     found=$(scenes "${@:2}" | sha256sum | cut -d ' ' -f 1)
     [ "$found" = "$1" ] || { echo "the pictures' digest is $found"; return 1; }
 }
-# Of numpy 1.24 to 2.4. Whoever changes the scenes replaces the digests, and measures rates again.
+# For numpy 1.24 to 2.4. After changing the scenes, replace the digests and measure the rates again.
 check "scenes: changing, the same bytes everywhere" makes \
     f3023fbef1dc03eb062ae5fccb9b64196aba8a3549dc26bb7bf64aa09661fce6 --seed 1 --seconds 10
 check "scenes: switch, the same bytes everywhere" makes \

@@ -9,7 +9,7 @@ small=(--device test --size 320x240 --fps 30 --keyframe-interval 30 "${quick[@]}
 
 count_of() { stream "$1" | cut -d ' ' -f 1; } # FILE: its frames
 
-frames_are() { # COUNT... -- FILE...: each file has so many frames and is sound by itself
+frames_are() { # COUNT... -- FILE...: each file has this many frames and is sound on its own
     local counts=()
     while [ "$1" != -- ]; do
         counts+=("$1")
@@ -24,7 +24,7 @@ frames_are() { # COUNT... -- FILE...: each file has so many frames and is sound 
 }
 
 # The test source makes the same pictures each time, and one encoder feeds both outputs: what is in the segments,
-# one after another, is what is in the file beside them.
+# one after another, are the file next to them.
 same_stream() { # WHOLE FILE...
     local whole=$1
     shift
@@ -93,7 +93,7 @@ check "ring: SIGUSR2 writes what was before it and what follows" rings by_signal
 check "ring: so does 'camrec ctl trigger'" rings by_socket
 refuses "ring: --post without it" 64 '--post' "${small[@]}" --frames 10 --post 3s out.h264
 
-# What goes: the oldest of its own, and never another file.
+# Removal: the oldest of its own files, and never another one.
 mkdir keep && cp frames/a.h264 keep/film.h264 && cp frames/a.h264 keep/rec-1999.h264
 for _ in 1 2; do records "keep: recorded" "${small[@]}" --frames 250 --segment 50f --keep 3 --overwrite --report keep.json 'keep/rec-%Y.h264'; done
 check "keep: so many files of its own, and nothing else is touched" test "$(ls keep)" = "$(printf '%s\n' film.h264 rec-1999.h264 "rec-$(date +%Y)"-{7,8,9}.h264)"
@@ -139,7 +139,7 @@ if [ "$(id -u)" = 0 ]; then
     }
     check "full disk: the file is whole, others go on, and segments begin again when there is room" fills
     rm -rf disk/*
-    # A container loses what it had not ended: the report counts what is in the file.
+    # A container loses its unfinished part: the report counts what is in the file.
     counts_file() { # FORMAT
         local status=0 count
         camrec "${small[@]}" --frames 3000 --qp 4 --report "full-$1.json" "disk/a.$1" || status=$?
@@ -168,7 +168,7 @@ else
     skip "full disk" "needs root for a mount"
 fi
 
-# A relative name, and the folder that it is relative to goes away: said, and the other output goes on.
+# A relative name, and the folder that it is relative to disappears: reported, and the other output continues.
 begins() { compgen -G "$1"; } # PATTERN
 loses_its_folder() { # WAY-TO-LOSE-IT
     local status=0 pid
@@ -179,7 +179,7 @@ loses_its_folder() { # WAY-TO-LOSE-IT
     await 20 begins 'lost/*.h264' || { echo "nothing is recorded: $(cat lost.log)"; kill $pid; return 1; }
     if [ "$1" = umount ]; then umount --lazy lost; else rm -rf lost; fi
     await 20 grep -q 'retrying' lost.log || { echo "it is not told: $(cat lost.log)"; kill $pid; return 1; }
-    # The segment that is recorded beside it begins after that.
+    # The segment recorded next to it begins after that.
     await 20 begins "beside-$(find beside*.h264 | wc -l).h264" || { echo "nothing is recorded beside it: $(cat lost.log)"; kill $pid; return 1; }
     kill -TERM $pid
     wait $pid || status=$?
@@ -202,7 +202,7 @@ ages_in_silence() {
 }
 check "keep: what is too old goes while nothing is written" ages_in_silence
 
-# Copied to another disk, with the journal: nothing is removed or forgotten, and both are told.
+# Copied to another disk, with the journal: nothing is removed or forgotten, and both are reported.
 mkdir moved && records "copies: recorded" "${small[@]}" --frames 150 --segment 30f --keep 9 moved/a.h264 && cp -a moved copied
 for _ in 1 2; do
     records "copies: recorded beside" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264

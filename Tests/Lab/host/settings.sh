@@ -38,7 +38,7 @@ check "service: the second's gets a counter" is_sound service-1.h264 --frames 10
 check "service: the report is the second's" report service.json 'output == "service-1.h264" or outputs[0].segments.last == "service-1.h264"'
 refuses "a file of the same name: refused without a service" 73 'service.h264: already exists' --device test --frames 1 --encoder software service.h264
 
-# A duration is recorded once, whatever was lost, and after a crash only what is left of it. The folder stands for the
+# A duration is recorded once, whatever was lost, and after a crash only its rest. The folder stands for the
 # service's RuntimeDirectory.
 timed=(--device test --size 320x240 --fps 20 --encoder software --keyframe-interval 5)
 as_service() { NOTIFY_SOCKET=$work/nobody RUNTIME_DIRECTORY=$work/run camrec "$@"; }
@@ -91,7 +91,7 @@ END
 cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
-camrec: bad.conf:4: The value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
+camrec: bad.conf:4: the value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
 camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is already in line 8; leave one out

@@ -91,7 +91,7 @@ for size in 322x242 258x130 1918x1078; do
         check "software: $size is cropped to its size" has_properties out.h264 width="${size%x*}" height="${size#*x}"
 done
 
-# H.265, alone and beside H.264.
+# H.265, alone and together with H.264.
 if records "software: H.265" --device test --size 640x480 --fps 25 --frames 100 "${software[@]}" --report report.json out.h265; then
     check "software: H.265: IDR at 0, 25, 50 …, the promised shape" is_sound out.h265 --frames 100 --keyframe-interval 25
     check "software: H.265: every frame's number is in its picture" pictures numbers out.h265 --block 16

@@ -23,7 +23,7 @@ esac
 
 # The emulated GPU reports how each run went, on a line.
 export FAKEGPU_REPORT=$work/gpu.lines
-gpu_says() { # NAME EXPRESSION...: what it reports of the last run
+gpu_says() { # NAME EXPRESSION...: its report on the last run
     local name=$1
     shift
     tail -n 1 "$FAKEGPU_REPORT" >gpu.json
@@ -88,7 +88,7 @@ lossless "4:2:2 of 636x358" in.y4m 0
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=322x242:r=30 -frames:v 12 -pix_fmt yuv444p in.y4m
 lossless "4:4:4 of 322x242" in.y4m 1
 
-# A driver that gets surfaces wrong one way: the other way is taken, and told; where there is none, it is told.
+# A driver that gets surfaces wrong one way: the other way is used, and reported; if there is none, that is reported.
 cc -shared -fPIC -O2 -Wall -Wextra -o askew.so "$LAB/host/askew.c"
 upright=("${launcher[@]}")
 askew() { # WAY OPTIONS...
@@ -145,8 +145,8 @@ for mode in "cqp --qp 24" "cbr --bitrate 2M" "vbr --bitrate 2M --max-bitrate 4M 
     records "$driver: ${mode%% *}" --device test --size 640x480 --frames 20 --rate-control $mode "${vaapi[@]}" --report report.json out.h264 &&
         check "$driver: ${mode%% *} is sound" is_sound out.h264 --frames 20
 done
-# The driver is asked for the bucket that holds what was promised: at 2 and 3 Mbit/s over a second, 2.5 Mbit/s and the half
-# Mbit that they leave, nine tenths of it free. libva tells what it passes on, the GPU what the driver made of it.
+# The driver gets the bucket that enforces the promise: at 2 and 3 Mbit/s over a second, 2.5 Mbit/s and the half
+# Mbit that they leave, nine tenths of it free. libva reports what it passes on, the GPU what the driver made of it.
 told() { # KEY=VALUE...: in the last run
     local said wanted
     said=$(cat libva.* 2>/dev/null | tr -d '\t ')
@@ -192,7 +192,7 @@ for size in 636x358 1920x1080; do
         check "$driver: H.265 of $size is cropped to its size" has_properties out.h265 width=${size%x*} height=${size#*x}
 done
 exact
-# Several outputs: both encoders take the same surface, so H.264 stays lossless beside H.265.
+# Several outputs: both encoders take the same surface, so H.264 stays lossless next to H.265.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x480:r=30 -frames:v 30 -pix_fmt yuv420p in.y4m
 if records "$driver: both codecs and a copy at once" --device in.y4m "${vaapi[@]}" --report report.json out.h264 out.h265 again.h265; then
     check "$driver: both at once: H.264" is_sound out.h264 --frames 30
@@ -203,7 +203,7 @@ if records "$driver: both codecs and a copy at once" --device in.y4m "${vaapi[@]
         'encoders[0].implementation == "h264_vaapi"' 'encoders[1].implementation == "hevc_vaapi"' 'outputs[2].written == 30'
     frees_all "$driver: both at once"
 fi
-# A GPU without H.265: asked for, it is an error; left open, software comes in its place, with the reason.
+# A GPU without H.265: a request is an error; by default software replaces it, with the reason.
 if [ "$driver" = iHD ]; then
     export FAKEGPU_DEVICES=skylake
     refuses "$driver: no H.265 on this GPU" 69 'has no EncSlice.* for H.265' --device test --size 320x240 --frames 10 "${vaapi[@]}" out.h265
@@ -237,7 +237,7 @@ if [ "${2-}" = --short ]; then
     exit
 fi
 
-# What GPUs do on bad days. Software takes over where it may; where it may not, what was recorded is kept and the error
+# What GPUs do on bad days. Software takes over if it may; if not, the recording so far is kept and the error
 # is named; every frame is accounted for; nothing on the GPU is left.
 accounted='frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 fault() { # FAULT COMMAND...
@@ -254,7 +254,7 @@ gives_up() { # NAME FAULT: camrec ends with an error, because no other encoder m
     fault "$2" camrec "${test60[@]}" "${hw[@]}" out.h264 || status=$?
     if [ "$status" = 69 ]; then pass "$1"; else fail "$1" "exit code $status: $(tail -n 3 stderr)"; fi
 }
-is_cut_off() { # FILE FRAMES: so many pictures that are whole, and perhaps one more
+is_cut_off() { # FILE FRAMES: this many whole pictures, and perhaps one more
     is_sound "$1" --frames "$2" || stream "$1" --frames $(($2 + 1))
 }
 replaced() { # NAME LOST: 60 frames were recorded, the last of them in software, and no more than LOST were not
@@ -285,7 +285,7 @@ case $driver in
         fault "hang 20 300" camrec "${test60[@]}" "${hw[@]}" out.h264 || status=$?
         check "$driver: GPU hang: it is no success, and ends" test $status != 0 -a $status != 124
         says "$driver: GPU hang: Mesa gives up" 'The process will be terminated|the context is lost'
-        # Mesa 25 hands out what it has of the picture that hangs before it ends the program.
+        # Mesa 25 returns part of the hung picture before it ends the program.
         check "$driver: GPU hang: what was recorded is whole" is_cut_off out.h264 20
         ;;
 esac
@@ -318,7 +318,7 @@ case $driver in
     radeonsi) stuck=("VERSION" "AMDGPU_INFO 20" "AMDGPU_CTX") ;;
     iHD) stuck=("VERSION" "I915_GETPARAM 20" "I915_GEM_CONTEXT_CREATE") ;;
 esac
-hangs() { # PLACE OPTIONS...: in a folder of its own; its exit code goes into a file
+hangs() { # PLACE OPTIONS...: in its own folder; its exit code goes into a file
     rm -rf "stuck$1"
     mkdir "stuck$1"
     (
@@ -372,7 +372,7 @@ check "$driver: stuck: doctor ends, for want of a camera" test "$(cat stuck2/sta
 check "$driver: stuck: doctor says why" grep -q "renderD128: its driver does not answer" stuck2/stdout
 export FAKEGPU_REPORT=$work/gpu.lines
 
-# A fence that never signals: the thread that waits for it is left behind, and both codecs go on with a fresh display.
+# A fence that never signals: the thread that waits for it is abandoned, and both codecs continue with a fresh display.
 echo "hang 20" >faults
 FAKEGPU_CONTROL=$work/faults limit=60 camrec --device test --size 320x240 --fps 30 --frames 60 --keyframe-interval 30 "${vaapi[@]}" --report report.json out.h264 out.h265 &
 recorder=$!

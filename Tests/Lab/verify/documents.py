@@ -44,7 +44,7 @@ def main():
     for page in pages(repository):
         for number, line in prose(page.read_text(encoding="utf-8")):
             place = f"{page.relative_to(repository)}:{number}"
-            # A table's row cannot be broken, and a line of code is what it is.
+            # A table's row cannot be broken, nor can a line of code.
             if len(line) > WIDTH and not line.lstrip().startswith("|") and not line.startswith("    "):
                 problems.append(f"{place}: {len(line)} columns")
             for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):

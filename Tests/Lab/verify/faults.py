@@ -166,7 +166,7 @@ def adds_up(report, count, numbers, options):
         if numbers[-1] >= frames.captured + frames.droppedByDriver:
             raise Problem(f"picture {numbers[-1]} is there, and {frames.captured} were captured")
     for expression in options.so:
-        # The expressions come from the scripts beside this file, never from a report.
+        # The expressions come from the scripts next to this file, never from a report.
         if not eval(expression, {"__builtins__": {"len": len, "hasattr": hasattr}}, vars(report)):
             raise Problem(f"not so: {expression}; the report: {report}")
 

@@ -56,7 +56,7 @@ def access_unit_sizes(data, is_h265):
             raise Unreadable("the stream ends in a start code")
         kind = header[0] >> 1 & 0x3F if is_h265 else header[0] & 0x1F
         is_slice = kind in (H265_SLICES if is_h265 else H264_SLICES)
-        # first_slice_segment_in_pic_flag is a bit of its own; first_mb_in_slice is 0 if its first bit is 1.
+        # first_slice_segment_in_pic_flag is a single bit; first_mb_in_slice is 0 if its first bit is 1.
         if is_slice:
             is_first = header[2 if is_h265 else 1:][:1] >= b"\x80"
         else:

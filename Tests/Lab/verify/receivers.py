@@ -138,7 +138,7 @@ def crowd(port, folder):
         alive = [receiver.read() for receiver in good]
         if len(good) == WELL_BEHAVED and not any(alive):
             last = last or now
-            # The others have what they have by now.
+            # The others have everything by now.
             if not slow.read() or now - last > 5:
                 break
         time.sleep(0.002)

@@ -41,7 +41,7 @@ NAMES = {
         "matrix_coefficients": ("matrix_coeffs", "E.2.1; H.264's name is that of trace_headers"),
     },
 }
-# The 35 bits behind one_picture_only_constraint_flag of profile 2, which trace_headers calls 43bits in sub-layers (H.265, 7.3.3).
+# The 35 bits after one_picture_only_constraint_flag of profile 2, which trace_headers calls 43bits in sub-layers (H.265, 7.3.3).
 MISNAMED = {("sub_layer_reserved_zero_7bits", "sub_layer_one_picture_only_constraint_flag"): (
     "sub_layer_reserved_zero_43bits", "sub_layer_reserved_zero_35bits")}
 # Elements of more than 32 bits, which trace_headers prints as two; the first has 24 bits.
@@ -52,7 +52,7 @@ SUBSCRIPTS = re.compile(r"reserved_zero_2bits|sub_layer_reserved_zero_(7|33|34|3
 TRAILING = {"rbsp_stop_one_bit", "rbsp_alignment_zero_bit"}
 # The bits that fill a payload's last byte (H.264: 7.3.2.3.1, H.265: D.2.1); trace_headers counts them as elements.
 PAYLOAD_END = {"bit_equal_to_one", "bit_equal_to_zero"}
-# camrec reads the start of a slice header. One of these is the first element after it, of those that trace_headers goes on with.
+# camrec reads the start of a slice header. One of these is the first element after it, of those that trace_headers prints next.
 BEHIND_SLICE_START = {
     "h264": {
         "direct_spatial_mv_pred_flag", "num_ref_idx_active_override_flag", "ref_pic_list_modification_flag_l0",
@@ -305,7 +305,7 @@ def compare_picture_types(stream):
             types.append("?")
         if ours["type"] in SLICES[stream.codec] and theirs["slice_type"] is not None:
             types[-1] = max(types[-1], SLICE_KINDS[stream.codec][theirs["slice_type"] % 5], key="?IPB".index)
-    # H.265's slice_type follows what parameter sets tell; H.264's does not.
+    # H.265's slice_type depends on parameter sets; H.264's does not.
     unread = [picture["type"] == "?" for picture in stream.ours["frames"]]
     expect("pictures whose type can't be read", unread, [without_sets(stream, picture) and stream.codec == "hevc" for picture in stream.ours["frames"]])
     expect("pictures' types", [picture["type"] for picture in stream.ours["frames"]], ["?" if skip else kind for kind, skip in zip(types, unread)])

@@ -16,7 +16,7 @@ def main():
         report = json.load(file, object_hook=lambda pairs: SimpleNamespace(**pairs))
     failed = False
     for expression in sys.argv[2:]:
-        # The expressions come from the test scripts beside this file, never from a report.
+        # The expressions come from the test scripts next to this file, never from a report.
         if not eval(expression, {"__builtins__": {"len": len, "abs": abs, "str": str, "hasattr": hasattr}}, vars(report)):
             print(f"not so: {expression}; the report: {report}")
             failed = True

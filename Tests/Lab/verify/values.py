@@ -64,7 +64,7 @@ def fault(command, option, value, is_joined):
     if len(said) != 1 or not said[0].startswith(b"camrec: "):
         return f"not one line: {said}"
     line = said[0].decode(errors="replace")
-    # Where to look things up is no answer.
+    # A pointer to the help is not an answer.
     if not re.search("; |: it is ", re.sub("; see 'camrec [a-z -]*--help'$", "", line)):
         return f"no next step: {line[:300]}"
     if value in (b"\xff", b"caf\xe9") and (run.returncode != 64 or "is not UTF-8" not in line):

@@ -35,7 +35,7 @@ struct CodedStream {
         try #require(units.count == frames)
     }
 
-    /// What the container is told of pixels.
+    /// The pixel aspect for the container.
     var pixelAspect: PixelAspect?
 
     var description: StreamDescription {

@@ -45,7 +45,7 @@ final class LiveBench {
             report: { log.append($0) }, start: 0)
     }
 
-    /// Lets a receiver connect, in a round of its own.
+    /// Lets a receiver connect, in a separate round.
     /// - Parameter origin: what its address counts as; nil if that is not limited.
     func connect(from origin: UInt64? = nil) throws -> Peer {
         let peer = try announce(from: origin)

@@ -59,7 +59,7 @@ func accessUnit(
     length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Int64 = 0
 ) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
-    // Behind the header stands the number, so that no two frames are the same; nowhere are zeros.
+    // The number follows the header, so that no two frames are the same; nowhere are zeros.
     let bytes = (0..<max(1, length)).map { index -> UInt8 in
         switch index {
         case 0: isIDR ? 0x65 : 0x41
@@ -75,7 +75,7 @@ extension AccessUnit {
     var allBytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
-/// A thread of the test's own.
+/// The test's own thread.
 final class BackgroundThread {
     private var thread = pthread_t()
 

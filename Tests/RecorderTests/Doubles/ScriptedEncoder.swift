@@ -2,7 +2,7 @@ import Bitstream
 import Encoder
 import Pictures
 
-/// An encoder that holds back, drops and fails as a test tells it.
+/// An encoder that holds back, drops and fails under a test's control.
 final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     // Safe to share: the encode thread's alone, until it has ended.
 
@@ -23,7 +23,7 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     var drainFailure: EncoderError.Kind?
     /// Called with each picture as it comes in, by its count from 0.
     var onPicture: (Int) -> Void = { _ in }
-    /// Kinds as they were asked for.
+    /// The requested kinds.
     private(set) var kinds: [FrameKind] = []
 
     /// How often it was told that every encoder has seen the picture.

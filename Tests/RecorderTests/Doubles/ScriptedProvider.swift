@@ -3,7 +3,7 @@ import Encoder
 import Pictures
 import Threading
 
-/// Hands out its encoders one after another, and notes what it is asked for.
+/// Hands out its encoders one after another, and records the requests.
 final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     // Safe to share: the encode thread's alone, until it has ended.
 
@@ -19,7 +19,7 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     var changesRateInPlace = false
     /// Whether there is an encoder that needs no driver.
     var hasSoftware = false
-    /// What it was asked for, in order.
+    /// The requests, in order.
     private(set) var rates: [RateChange] = []
     private(set) var formats: [PictureFormat] = []
     private(set) var discards = 0

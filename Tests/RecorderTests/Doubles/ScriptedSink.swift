@@ -2,7 +2,7 @@ import Bitstream
 import Files
 import Output
 
-/// Keeps what is written, and fails or stalls as a test tells it.
+/// Keeps what is written, and fails or stalls under a test's control.
 final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     // Safe to share: the writer's alone, until it has ended.
     let name = "scripted"

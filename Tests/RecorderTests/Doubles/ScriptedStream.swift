@@ -2,7 +2,7 @@ import Pictures
 
 @testable import Capture
 
-/// A source that delivers, waits, loses and fails as a test tells it.
+/// A source that delivers, waits, loses and fails under a test's control.
 final class ScriptedStream: CaptureStream, @unchecked Sendable {
     // Safe to share: everything but the interrupter belongs to the capture thread.
 

@@ -28,7 +28,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What is told of an access unit.
+/// The report on an access unit.
 private struct Gathered: Equatable {
     let number: Int
     let hasPicture: Bool

@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     promise(scanner.next(in: escaped.span.bytes) == nil, "escaped bytes have no start code")
     promise(escaped.last != 0, "escaped bytes do not end in a zero")
     let unescaped = EmulationPrevention.unescape(escaped.span.bytes)
-    // A zero at the end is followed by a 03 that stands for nothing.
+    // A zero at the end is followed by a meaningless 03.
     promise(unescaped == bytes || bytes.last == 0 && unescaped == bytes + [3], "nothing is lost")
     _ = EmulationPrevention.unescape(bytes.span.bytes)
     return 0

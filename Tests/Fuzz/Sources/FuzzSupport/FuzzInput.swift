@@ -7,7 +7,7 @@ public struct FuzzInput {
         bytes = UnsafeRawBufferPointer(start: start, count: count)
     }
 
-    /// Takes a byte that steers, in the given range; its lower end where none is left.
+    /// Takes a control byte, in the given range; its lower bound if none is left.
     public mutating func choice(_ range: ClosedRange<Int>) -> Int {
         guard let byte = bytes.first else { return range.lowerBound }
         bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())

@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// Reads a record: writing gives the same bytes, and one made of its parameter sets is read as it was made.
+/// Reads a record: writing gives the same bytes, and a record built from its parameter sets is read back unchanged.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = FuzzInput(start, count).rest

@@ -35,7 +35,7 @@ private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter
     promise(counters.losses == 0 || decoder.lastLoss?.isEmpty == false, "a loss has words")
 }
 
-/// Reads every sample, as it came and converted: AddressSanitizer sees one that is not there.
+/// Reads every sample, as it came and converted: AddressSanitizer notices a missing one.
 private func look(at picture: consuming DecodedPicture, _ converter: PictureConverter) {
     let (width, height) = (picture.width, picture.height)
     promise(width > 0 && height > 0 && width * height <= 256 * 256, "no picture is above the limit")

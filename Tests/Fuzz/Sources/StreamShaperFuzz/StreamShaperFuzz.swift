@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// Shapes a stream cut into packets at access unit boundaries: what comes out has the guaranteed shape.
+/// Shapes a stream cut into packets at access unit boundaries: the result has the guaranteed shape.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
