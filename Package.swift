@@ -32,6 +32,7 @@ let package = Package(
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
         .target(name: "Text"),
+        .target(name: "Time"),
         .target(name: "Threading"),
         .target(
             name: "Terminal",
@@ -81,7 +82,7 @@ let package = Package(
                 "Decoder", "Output", "Pictures", "Bitstream", "Network", "Terminal", "Threading", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "TestSupport", dependencies: ["Pictures", "Files"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "CV4L2", "TestSupport"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "TestSupport"]),
         .testTarget(
@@ -117,6 +118,7 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "CFFmpeg"]),
+        .testTarget(name: "TimeTests", dependencies: ["Time"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
