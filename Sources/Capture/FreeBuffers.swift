@@ -1,5 +1,6 @@
 import CV4L2
 import Pictures
+import Time
 
 /// The buffers of a pool of ordinary memory that nobody holds: what the driver's queue is to a camera.
 /// Used by the capture thread only.
@@ -27,7 +28,7 @@ struct FreeBuffers {
     mutating func collect() { free |= pool.takeReturned() }
 
     /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
-    func wait(until deadline: Int64?) {
+    func wait(until deadline: Instant?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
         withUnsafeMutablePointer(to: &descriptor) {
             _ = clock.poll(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline)

@@ -2,6 +2,7 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
+import Time
 
 /// One open libavcodec decoder for one set of parameter sets, released once.
 ///
@@ -231,7 +232,7 @@ final class DecoderSession {
             return Received(complaint: complaint)
         }
         // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
-        received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
+        received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts)?.nanoseconds ?? CFFMPEG_NO_TIME
         let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
             frame: received, complaint: complaint ?? (isDamaged ? "a damaged slice" : nil),

@@ -1,15 +1,16 @@
 import Glibc
+import Time
 
 /// A flag that wakes whoever polls its descriptor. Raised from any thread, and never lowered.
 public final class Interruption: Sendable {
     /// Readable from the moment it is raised.
     public let descriptor: Int32
     private let writeEnd: Int32
-    /// Seconds that go by before somebody gives up and raises it; for messages.
-    public let patience: Int
+    /// How long somebody waits before giving up and raising it; for messages.
+    public let patience: Duration
 
     /// Nil where the system has no descriptors left.
-    public init?(patience: Int = 0) {
+    public init?(patience: Duration = .zero) {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
             $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
@@ -38,10 +39,10 @@ public final class Interruption: Sendable {
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
     ///   - other: another one, which is to be readable.
-    ///   - deadline: monotonic nanoseconds; nil waits forever.
+    ///   - deadline: nil waits forever.
     public func wait(
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
-        until deadline: Int64? = nil
+        until deadline: Instant? = nil
     ) -> Wake {
         Wake.wait(for: descriptor, events, or: other, unless: self, until: deadline)
     }

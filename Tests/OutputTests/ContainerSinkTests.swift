@@ -213,7 +213,7 @@ import Threading
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 30)
         let name = "out.\(format.rawValue)"
         let sink = try sink(
-            name, stream, synchronizer: #require(DiskSynchronizer(bound: 200_000_000)))
+            name, stream, synchronizer: #require(DiskSynchronizer(bound: .milliseconds(200))))
         for unit in stream.units.prefix(20) { try sink.write(unit) }
         // Three pictures are a tenth of a second, and the last waits for its duration.
         #expect(try #require(ContainerContent(folder.path(name))).packets.count >= 15)

@@ -17,7 +17,7 @@ import Threading
 
     @Test("a file is synchronized until it has ended, and once more then")
     func synchronizes() throws {
-        let synchronizer = try #require(DiskSynchronizer(bound: 2_000_000))
+        let synchronizer = try #require(DiskSynchronizer(bound: .milliseconds(2)))
         let descriptor = unsynchronizable()
         var file = synchronizer.begin(descriptor, path: folder.path("a"))
         // It has a descriptor of its own.
@@ -38,7 +38,7 @@ import Threading
 
     @Test("what came last is on the disk when the synchronizer has finished, however long its interval")
     func last() throws {
-        let synchronizer = try #require(DiskSynchronizer(bound: 3_600_000_000_000))
+        let synchronizer = try #require(DiskSynchronizer(bound: .seconds(3600)))
         let descriptor = unsynchronizable()
         let file = try #require(synchronizer.begin(descriptor, path: folder.path("a")))
         close(descriptor)

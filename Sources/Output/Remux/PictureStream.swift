@@ -5,8 +5,8 @@ struct StreamPicture {
     /// Nil where it is left out, and its place in time stays: it is damaged, or follows one that is.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
-    /// When it is shown, in nanoseconds; nil where the recording does not say.
-    let time: Int64?
+    /// When it is shown; nil where the recording does not say.
+    let time: Duration?
 }
 
 /// A recording that is read picture by picture, as often as needed.

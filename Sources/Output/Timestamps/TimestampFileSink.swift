@@ -1,5 +1,6 @@
 import Bitstream
 import Threading
+import Time
 
 /// The times of a recording's pictures, one a line: mkvmerge's "timestamp format v2".
 ///
@@ -42,7 +43,7 @@ public final class TimestampFileSink: AccessUnitSink {
 
     /// Notes the access unit's time of capture.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
+        let time = clock.time(number: unit.frameNumber, timestamp: Instant(nanoseconds: unit.timestamp))
         if let next = order.insert(time) { try writeLine(next) }
     }
 
