@@ -48,7 +48,8 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "Time", "CVAAPI", "CFFmpeg",
+                "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -97,7 +98,8 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CFFmpeg", "CTestJPEG",
+                "CTestAllocations",
                 "TestSupport",
             ]),
         .testTarget(

@@ -29,7 +29,8 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "Time", "CVAAPI", "CFFmpeg",
+                "CYUV",
             ]),
         .target(
             name: "Decoder",

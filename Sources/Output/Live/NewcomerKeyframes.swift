@@ -48,7 +48,7 @@ struct NewcomerKeyframes: Sendable {
     private func timeToRegular(after latest: (frameNumber: Int, arrival: Instant)) -> Duration {
         let inFrames = interval.frames.map { spacing * min($0 - latest.frameNumber % $0, 1 << 40) }
         let inTime = interval.duration.map {
-            (latestKeyframe ?? latest.arrival) + .nanoseconds($0) - latest.arrival
+            (latestKeyframe ?? latest.arrival) + $0 - latest.arrival
         }
         return [inFrames, inTime].compactMap { $0 }.min() ?? .nanoseconds(Int64.max)
     }
