@@ -264,7 +264,7 @@ extension BroadcastLoop {
     ) {
         receivers[slot] = nil
         poller.forget(receiver.socket.descriptor)
-        receiver.leave(departure, window, at: (now - start).inNanoseconds, now: now)
+        receiver.leave(departure, window, at: now - start, now: now)
         ledger.update(receiver.id, receiver.statistics)
         events.tell(.left(receiver.statistics), at: now)
         source.receiverLeft()

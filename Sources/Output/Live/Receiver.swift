@@ -178,16 +178,16 @@ final class Receiver {
     /// It is gone. Ends the connection so that what the system has taken still arrives.
     /// - Parameters:
     ///   - window: what it leaves behind in the buffer is lost to it.
-    ///   - elapsed: nanoseconds from the output's beginning.
+    ///   - elapsed: from the output's beginning.
     func leave(
-        _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Int64,
+        _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Duration,
         now: Instant
     ) {
         noteLag(at: now)
         if departure == .cutOff {
             drop(window.range.upperBound - position + (current == nil ? 0 : 1))
         }
-        statistics.left = elapsed
+        statistics.left = elapsed.inNanoseconds
         statistics.departure = departure
         // A UNIX socket counts the memory that it takes, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
