@@ -32,87 +32,95 @@ let package = Package(
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
         .target(name: "Text"),
-        .target(name: "Threading"),
+        .target(name: "Time"),
+        .target(name: "Threading", dependencies: ["Time"]),
         .target(
             name: "Terminal",
             dependencies: [
-                "Text", "Threading", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Text", "Threading", "Time",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem"]),
-        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
+        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2"]),
         .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "CVAAPI", "CFFmpeg",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
+                "CFFmpeg",
                 "CYUV",
             ]),
         .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
             name: "Output",
-            dependencies: ["Pictures", "Bitstream", "Files", "Network", "Threading", "CFFmpeg", "CFormat"]),
+            dependencies: [
+                "Pictures", "Bitstream", "Files", "Network", "Threading", "Time", "CFFmpeg", "CFormat",
+            ]),
         .target(
             name: "Recorder",
             dependencies: [
                 "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Text",
-                "Threading",
+                "Threading", "Time",
             ]),
         .target(
-            name: "Inspection", dependencies: ["Bitstream"],
+            name: "Inspection", dependencies: ["Bitstream", "Time"],
             resources: [.embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
         .target(name: "Settings", dependencies: ["Text"]),
         .target(
             name: "Diagnostics",
             dependencies: [
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
-                "Threading",
+                "Threading", "Time",
             ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
                 "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures", "Capture", "Encoder",
-                "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "Output", "Bitstream", "Files", "Network", "Terminal", "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "camplay",
             dependencies: [
                 "Decoder", "Output", "Pictures", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "Time",
                 "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "TestSupport", dependencies: ["Pictures", "Files"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "CV4L2", "TestSupport"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "TestSupport"]),
         .testTarget(
-            name: "CaptureTests", dependencies: ["Capture", "Pictures", "Files", "CV4L2", "TestSupport"]),
+            name: "CaptureTests",
+            dependencies: ["Capture", "Pictures", "Files", "Time", "CV4L2", "TestSupport"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "CTestJPEG", "CTestAllocations",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CFFmpeg", "CTestJPEG",
+                "CTestAllocations",
                 "TestSupport",
             ]),
         .testTarget(
             name: "DecoderTests",
             dependencies: [
-                "Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "CFFmpeg", "TestSupport",
+                "Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CFFmpeg", "TestSupport",
             ]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading", "TestSupport"]),
+        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading", "Time", "TestSupport"]),
         .testTarget(
             name: "OutputTests",
             dependencies: [
-                "Output", "Pictures", "Bitstream", "Files", "Network", "Threading", "CTestFormat",
+                "Output", "Pictures", "Bitstream", "Files", "Network", "Threading", "Time", "CTestFormat",
                 "CTestAllocations",
                 "TestSupport",
             ]),
@@ -121,7 +129,8 @@ let package = Package(
             dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
         .testTarget(
             name: "CamplayTests",
-            dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "CFFmpeg"]),
+            dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+        .testTarget(name: "TimeTests", dependencies: ["Time"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
@@ -132,7 +141,7 @@ let package = Package(
             name: "RecorderTests",
             dependencies: [
                 "Recorder", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
-                "Threading", "CV4L2", "CTestAllocations", "TestSupport",
+                "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

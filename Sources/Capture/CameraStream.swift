@@ -1,6 +1,7 @@
 import CV4L2
 import Glibc
 import Pictures
+import Time
 
 /// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {
@@ -24,7 +25,7 @@ public final class CameraStream: CaptureStream {
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
     /// The number at which the driver's count began, and when.
-    private var countStart = (sequence: UInt32(0), time: Int64(0))
+    private var countStart = (sequence: UInt32(0), time: Instant.start)
     private var deadline: FrameDeadline
     private var isStreaming = false
     private var restoresControls = false
@@ -34,9 +35,9 @@ public final class CameraStream: CaptureStream {
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
     /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
     static let wantedBuffers: UInt32 = 10
-    private static let errorPause: Int64 = 10_000_000
-    private static let plausibleAge: Int64 = 60_000_000_000
-    private static let measuringPatience: Int64 = 3_000_000_000
+    private static let errorPause = Duration.milliseconds(10)
+    private static let plausibleAge = Duration.seconds(60)
+    private static let measuringPatience = Duration.seconds(3)
 
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
@@ -48,7 +49,8 @@ public final class CameraStream: CaptureStream {
         type = V4L2BufferType.capture(isMultiPlanar)
         requests = V4L2BufferRequest(type: type, isMultiPlanar: isMultiPlanar)
         pool = try Self.makePool(device, requests: requests, format: format)
-        deadline = FrameDeadline(clock: device.calls, frameDuration: format.frameRate.frameDuration)
+        deadline = FrameDeadline(
+            clock: device.calls, frameDuration: .nanoseconds(format.frameRate.frameDuration))
         SourceChange.subscribe(on: device)
         for index in 0..<pool.count { try queue(index) }
     }
@@ -69,7 +71,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
-        countStart = (0, device.calls.now())
+        countStart = (0, device.calls.now)
         renewDeadline()
     }
 
@@ -77,12 +79,12 @@ public final class CameraStream: CaptureStream {
     /// real start.
     func measureRate() {
         var meter = RateMeter()
-        let limit = device.calls.now() + Self.measuringPatience
+        let limit = device.calls.now + Self.measuringPatience
         do throws(CaptureError) {
             try start()
-            while !meter.isDone, device.calls.now() < limit {
+            while !meter.isDone, device.calls.now < limit {
                 guard case .buffer(let buffer) = try nextBuffer() else { break }
-                meter.add(sequence: buffer.sequence, timestamp: buffer.timestamp)
+                meter.add(sequence: buffer.sequence, timestamp: Instant(nanoseconds: buffer.timestamp))
             }
         } catch {}
         endStreaming()
@@ -113,8 +115,9 @@ public final class CameraStream: CaptureStream {
     }
 
     public func awaitBuffers(until deadline: Int64) -> Bool {
+        let deadline = Instant(nanoseconds: deadline)
         takeReturned()
-        while held != 0, !pool.isInterrupted, device.calls.now() < deadline {
+        while held != 0, !pool.isInterrupted, device.calls.now < deadline {
             waitForWake(until: deadline)
             takeReturned()
         }
@@ -159,7 +162,7 @@ public final class CameraStream: CaptureStream {
         return false
     }
 
-    private func waitForWake(until time: Int64) {
+    private func waitForWake(until time: Instant) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
         withUnsafeMutablePointer(to: &descriptor) {
             _ = device.calls.poll(UnsafeMutableBufferPointer(start: $0, count: 1), until: time)
@@ -170,7 +173,7 @@ public final class CameraStream: CaptureStream {
 
     private func endSilence() throws(CaptureError) {
         guard deadline.isOver() else { return }
-        throw device.error(.silent(seconds: Double(deadline.patience) / 1e9))
+        throw device.error(.silent(seconds: deadline.patience.inSeconds))
     }
 
     /// Nil if there was no frame, or none that can be used.
@@ -179,8 +182,8 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
             try endSilence()
-            // A driver that reports an error and has nothing to deliver would be asked again at once, forever.
-            waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
+            // A driver that reports an error and has nothing to give would be asked again at once, forever.
+            waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
         }
         guard result >= 0 else { throw device.failure("VIDIOC_DQBUF", result) }
@@ -192,7 +195,7 @@ public final class CameraStream: CaptureStream {
             // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
             // the gap in the sequence numbers counts it.
             try endSilence()
-            waitForWake(until: min(deadline.time, device.calls.now() + Self.errorPause))
+            waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
         }
         queued &= ~(1 << UInt32(index))
@@ -208,7 +211,7 @@ public final class CameraStream: CaptureStream {
         followSize(of: index, payloads[0])
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
-            timestamp: timestamp(of: request))
+            timestamp: timestamp(of: request).nanoseconds)
     }
 
     /// Some cameras persistently send JPEGs of another size than was negotiated.
@@ -228,8 +231,8 @@ public final class CameraStream: CaptureStream {
     /// elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting between streams.
     private func countGap(before sequence: UInt32) {
         let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
-        let now = device.calls.now()
-        let mostFrames = 2 * ((now - countStart.time) / format.frameRate.frameDuration) + 8
+        let now = device.calls.now
+        let mostFrames = 2 * ((now - countStart.time).inNanoseconds / format.frameRate.frameDuration) + 8
         if gap >= 0, Int64(sequence &- countStart.sequence) <= mostFrames {
             losses.droppedByDriver += Int(gap)
         } else {
@@ -252,16 +255,16 @@ public final class CameraStream: CaptureStream {
     }
 
     /// Drivers whose clock is not CLOCK_MONOTONIC, or is a minute off, get the time at which the frame was
-    /// dequeued.
-    private func timestamp(of request: v4l2_buffer) -> Int64 {
+    /// taken over.
+    private func timestamp(of request: v4l2_buffer) -> Instant {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
         let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)
-        let now = device.calls.now()
+        let now = device.calls.now
         guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), (0...Int(Int32.max)).contains(seconds),
             (0..<1_000_000).contains(microseconds)
         else { return now }
-        let time = Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000
-        return abs(now - time) < Self.plausibleAge ? time : now
+        let time = Instant.start + .seconds(seconds) + .microseconds(microseconds)
+        return (now - time).magnitude < Self.plausibleAge ? time : now
     }
 
     @discardableResult private func takeReturned() -> UInt32 {

@@ -1,43 +1,44 @@
-/// Decides when a silent camera is considered frozen: two seconds and five of its frames after the last frame,
-/// and five seconds and five frames after it was started.
+import Time
+
+/// When a camera that delivers nothing is taken for frozen: two seconds and five of its frames after the last
+/// one, and five seconds and five frames after it was started.
 ///
 /// A stopped process or a suspended machine could not have taken a frame meanwhile: its time starts again.
 struct FrameDeadline {
-    /// Monotonic nanoseconds.
-    private(set) var time: Int64 = 0
-    /// Nanoseconds without a frame.
-    private(set) var patience: Int64 = 0
+    private(set) var time = Instant.distantPast
+    /// How long the camera may deliver nothing.
+    private(set) var patience = Duration.zero
 
     private let clock: any SourceClock
-    private let frameDuration: Int64
-    private var suspended: Int64
+    private let frameDuration: Duration
+    private var suspended: Duration
 
-    private static let startGrace: Int64 = 5_000_000_000
-    private static let usual: Int64 = 2_000_000_000
-    /// A wait that ends this much too late means that the process did not run.
-    private static let lateness: Int64 = 1_000_000_000
-    /// The two clocks that show how long the machine was suspended are read one after another.
-    private static let clockTolerance: Int64 = 500_000_000
+    private static let startGrace = Duration.seconds(5)
+    private static let usual = Duration.seconds(2)
+    /// A wait that ends so much later than it should was not one.
+    private static let lateness = Duration.seconds(1)
+    /// The two clocks that tell how long the machine was suspended are read one after the other.
+    private static let clockTolerance = Duration.milliseconds(500)
 
-    init(clock: any SourceClock, frameDuration: Int64) {
+    init(clock: any SourceClock, frameDuration: Duration) {
         self.clock = clock
         self.frameDuration = frameDuration
-        suspended = clock.suspended()
+        suspended = clock.suspendedTime
     }
 
     /// Starts the time again.
     /// - Parameter isFirst: for the first frame.
     mutating func renew(isFirst: Bool) {
-        patience = (isFirst ? Self.startGrace : Self.usual) + 5 * frameDuration
-        time = clock.now() + patience
+        patience = (isFirst ? Self.startGrace : Self.usual) + frameDuration * 5
+        time = clock.now + patience
     }
 
     /// Whether the camera had its time and delivered nothing.
     mutating func isOver() -> Bool {
-        let now = clock.now()
+        let now = clock.now
         guard now >= time else { return false }
-        let suspended = clock.suspended()
-        guard now - time < Self.lateness, abs(suspended - self.suspended) < Self.clockTolerance else {
+        let suspended = clock.suspendedTime
+        guard now - time < Self.lateness, (suspended - self.suspended).magnitude < Self.clockTolerance else {
             self.suspended = suspended
             time = now + patience
             return false

@@ -1,5 +1,6 @@
 import CV4L2
 import Pictures
+import Time
 
 /// The buffers of a pool of ordinary memory that nobody holds: the equivalent of a camera driver's queue. Used
 /// only by the capture thread.
@@ -26,8 +27,8 @@ struct FreeBuffers {
     /// Takes returned buffers out of the mailbox.
     mutating func collect() { free |= pool.takeReturned() }
 
-    /// Waits until a buffer is returned, the stream is interrupted, or the deadline has passed.
-    func wait(until deadline: Int64?) {
+    /// Waits until a buffer comes back, the stream is interrupted, or the deadline has passed.
+    func wait(until deadline: Instant?) {
         var descriptor = pollfd(fd: pool.wakeDescriptor, events: Int16(POLLIN), revents: 0)
         withUnsafeMutablePointer(to: &descriptor) {
             _ = clock.poll(UnsafeMutableBufferPointer(start: $0, count: 1), until: deadline)

@@ -1,16 +1,17 @@
 import Pictures
+import Time
 
 /// Measures the rate of pictures, if the driver does not report it.
 struct RateMeter {
-    /// Nanoseconds that it takes.
-    static let span: Int64 = 1_000_000_000
+    /// How long it takes.
+    static let span = Duration.seconds(1)
 
-    private var first: (sequence: UInt32, time: Int64)?
-    private var last: (sequence: UInt32, time: Int64)?
+    private var first: (sequence: UInt32, time: Instant)?
+    private var last: (sequence: UInt32, time: Instant)?
     private var intervals = 0
 
-    /// Counts a picture.
-    mutating func add(sequence: UInt32, timestamp: Int64) {
+    /// Takes a picture into account.
+    mutating func add(sequence: UInt32, timestamp: Instant) {
         if first == nil { first = (sequence, timestamp) } else { intervals += 1 }
         last = (sequence, timestamp)
     }
@@ -28,6 +29,6 @@ struct RateMeter {
         let numbered = Int(Int32(bitPattern: last.sequence &- first.sequence))
         let frames = (intervals...4 * intervals).contains(numbered) ? numbered : intervals
         return FrameRate(
-            measured: Double(frames) * 1e9 / Double(last.time - first.time), tolerance: 0.005)
+            measured: Double(frames) / (last.time - first.time).inSeconds, tolerance: 0.005)
     }
 }

@@ -1,31 +1,27 @@
 import CV4L2
-import Threading
+import Time
 
-/// Time and waiting, as the sources see them. Tests replace the system's clock with their own.
-protocol SourceClock: AnyObject, Sendable {
-    /// Nanoseconds of CLOCK_MONOTONIC.
-    func now() -> Int64
-
-    /// Nanoseconds that the machine was suspended since it started, about.
-    func suspended() -> Int64
-
-    /// Waits until one of the descriptors is ready or the time in nanoseconds is over; below zero it waits
-    /// forever. Like ppoll(2), but returns −errno if it fails.
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32
+/// The time, and waiting for descriptors, as the sources see them.
+protocol SourceClock: TimeSource, AnyObject {
+    /// Waits until one of the descriptors is ready or the time is over, which it never is without one; as ppoll(2),
+    /// but −errno where it fails.
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32
 }
 
 extension SourceClock {
-    func now() -> Int64 { MonotonicTime.now() }
+    var now: Instant { .now }
 
-    func suspended() -> Int64 { MonotonicTime.suspended() }
+    var wallTime: WallTime { .now }
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
-        cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), nanoseconds)
+    var suspendedTime: Duration { SystemTime().suspendedTime }
+
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32 {
+        cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), duration?.inNanoseconds ?? -1)
     }
 
-    /// The same, until `deadline`; forever without one.
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Int64?) -> Int32 {
-        poll(descriptors, nanoseconds: deadline.map { max(0, $0 - now()) } ?? -1)
+    /// The same, until `deadline`; without one forever.
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Instant?) -> Int32 {
+        poll(descriptors, for: deadline.map { max(.zero, $0 - now) })
     }
 }
 

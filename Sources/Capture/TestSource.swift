@@ -1,4 +1,5 @@
 import Pictures
+import Time
 
 /// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
 /// capture, at any size and rate, in any format that camrec reads itself.
@@ -19,7 +20,7 @@ public final class TestSource: CaptureStream {
     /// The frame whose pattern a buffer still holds.
     private var drawn: [UInt32?]
     private var nextFrame = 0
-    private var startTime: Int64?
+    private var startTime: Instant?
 
     /// The name that selects it instead of a device's path.
     public static let name = "test"
@@ -80,10 +81,10 @@ public final class TestSource: CaptureStream {
     public func stop() {}
 
     private func waitForNextFrame() {
-        let startTime = self.startTime ?? clock.now()
+        let startTime = self.startTime ?? clock.now
         self.startTime = startTime
-        let due = startTime + format.frameRate.time(ofFrame: nextFrame)
-        while clock.now() < due, !pool.isInterrupted {
+        let due = startTime + .nanoseconds(format.frameRate.time(ofFrame: nextFrame))
+        while clock.now < due, !pool.isInterrupted {
             // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
             buffers.collect()
             buffers.wait(until: due)
@@ -100,7 +101,8 @@ public final class TestSource: CaptureStream {
     private func draw(into index: Int) -> PixelBuffer {
         let sequence = UInt32(truncatingIfNeeded: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
-        let timestamp = (startTime ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        let timestamp = ((startTime ?? .start) + .nanoseconds(format.frameRate.time(ofFrame: nextFrame)))
+            .nanoseconds
         payloads[0].length = write(frame: sequence, time: isLive ? timestamp / 1000 : nil, into: index)
         nextFrame += 1
         return PixelBuffer(

@@ -1,6 +1,7 @@
 import CV4L2
 import Glibc
 import Pictures
+import Time
 
 /// A YUV4MPEG2 file instead of a camera: 8-bit 4:2:0, 4:2:2, 4:4:4 or luma only.
 ///
@@ -21,7 +22,7 @@ public final class Y4MSource: CaptureStream {
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let isPaced: Bool
-    private var startTime: Int64?
+    private var startTime: Instant?
     private var nextFrame = 0
 
     /// Opens `path` and reads the stream header.
@@ -69,14 +70,14 @@ public final class Y4MSource: CaptureStream {
             if pool.isInterrupted { return .interrupted }
             throw error
         }
-        let timestamp = (startTime ?? 0) + format.frameRate.time(ofFrame: nextFrame)
+        let timestamp = (startTime ?? .start) + .nanoseconds(format.frameRate.time(ofFrame: nextFrame))
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = format.minimumLengths[0]
         defer { nextFrame += 1 }
         return .buffer(
             PixelBuffer(
                 pool: pool, index: index, payloads: payloads, format: format,
-                sequence: UInt32(truncatingIfNeeded: nextFrame), timestamp: timestamp))
+                sequence: UInt32(truncatingIfNeeded: nextFrame), timestamp: timestamp.nanoseconds))
     }
 
     public func start() {}
@@ -84,12 +85,12 @@ public final class Y4MSource: CaptureStream {
     public func stop() {}
 
     private func waitForFreeBuffer() -> Int? {
-        let startTime = self.startTime ?? clock.now()
+        let startTime = self.startTime ?? clock.now
         self.startTime = startTime
-        let due = isPaced ? startTime + format.frameRate.time(ofFrame: nextFrame) : startTime
+        let due = isPaced ? startTime + .nanoseconds(format.frameRate.time(ofFrame: nextFrame)) : startTime
         while !pool.isInterrupted {
             buffers.collect()
-            if clock.now() < due {
+            if clock.now < due {
                 buffers.wait(until: due)
             } else if let index = buffers.take() {
                 return index

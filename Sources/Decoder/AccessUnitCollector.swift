@@ -1,5 +1,6 @@
 import Bitstream
 import CFFmpeg
+import Time
 
 /// Puts the NAL units of an access unit together.
 struct AccessUnitCollector: ~Copyable {
@@ -35,7 +36,7 @@ struct AccessUnitCollector: ~Copyable {
         var isBehindGap = false
         var isIncomplete = false
         /// When its first unit came; nil before that.
-        var arrival: Int64?
+        var arrival: Instant?
 
         mutating func noteSlice(
             _ slice: RawSpan, _ header: NALUnitHeader, _ detector: AccessUnitDetector,
@@ -59,7 +60,7 @@ struct AccessUnitCollector: ~Copyable {
 
     /// Takes the parser's next unit.
     mutating func add<Failure: Error>(
-        _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Int64,
+        _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         switch result {
@@ -78,7 +79,7 @@ struct AccessUnitCollector: ~Copyable {
 
     /// Delivers the current access unit if a unit, of which the first bytes are known, begins another.
     mutating func foresee<Failure: Error>(
-        _ nalUnit: RawSpan, arrival: Int64, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+        _ nalUnit: RawSpan, arrival: Instant?, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
         guard detector.foresee(nalUnit.extracting(first: Self.foresightLength)) == .begins else { return }
@@ -127,7 +128,7 @@ struct AccessUnitCollector: ~Copyable {
 
     /// Finds out which access unit a NAL unit belongs to, and has it added there.
     private mutating func place<Failure: Error>(
-        _ nalUnit: RawSpan, arrival: Int64,
+        _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void,
         adding add: (inout AccessUnitCollector) -> Void
     ) throws(Failure) {
@@ -208,7 +209,7 @@ struct AccessUnitCollector: ~Copyable {
             isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format, allowsThreads: allowsThreads,
             reordering: facts.role.allowsEntry ? detector.parameterSets.reordering : nil,
-            arrival: facts.arrival ?? 0, buffer: reference, byteCount: byteCount)
+            arrival: facts.arrival, buffer: reference, byteCount: byteCount)
     }
 }
 

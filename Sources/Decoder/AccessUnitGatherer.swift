@@ -1,5 +1,6 @@
 import Bitstream
 import CFFmpeg
+import Time
 
 /// Gathers an Annex B byte stream, in chunks of any size, into access units, byte for byte.
 ///
@@ -31,7 +32,7 @@ public final class AccessUnitGatherer {
     /// - Parameter arrival: when they came; handed on with the access units that begin among them.
     /// - Throws: what `body` throws; the gatherer is of no further use then.
     public func gather<Failure: Error>(
-        _ chunk: RawSpan, arrival: Int64 = 0,
+        _ chunk: RawSpan, arrival: Instant? = nil,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         try parser.parse(chunk) { (result, nalUnit) throws(Failure) in
@@ -58,7 +59,7 @@ public final class AccessUnitGatherer {
     /// if a pause proved that the access unit is complete: parameter sets stay in force.
     /// - Throws: what `body` throws.
     public func finish<Failure: Error>(
-        arrival: Int64 = 0, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
+        arrival: Instant? = nil, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         try parser.finish { (result, nalUnit) throws(Failure) in
             try collector.add(result, nalUnit, arrival: arrival, body)

@@ -1,5 +1,6 @@
 import CFFmpeg
 import Pictures
+import Time
 
 /// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
 ///
@@ -9,10 +10,10 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit arrived, as reported to the gatherer; nil if unknown.
-    public var arrival: Int64? {
+    /// When its access unit came, as the gatherer was told; nil where that is not known.
+    public var arrival: Instant? {
         // Set by the session that the picture comes from.
-        frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : frame.pointee.pkt_dts
+        frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : Instant(nanoseconds: frame.pointee.pkt_dts)
     }
     /// Width in luma samples, after cropping.
     public var width: Int { Int(frame.pointee.width) }

@@ -2,6 +2,7 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
+import Time
 
 /// One open libavcodec decoder for one set of parameter sets, released once.
 ///
@@ -230,8 +231,8 @@ final class DecoderSession {
             av_frame_free(&frame)
             return Received(complaint: complaint)
         }
-        // A decoder's own is the time of the packet sent last, and none at all while it is drained.
-        received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts) ?? CFFMPEG_NO_TIME
+        // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
+        received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts)?.nanoseconds ?? CFFMPEG_NO_TIME
         let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
             frame: received, complaint: complaint ?? (isDamaged ? "a damaged slice" : nil),

@@ -4,10 +4,10 @@
 ///
 /// Belongs to one thread at a time. It has no clock: the caller says how late the player is.
 public struct LoadShedder: Sendable {
-    /// How late a player may be before pictures that no other refers to are skipped, in nanoseconds.
-    public static let disposableLimit: Int64 = 200_000_000
-    /// How late it may be before everything up to the next entry point is skipped, in nanoseconds.
-    public static let entryLimit: Int64 = 1_000_000_000
+    /// How late a player may be before pictures that no other refers to are skipped.
+    public static let disposableLimit = Duration.milliseconds(200)
+    /// How late it may be before everything up to the next entry point is skipped.
+    public static let entryLimit = Duration.seconds(1)
 
     /// What became of the access unit before.
     private var last = Decision.decoded
@@ -20,8 +20,8 @@ public struct LoadShedder: Sendable {
     public init() {}
 
     /// Whether to skip the next access unit.
-    /// - Parameter lateness: how late the player is, in nanoseconds.
-    public mutating func skips(_ role: PictureRole, lateness: Int64) -> Bool {
+    /// - Parameter lateness: how far the player is behind.
+    public mutating func skips(_ role: PictureRole, lateness: Duration) -> Bool {
         let decision = decide(
             role, isVeryLate: lateness > Self.entryLimit, isLate: lateness > Self.disposableLimit)
         last = decision

@@ -1,5 +1,6 @@
 import Bitstream
 import CFFmpeg
+import Time
 
 /// The bytes of one coded picture as received, and what a decoder must know before them. Lent by
 /// an `AccessUnitGatherer` for one call.
@@ -24,8 +25,8 @@ public struct ReceivedAccessUnit: ~Copyable {
     public let allowsThreads: Bool
     /// What the stream says of the order of output, where decoding can begin; `nil` at all others.
     public let reordering: PictureReordering?
-    /// When its first byte came: CLOCK_MONOTONIC in nanoseconds, or whatever the caller counts.
-    public let arrival: Int64
+    /// When its first byte came, on the caller's clock; nil where the caller did not say.
+    public let arrival: Instant?
 
     /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA),
     /// whose undecodable leading pictures libavcodec leaves out.

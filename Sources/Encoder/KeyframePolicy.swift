@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// Decides which frames become IDR: the regular ones of an interval, and any requested frame.
 ///
@@ -10,36 +11,35 @@ public struct KeyframePolicy: Sendable {
     /// Frames encoded so far, and so the next one's number.
     public private(set) var frameNumber = 0
     /// When the latest keyframe was captured; nil before the first.
-    private var latestKeyframe: Int64?
+    private var latestKeyframe: Instant?
     private var isRequested = false
 
     public init(interval: KeyframeInterval) { self.interval = interval }
 
     /// What the next frame is to be.
     /// - Parameters:
-    ///   - timestamp: when it was captured, in nanoseconds.
-    ///   - frameDuration: nominal nanoseconds from one frame to the next.
-    public func kind(at timestamp: Int64, frameDuration: Int64) -> FrameKind {
+    ///   - timestamp: when it was captured.
+    ///   - frameDuration: nominal time from one frame to the next.
+    public func kind(at timestamp: Instant, frameDuration: Duration) -> FrameKind {
         isRequested || isRegular(at: timestamp, frameDuration: frameDuration) ? .idr : .automatic
     }
 
     /// Whether the next frame is a keyframe unasked.
-    public func isRegular(at timestamp: Int64, frameDuration: Int64) -> Bool {
+    public func isRegular(at timestamp: Instant, frameDuration: Duration) -> Bool {
         guard let latestKeyframe else { return true }
         if let frames = interval.frames, frameNumber.isMultiple(of: frames) { return true }
         guard let duration = interval.duration else { return false }
         // Clocks jitter: a frame that is a hair early would make every other interval a frame longer. Some go
         // backwards; what counts then is how far.
-        let distance = timestamp.subtractingReportingOverflow(latestKeyframe).partialValue.magnitude
-        return distance >= (duration - frameDuration / 4).magnitude
+        return (timestamp - latestKeyframe).magnitude >= (duration - frameDuration / 4).magnitude
     }
 
     /// Makes the next frame an IDR, in addition to the regular ones: on a user's request, after a restart.
     public mutating func request() { isRequested = true }
 
     /// An encoder took the next frame.
-    /// - Parameter timestamp: when it was captured, in nanoseconds.
-    public mutating func advance(_ kind: FrameKind, at timestamp: Int64) {
+    /// - Parameter timestamp: when it was captured.
+    public mutating func advance(_ kind: FrameKind, at timestamp: Instant) {
         if kind == .idr { latestKeyframe = timestamp }
         frameNumber += 1
         isRequested = false
@@ -50,6 +50,21 @@ public struct KeyframePolicy: Sendable {
     public mutating func restart(after encodedFrames: Int) {
         frameNumber = encodedFrames
         isRequested = true
+    }
+}
+
+/// The same for what still counts time in integers: nanoseconds.
+extension KeyframePolicy {
+    public func kind(at timestamp: Int64, frameDuration: Int64) -> FrameKind {
+        kind(at: Instant(nanoseconds: timestamp), frameDuration: .nanoseconds(frameDuration))
+    }
+
+    public func isRegular(at timestamp: Int64, frameDuration: Int64) -> Bool {
+        isRegular(at: Instant(nanoseconds: timestamp), frameDuration: .nanoseconds(frameDuration))
+    }
+
+    public mutating func advance(_ kind: FrameKind, at timestamp: Int64) {
+        advance(kind, at: Instant(nanoseconds: timestamp))
     }
 }
 

@@ -1,6 +1,7 @@
 import Bitstream
 import CFFmpeg
 import Pictures
+import Time
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///
@@ -97,7 +98,8 @@ public final class VideoEncoder: PictureEncoder {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer)
-        if let rate = regulator.frame(at: buffer.timestamp), let bucket = properties.rateModel.encoderBucket {
+        let timestamp = Instant(nanoseconds: buffer.timestamp)
+        if let rate = regulator.frame(at: timestamp), let bucket = properties.rateModel.encoderBucket {
             setRates(Double(rate), size: bucket.size)
         }
         frame.pointee.pts = Int64(frameNumber)

@@ -19,8 +19,8 @@ public struct Inspection: Sendable {
     public struct Container: Sendable {
         /// What it is.
         public let kind: StreamContainer
-        /// The first and the last picture's time, in nanoseconds; nil if none has one.
-        public private(set) var times: ClosedRange<Int64>?
+        /// The first and the last picture's time; nil where none has one.
+        public private(set) var times: ClosedRange<Duration>?
 
         /// What it contains besides the coded pictures, in words, such as `sound`.
         public let others: [String]
@@ -33,7 +33,7 @@ public struct Inspection: Sendable {
         }
 
         /// Takes note of a picture, and of its time.
-        public mutating func note(time: Int64?, isHidden: Bool) {
+        public mutating func note(time: Duration?, isHidden: Bool) {
             if isHidden { hiddenCount += 1 }
             guard let time else { return }
             times = min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)

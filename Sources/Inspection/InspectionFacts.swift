@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 extension Inspection {
     /// The rate that players take for a raw stream which announces none.
@@ -183,7 +184,7 @@ extension Inspection.Container {
         return "\(kind), \(pictures)\(hidden)\(others)"
     }
 
-    private static func seconds(_ nanoseconds: Int64) -> String {
-        Quantity.decimal(Double(nanoseconds) / 1e9, 3)
+    private static func seconds(_ time: Duration) -> String {
+        Quantity.decimal(time.inSeconds, 3)
     }
 }

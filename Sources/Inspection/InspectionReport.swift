@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// An inspection for programs, as one JSON object; the lists of units and of frames, which may be long, are
 /// written apart from it.
@@ -118,8 +119,8 @@ extension InspectionReport {
         init(_ container: Inspection.Container) {
             (hiddenPictures, others) = (container.hiddenCount, container.others)
             name = "\(container.kind)"
-            firstTime = container.times.map { Double($0.lowerBound) / 1e9 }
-            lastTime = container.times.map { Double($0.upperBound) / 1e9 }
+            firstTime = container.times.map { $0.lowerBound.inSeconds }
+            lastTime = container.times.map { $0.upperBound.inSeconds }
         }
     }
 

@@ -11,8 +11,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notListening(errno: Int32)
         case notConnected(errno: Int32)
         /// Nobody answered in time.
-        case timedOut(seconds: Int)
-        /// Someone raised the interruption.
+        case timedOut(after: Duration)
+        /// Somebody raised the interruption.
         case interrupted
         /// A UNIX socket could not be made.
         case notMade(errno: Int32)
@@ -54,8 +54,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(address): connection refused; start the other end first"
         case .notConnected(let code):
             "cannot connect to \(address): \(Self.words(code)); check the address and the receiver"
-        case .timedOut(let seconds):
-            "cannot connect to \(address): no answer for \(seconds) s; check the address and the firewall"
+        case .timedOut(let time):
+            "cannot connect to \(address): no answer for \(time.components.seconds) s; check the address and the firewall"
         case .interrupted: "\(address): interrupted"
         case .notMade(ENOENT), .notMade(ENOTDIR):
             "cannot create the socket \(address): no such folder; create it first"

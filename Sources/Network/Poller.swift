@@ -1,6 +1,6 @@
 import CSystem
 import Glibc
-import Threading
+import Time
 
 /// Waits for many descriptors at once: epoll. One thread uses it.
 ///
@@ -49,13 +49,20 @@ public struct Poller: ~Copyable {
     /// Watches a descriptor no longer; to be called before it is closed.
     public func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
 
-    /// Waits until something happens or the monotonic time `deadline` in nanoseconds has come, and tells what
-    /// did. May also return for no reason.
-    public func wait(until deadline: Int64?, _ body: (_ token: UInt64, Readiness) -> Void) {
-        let timeout = deadline.map { max(0, $0 - MonotonicTime.now()) } ?? -1
+    /// Waits until something happens or the deadline has come, and tells what did. May also return for no reason.
+    public func wait(until deadline: Instant?, _ body: (_ token: UInt64, Readiness) -> Void) {
+        let timeout = deadline.map { max(0, ($0 - .now).inNanoseconds) } ?? -1
         let count = network_epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout)
         for index in 0..<max(0, Int(count)) {
             body(network_epoll_token(&events[index]), Readiness(rawValue: events[index].events))
         }
+    }
+}
+
+extension Poller {
+    /// The same for what still counts time in integers: monotonic nanoseconds.
+    @_disfavoredOverload
+    public func wait(until deadline: Int64?, _ body: (_ token: UInt64, Readiness) -> Void) {
+        wait(until: deadline.map(Instant.init), body)
     }
 }

@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import Threading
+import Time
 
 /// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
 ///
@@ -8,8 +9,8 @@ import Threading
 public struct ServiceManager: Sendable {
     private let address: ResolvedAddress
 
-    /// Nanoseconds to wait for a service manager with a full queue.
-    var patience: Int64 = 1_000_000_000
+    /// How long a service manager with a full queue is waited for.
+    var patience = Duration.seconds(1)
 
     /// - Parameter address: the value of `NOTIFY_SOCKET`: a path, or `@` and an abstract name. Nil if it is
     ///   none of these.
@@ -32,7 +33,7 @@ public struct ServiceManager: Sendable {
         var message = assignments.joined(separator: "\n")
         message.withUTF8 { bytes in
             guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
-            let deadline = MonotonicTime.now() + patience
+            let deadline = Instant.now + patience
             _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: deadline)
             _ = socket.send(UnsafeRawBufferPointer(bytes))
         }

@@ -1,14 +1,15 @@
 import CSystem
 import Glibc
 import Threading
+import Time
 
 extension Socket {
     /// Connects, trying each of the host's addresses in turn.
     /// - Parameters:
-    ///   - timeout: nanoseconds for all of them together; the name service takes its own time before.
+    ///   - timeout: for all of them together; the name service takes its own time before.
     ///   - interruption: ends the wait, that for the name service, too.
     public static func connect(
-        to address: SocketAddress, timeout: Int64, interruption: Interruption? = nil
+        to address: SocketAddress, timeout: Duration, interruption: Interruption? = nil
     ) throws(NetworkError) -> Socket {
         let addresses =
             if let interruption {
@@ -16,7 +17,7 @@ extension Socket {
             } else {
                 try ResolvedAddress.addresses(of: address, isListening: false)
             }
-        let deadline = MonotonicTime.now() + timeout
+        let deadline = Instant.now + timeout
         var failure = NetworkError(.notConnected(errno: EHOSTUNREACH), address: "\(address)")
         for resolved in addresses {
             do throws(NetworkError) {
@@ -34,14 +35,14 @@ extension Socket {
     /// Connects to a UNIX socket.
     public static func connect(path: String) throws(NetworkError) -> Socket {
         guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
-        let second: Int64 = 1_000_000_000
+        let second = Duration.seconds(1)
         return try connect(
-            to: address, name: path, deadline: MonotonicTime.now() + second, timeout: second,
+            to: address, name: path, deadline: .now + second, timeout: second,
             interruption: nil)
     }
 
     private static func connect(
-        to address: ResolvedAddress, name: String, deadline: Int64, timeout: Int64,
+        to address: ResolvedAddress, name: String, deadline: Instant, timeout: Duration,
         interruption: Interruption?
     ) throws(NetworkError) -> Socket {
         let socket = try Socket(family: address.family)
@@ -51,7 +52,7 @@ extension Socket {
         guard result == -EINPROGRESS else { throw NetworkError(.notConnected(errno: -result), address: name) }
         switch Wake.wait(for: socket.descriptor, POLLOUT, unless: interruption, until: deadline) {
         case .interrupted: throw NetworkError(.interrupted, address: name)
-        case .due: throw NetworkError(.timedOut(seconds: Int(timeout / 1_000_000_000)), address: name)
+        case .due: throw NetworkError(.timedOut(after: timeout), address: name)
         case .ready, .otherReady: break
         }
         if let code = socket.takeError() { throw NetworkError(.notConnected(errno: code), address: name) }
@@ -66,9 +67,14 @@ extension Socket {
     }
 
     /// Waits until something can be read, or the stream has ended.
-    /// - Parameter deadline: monotonic nanoseconds; nil waits forever.
-    /// - Returns: false if the deadline came first.
-    public func waitUntilReadable(until deadline: Int64? = nil) -> Bool {
+    /// - Parameter deadline: nil waits forever.
+    /// - Returns: false where the deadline came first.
+    public func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
         Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
+    }
+
+    /// The same for what still counts time in integers: monotonic nanoseconds.
+    public func waitUntilReadable(until deadline: Int64) -> Bool {
+        waitUntilReadable(until: Instant(nanoseconds: deadline))
     }
 }

@@ -90,15 +90,15 @@ public struct Socket: ~Copyable, Sendable {
     /// (tcp(7)). `TCP_USER_TIMEOUT`: a peer whose machine is gone is given up, but not before the sender gives
     /// up a peer that reads nothing. Keepalive does the same while nothing is sent, with some probes within that
     /// time, so that one that is lost does no harm: the time-out decides, not their number (tcp(7)).
-    /// - Parameter patience: seconds until a sender gives up a peer that reads nothing.
-    public func prepareForStreaming(patience: Int) {
-        let patience = Int32(clamping: max(1, patience))
+    /// - Parameter patience: how long until a sender gives up a peer that reads nothing; whole seconds count.
+    public func prepareForStreaming(patience: Duration) {
+        let seconds = Int32(clamping: max(1, patience.components.seconds))
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 128 << 10)
-        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: (Int(patience) + 1) * 1000))
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: (Int(seconds) + 1) * 1000))
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
-        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, max(1, patience / 2))
-        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, max(1, patience / 5))
+        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, max(1, seconds / 2))
+        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, max(1, seconds / 5))
     }
 
     private func set(_ level: Int32, _ name: Int32, _ value: Int32) {

@@ -2,6 +2,7 @@ import Files
 import Glibc
 import Synchronization
 import Threading
+import Time
 
 /// Flushes growing files to the disk, on a thread of its own: a disk may take seconds for it, and writers do
 /// not wait.
@@ -9,17 +10,20 @@ import Threading
 /// A file's name is on the disk when its folder is, which is written after the file begins (fsync(2)).
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
-    /// Nanoseconds between two flushes; nothing is held back in memory for longer.
-    let interval: Int64
+    /// The time between two writes; what is held back in memory is held no longer.
+    let interval: Duration
 
-    /// Nil if the system allows no more threads.
-    /// - Parameter bound: what a power cut can take at most, in nanoseconds, as long as the disk needs no more
-    ///   than half of it to write what came in the other half.
-    public init?(bound: Int64) {
-        interval = max(1, bound / 2)
+    /// Nil where the system allows no more threads.
+    /// - Parameter bound: what a power cut can take at most, as long as the disk needs no more than half of it to
+    ///   write what came in the other half.
+    public init?(bound: Duration) {
+        interval = max(.nanoseconds(1), bound / 2)
         loop = SynchronizationLoop(interval: interval)
         guard loop.start() else { return nil }
     }
+
+    /// The same for what still counts time in integers: nanoseconds.
+    public convenience init?(bound: Int64) { self.init(bound: .nanoseconds(bound)) }
 
     deinit { loop.stop() }
 
@@ -83,14 +87,14 @@ private final class SynchronizationLoop: @unchecked Sendable {
     // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`: its maker has it,
     // and hands it on with the synchronizer to the thread that ends it.
     private let monitor = Monitor()
-    private let interval: Int64
+    private let interval: Duration
     private var files: [SynchronizedFile] = []
     private var newcomers: [SynchronizedFile] = []
     private var isStopping = false
     private var failure: OutputError?
     private var thread: WorkerThread?
 
-    init(interval: Int64) { self.interval = interval }
+    init(interval: Duration) { self.interval = interval }
 
     func start() -> Bool {
         thread = WorkerThread { [self] in run() }
@@ -116,9 +120,9 @@ private final class SynchronizationLoop: @unchecked Sendable {
     }
 
     private func waitForTurn() -> Bool {
-        let deadline = MonotonicTime.now() + interval
+        let deadline = Instant.now + interval
         return monitor.withLock {
-            while !isStopping, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            while !isStopping, Instant.now < deadline { monitor.wait(until: deadline) }
             return !isStopping
         }
     }

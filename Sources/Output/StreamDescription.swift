@@ -38,11 +38,11 @@ public struct StreamDescription: Sendable {
         self.encoder = encoder
     }
 
-    /// The nominal time from one picture to the next in nanoseconds, at least 1; that of 25 frames a second,
-    /// which players assume if nothing is known.
-    var frameDuration: Int64 {
-        guard let frameRate else { return 40_000_000 }
-        return Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15))
+    /// The nominal time from one picture to the next, at least a nanosecond; that of 25 frames a second, which players
+    /// assume, where nothing is known.
+    var frameDuration: Duration {
+        guard let frameRate else { return .milliseconds(40) }
+        return .nanoseconds(Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15)))
     }
 }
 

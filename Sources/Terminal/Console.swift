@@ -14,7 +14,7 @@ public struct Console: Sendable {
     /// Nil if messages are written at once.
     private let queue: MessageQueue?
 
-    private static let patience: Int64 = 3_000_000_000
+    private static let patience = Duration.seconds(3)
 
     /// - Parameters:
     ///   - program: what messages begin with.

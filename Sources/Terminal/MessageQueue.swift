@@ -1,5 +1,6 @@
 import Glibc
 import Threading
+import Time
 
 /// Messages on their way to standard error, which may take nothing for as long as it likes: a terminal that was
 /// stopped (Ctrl-S), a pager that nobody scrolls, a link that hangs.
@@ -47,14 +48,13 @@ final class MessageQueue: @unchecked Sendable {
         }
     }
 
-    /// Gives waiting messages some time to be written, and accepts no more.
-    /// - Parameter patience: nanoseconds.
-    func finish(patience: Int64) {
-        let deadline = MonotonicTime.now() + patience
+    /// Gives what waits some time to be taken. Nothing can be said any more.
+    func finish(patience: Duration) {
+        let deadline = Instant.now + patience
         monitor.withLock {
             isFinished = true
             monitor.signal()
-            while isWriting || !waiting.isEmpty, MonotonicTime.now() < deadline {
+            while isWriting || !waiting.isEmpty, Instant.now < deadline {
                 monitor.wait(until: deadline)
             }
         }

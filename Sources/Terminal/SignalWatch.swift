@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import Threading
+import Time
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 and SIGUSR2 into calls.
 ///
@@ -17,10 +18,10 @@ public final class SignalWatch: Sendable {
     /// What SIGUSR1 and SIGUSR2 do; those without are left alone.
     private let userSignals: [Int32: @Sendable () -> Void]
 
-    /// Nanoseconds for the last message.
-    private static let lastPatience: Int64 = 200_000_000
-    /// Nanoseconds after the first signal in which others mean the same.
-    private static let sameWish: Int64 = 500_000_000
+    /// How long the last message may take.
+    private static let lastPatience = Duration.milliseconds(200)
+    /// The time after the first signal in which others mean the same.
+    private static let sameWish = Duration.milliseconds(500)
 
     private enum Phase {
         static let opening = 0
@@ -88,7 +89,7 @@ public final class SignalWatch: Sendable {
 
     private func watch() {
         var mask = mask()
-        var firstTime: Int64?
+        var firstTime: Instant?
         while true {
             var number: Int32 = 0
             guard sigwait(&mask, &number) == 0 else { continue }
@@ -97,14 +98,14 @@ public final class SignalWatch: Sendable {
             } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
                 _exit(128 + number)
             } else if let firstTime {
-                guard MonotonicTime.now() - firstTime >= Self.sameWish else { continue }
-                // The first signal may be waiting for standard error.
+                guard .now - firstTime >= Self.sameWish else { continue }
+                // Standard error may be what the first signal waits for.
                 let queue = MessageQueue()
                 queue.add("\(program): stopped immediately; unwritten data is lost\n")
                 queue.finish(patience: Self.lastPatience)
                 _exit(128 + number)
             } else {
-                firstTime = MonotonicTime.now()
+                firstTime = .now
                 interruption.raise()
             }
         }

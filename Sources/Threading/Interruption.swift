@@ -1,15 +1,16 @@
 import Glibc
+import Time
 
 /// A flag that wakes threads polling its descriptor. Raised from any thread, and never lowered.
 public final class Interruption: Sendable {
     /// Readable from the moment it is raised.
     public let descriptor: Int32
     private let writeEnd: Int32
-    /// Seconds after which a waiting thread raises it; for messages.
-    public let patience: Int
+    /// How long somebody waits before giving up and raising it; for messages.
+    public let patience: Duration
 
-    /// Nil if the system has no descriptors left.
-    public init?(patience: Int = 0) {
+    /// Nil where the system has no descriptors left.
+    public init?(patience: Duration = .zero) {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
             $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
@@ -37,11 +38,11 @@ public final class Interruption: Sendable {
     /// - Parameters:
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another descriptor to wait for until it is readable.
-    ///   - deadline: monotonic nanoseconds; nil waits forever.
+    ///   - other: another one, which is to be readable.
+    ///   - deadline: nil waits forever.
     public func wait(
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
-        until deadline: Int64? = nil
+        until deadline: Instant? = nil
     ) -> Wake {
         Wake.wait(for: descriptor, events, or: other, unless: self, until: deadline)
     }

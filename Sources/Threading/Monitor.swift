@@ -1,4 +1,5 @@
 import Glibc
+import Time
 
 /// A mutex with a condition.
 ///
@@ -35,14 +36,14 @@ public final class Monitor: @unchecked Sendable {
         return body()
     }
 
-    /// Waits, with the lock held, until someone signals or the monotonic time `deadline` in nanoseconds has
-    /// come. May also return for no reason.
-    public func wait(until deadline: Int64? = nil) {
+    /// Waits, with the lock held, until somebody signals or the deadline has come. May also return for no reason.
+    public func wait(until deadline: Instant? = nil) {
         guard let deadline else {
             pthread_cond_wait(condition, mutex)
             return
         }
-        var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        let (seconds, rest) = max(0, deadline.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
         pthread_cond_timedwait(condition, mutex, &time)
     }
 

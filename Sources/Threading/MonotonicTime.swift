@@ -1,17 +1,36 @@
 import Glibc
+import Time
 
-/// CLOCK_MONOTONIC, the clock of V4L2's timestamps.
+/// CLOCK_MONOTONIC for what still counts time in integers: `Recorder`, `camrec` and `Output/Segments`.
 public enum MonotonicTime {
     /// Nanoseconds since an arbitrary start, never going back.
-    public static func now() -> Int64 { read(CLOCK_MONOTONIC) }
+    public static func now() -> Int64 { Instant.now.nanoseconds }
 
-    /// Nanoseconds since the same start during which the machine was suspended: this clock stands still then,
-    /// and CLOCK_BOOTTIME continues.
-    public static func suspended() -> Int64 { read(CLOCK_BOOTTIME) - now() }
+    /// Nanoseconds since the same start during which the machine was suspended.
+    public static func suspended() -> Int64 { SystemTime().suspendedTime.inNanoseconds }
+}
 
-    private static func read(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+extension Monitor {
+    /// - Parameter deadline: monotonic nanoseconds; nil waits forever.
+    public func wait(until deadline: Int64?) { wait(until: deadline.map(Instant.init)) }
+}
+
+extension Wake {
+    /// - Parameter deadline: monotonic nanoseconds; nil waits forever.
+    public static func wait(
+        for descriptor: Int32, or other: Int32 = -1, unless interruption: Interruption?,
+        until deadline: Int64?
+    ) -> Wake {
+        wait(for: descriptor, or: other, unless: interruption, until: deadline.map(Instant.init))
     }
+}
+
+extension Interruption {
+    /// - Parameter patience: seconds.
+    public convenience init?(patience: Int) { self.init(patience: .seconds(patience)) }
+}
+
+extension MessageLimit {
+    /// - Parameter now: monotonic nanoseconds.
+    public mutating func admit(at now: Int64) -> Int? { admit(at: Instant(nanoseconds: now)) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Time
 
 /// What ends a wait for a descriptor.
 public enum Wake: Sendable {
@@ -15,12 +16,12 @@ public enum Wake: Sendable {
     /// - Parameters:
     ///   - descriptor: below zero for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another descriptor to wait for until it is readable; the first one wins if both are ready.
-    ///   - deadline: monotonic nanoseconds; nil waits forever.
+    ///   - other: another one, which is to be readable; comes after the first where both are ready.
+    ///   - deadline: nil waits forever.
     public static func wait(
         for descriptor: Int32, _ events: Int32 = POLLIN, or other: Int32 = -1,
         unless interruption: Interruption?,
-        until deadline: Int64? = nil
+        until deadline: Instant? = nil
     ) -> Wake {
         var descriptors = (
             pollfd(fd: descriptor, events: Int16(events), revents: 0),
@@ -29,8 +30,9 @@ public enum Wake: Sendable {
             pollfd(fd: interruption?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         )
         while true {
-            let rest = deadline.map { max(0, $0 - MonotonicTime.now()) }
-            let milliseconds = rest.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+            let rest = deadline.map { max(.zero, $0 - .now) }
+            // Rounded up: a wait that ends too early would be followed by others without a pause.
+            let milliseconds = rest.map { Int32(clamping: ($0 + .nanoseconds(999_999)).inMilliseconds) } ?? -1
             let count = withUnsafeMutablePointer(to: &descriptors) {
                 $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, milliseconds) }
             }

@@ -1,4 +1,5 @@
 import Glibc
+import Time
 
 /// A thread that makes calls which may never return, one after another.
 ///
@@ -24,11 +25,11 @@ public final class WatchedThread: Sendable {
     ///     `patience` in total: slow machines take long to load a driver, whose own threads may compile shaders while
     ///     the call waits for them. It counts ticks instead of time, because a stopped process or a suspended
     ///     machine does no work.
-    ///   - tick: nanoseconds.
-    ///   - call: what it captures must not be used by others until it has returned.
-    /// - Returns: nil if the call did not return in time, or an earlier one never did.
+    ///   - tick: how often the process is looked at.
+    ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
+    /// - Returns: nil where the call did not return in time, or an earlier one never did.
     @discardableResult public func run<Value>(
-        patience: Int, tick: Int64 = 1_000_000_000, _ call: @escaping () -> Value
+        patience: Int, tick: Duration = .seconds(1), _ call: @escaping () -> Value
     ) -> Value? {
         guard isThere, !calls.isCaller else { return call() }
         let outcome = Outcome<Value>()
@@ -109,7 +110,7 @@ extension WatchedThread.Calls {
     fileprivate func end() { set(.over) }
 
     /// Whether it returned in time.
-    fileprivate func make(_ next: @escaping () -> Void, patience: Int, tick: Int64) -> Bool {
+    fileprivate func make(_ next: @escaping () -> Void, patience: Int, tick: Duration) -> Bool {
         monitor.withLock {
             while isTaken { monitor.wait() }
             guard state == .idle else { return false }
@@ -123,20 +124,20 @@ extension WatchedThread.Calls {
     }
 
     /// Waits, with the lock held, until the call has returned or the patience is over.
-    private func wait(patience: Int, tick: Int64) {
+    private func wait(patience: Int, tick: Duration) {
         var (ticks, idleTicks, activity) = (0, 0, ProcessActivity.untilNow)
-        var next = MonotonicTime.now() + tick
+        var next = Instant.now + tick
         while state != .idle {
             if state == .busy, idleTicks >= patience || ticks >= Self.mostPatience * patience {
                 state = .abandoned
                 return
             }
             monitor.wait(until: next)
-            guard MonotonicTime.now() >= next else { continue }
+            guard Instant.now >= next else { continue }
             let latest = ProcessActivity.untilNow
             ticks += 1
             idleTicks = latest.wasBusy(since: activity, tick: tick) ? 0 : idleTicks + 1
-            (activity, next) = (latest, MonotonicTime.now() + tick)
+            (activity, next) = (latest, .now + tick)
         }
     }
 }

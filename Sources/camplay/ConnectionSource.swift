@@ -2,6 +2,7 @@ import Glibc
 import Network
 import Terminal
 import Threading
+import Time
 
 /// A sender on the network: connected to, or waited for, as often as it takes.
 final class ConnectionSource: ByteSource {
@@ -12,7 +13,7 @@ final class ConnectionSource: ByteSource {
     private let console: Console
     private var socket: Socket?
     /// When the connection was made, and when something came over it the last time.
-    private var (start, latest) = (Int64(0), Int64(0))
+    private var (start, latest) = (Instant.start, Instant.start)
     /// Whether anything came over the connection, and whether over any.
     private var (isHeard, hasReceived) = (false, false)
     private var backOff = BackOff(longest: .seconds(4))
@@ -26,15 +27,15 @@ final class ConnectionSource: ByteSource {
         case listener(Listener)
     }
 
-    /// Nanoseconds that connecting may take.
-    private static let connectTimeout: Int64 = 5_000_000_000
-    /// Nanoseconds without a byte that mark the end of a picture. A sender writes one in one go, and
-    /// if the network splits it all the same, the decoder finds out.
-    private static let pauseDuration: Int64 = 2_000_000
-    /// Seconds after which a sender whose machine is gone is given up.
-    private static let patience = 10
-    /// Seconds after which a sender that says nothing makes way for another one, if there is one.
-    private static let silence: Int64 = 5
+    /// How long connecting may take.
+    private static let connectTimeout = Duration.seconds(5)
+    /// A time without a byte that is taken for the end of a picture. A sender writes one in one go, and where the
+    /// network parts it nevertheless, the decoder finds out.
+    private static let pauseDuration = Duration.milliseconds(2)
+    /// The time after which a sender whose machine is gone is given up.
+    private static let patience = Duration.seconds(10)
+    /// The time after which a sender that says nothing makes way for another one, if there is one.
+    private static let silence = Duration.seconds(5)
 
     /// Connects to a sender.
     init(sender address: SocketAddress, once: Bool, interruption: Interruption, console: Console) {
@@ -63,7 +64,7 @@ final class ConnectionSource: ByteSource {
 
     var isReady: Bool {
         guard let connected = socket.take() else { return false }
-        let isReady = Wake.wait(for: connected.descriptor, unless: nil, until: 0) == .ready
+        let isReady = Wake.wait(for: connected.descriptor, unless: nil, until: .distantPast) == .ready
         socket = consume connected
         return isReady
     }
@@ -91,7 +92,7 @@ final class ConnectionSource: ByteSource {
             switch connected.receive(into: room) {
             case .received(let count):
                 socket = consume connected
-                (latest, isHeard, hasReceived) = (MonotonicTime.now(), true, true)
+                (latest, isHeard, hasReceived) = (.now, true, true)
                 mayPause = true
                 return .bytes(count)
             case .nothing: socket = consume connected
@@ -120,13 +121,12 @@ extension ConnectionSource {
     /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
     private func wait(for connected: borrowing Socket) -> Wake {
         if mayPause {
-            return interruption.wait(
-                for: connected.descriptor, until: MonotonicTime.now() + Self.pauseDuration)
+            return interruption.wait(for: connected.descriptor, until: .now + Self.pauseDuration)
         }
         switch origin {
         case .sender: return interruption.wait(for: connected.descriptor)
         case .listener(let listener):
-            let deadline = latest + Self.silence * 1_000_000_000
+            let deadline = latest + Self.silence
             let wake = interruption.wait(for: connected.descriptor, until: deadline)
             guard wake == .due else { return wake }
             return interruption.wait(for: connected.descriptor, or: listener.descriptor)
@@ -142,7 +142,9 @@ extension ConnectionSource {
             return false
         }
         socket = consume taken
-        console.warn("\(name): the sender was silent for \(Self.silence) s; accepting another one")
+        console.warn(
+            "\(name): the sender was silent for \(Self.silence.components.seconds) s; accepting another one"
+        )
         return true
     }
 
@@ -170,7 +172,7 @@ extension ConnectionSource {
         }
         guard let made else { return nil }
         made.prepareForStreaming(patience: Self.patience)
-        start = MonotonicTime.now()
+        start = .now
         (latest, isHeard, mayPause) = (start, false, false)
         return made
     }
@@ -189,14 +191,11 @@ extension ConnectionSource {
     /// A sender that ends at once, again and again, is not asked without pause.
     private func leaveSender() {
         hasBroken = true
-        if isHeard, MonotonicTime.now() - start >= BackOff.steadyTime {
-            backOff.reset()
-            isOutageTold = false
-        }
+        if isHeard, backOff.noteSuccess(lasting: .now - start) { isOutageTold = false }
         if !isOnce { pause() }
     }
 
-    private func pause() { _ = interruption.wait(until: MonotonicTime.now() + backOff.next()) }
+    private func pause() { _ = interruption.wait(until: .now + backOff.next()) }
 
     /// An outage is reported once, however many attempts it takes.
     private func tell(_ problem: String) {

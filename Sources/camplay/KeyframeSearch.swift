@@ -11,7 +11,7 @@ struct KeyframeSearch {
     /// Whether the time was reached.
     private(set) var isOver = false
 
-    private let time: Int64
+    private let time: Duration
     private let clock: PictureClock
     private var seen = 0
     private var rate: FrameRate?
@@ -33,8 +33,8 @@ struct KeyframeSearch {
     }
 
     /// Begins at the stream's first picture.
-    /// - Parameter time: in nanoseconds at the stream's own speed.
-    init(upTo time: Int64, _ clock: PictureClock) throws(PlayError) {
+    /// - Parameter time: at the stream's own speed.
+    init(upTo time: Duration, _ clock: PictureClock) throws(PlayError) {
         (self.time, self.clock) = (time, clock)
         place = PictureClock.Place()
         try clock.go(to: place)

@@ -1,6 +1,7 @@
 import Bitstream
 import Output
 import Pictures
+import Time
 
 /// When a file's pictures are shown, counted from the first: by a timestamp file, at a rate, or as a container
 /// says.
@@ -9,8 +10,8 @@ import Pictures
 final class PictureClock {
     /// The requested rate; nil for the stream's own.
     let frameRate: FrameRate?
-    /// When the picture after the last one would be due, in nanoseconds.
-    private(set) var end: Int64 = 0
+    /// When the picture after the last one would be due.
+    private(set) var end = Duration.zero
     private let speed: Double
     private let timestamps: TimestampFile?
     /// Where the next picture stands.
@@ -20,22 +21,22 @@ final class PictureClock {
     struct Place: Equatable {
         /// Pictures before it.
         fileprivate(set) var count = 0
-        /// The time of the picture before, at the file's own speed, in nanoseconds.
-        fileprivate(set) var elapsed = 0.0
-        fileprivate var firstTime: Int64?
+        /// The time of the picture before, at the file's own speed.
+        fileprivate(set) var elapsed = Duration.zero
+        fileprivate var firstTime: Duration?
         /// What makes a place's time of a container's, whose times begin again where recordings follow each other.
-        fileprivate var offset = 0.0
+        fileprivate var offset = Duration.zero
 
         /// A picture of a container is next. One that is a little too early is shown at once; if the time goes back
         /// further, another recording follows.
-        fileprivate mutating func go(to time: Double, duration: Double) {
-            let jitter = PresentationClock.largestStepBack(frameDuration: PictureClock.nanoseconds(duration))
-            if count > 0, time + offset < elapsed - Double(jitter) { offset = elapsed + duration - time }
-            elapsed = max(elapsed, time + offset, 0)
+        fileprivate mutating func go(to time: Duration, duration: Duration) {
+            let jitter = PresentationClock.largestStepBack(frameDuration: duration)
+            if count > 0, time + offset < elapsed - jitter { offset = elapsed + duration - time }
+            elapsed = max(elapsed, time + offset, .zero)
         }
 
         /// The time of the picture before, in whole nanoseconds.
-        var time: Int64 { PictureClock.nanoseconds(elapsed) }
+        var time: Duration { elapsed.rounded }
     }
 
     /// Frames a second of a stream that does not say: what players take raw streams for.
@@ -50,25 +51,25 @@ final class PictureClock {
         } catch { throw .timestamps(error) }
     }
 
-    /// When the next picture is due, in nanoseconds.
+    /// When the next picture is due.
     /// - Parameters:
     ///   - rate: the rate of the stream, if known.
     ///   - time: what a container says; counts where neither a rate nor times are given.
-    func next(rate: FrameRate?, time: Int64? = nil) throws(PlayError) -> Int64 {
-        let duration = 1e9 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams)
+    func next(rate: FrameRate?, time: Duration? = nil) throws(PlayError) -> Duration {
+        let duration = Duration.seconds(1 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams))
         if let timestamps {
             let time = try self.time(from: timestamps)
             let first = place.firstTime ?? time
             place.firstTime = first
-            place.elapsed = Double(time - first)
+            place.elapsed = time - first
         } else if let time, frameRate == nil {
-            place.go(to: Double(time), duration: duration)
+            place.go(to: time, duration: duration)
         } else if place.count > 0 {
             place.elapsed += duration
         }
         place.count += 1
-        end = Self.nanoseconds((place.elapsed + duration) / speed)
-        return Self.nanoseconds(place.elapsed / speed)
+        end = ((place.elapsed + duration) / speed).rounded
+        return (place.elapsed / speed).rounded
     }
 
     /// Returns to an earlier place.
@@ -81,13 +82,15 @@ final class PictureClock {
         } catch { throw .timestamps(error) }
     }
 
-    private func time(from file: TimestampFile) throws(PlayError) -> Int64 {
-        let time: Int64?
+    private func time(from file: TimestampFile) throws(PlayError) -> Duration {
+        let time: Duration?
         do throws(InputError) { time = try file.next() } catch { throw .timestamps(error) }
         guard let time else { throw .tooFewTimestamps(file.path, count: place.count) }
         return time
     }
+}
 
-    /// Bounded: a century is enough for any file.
-    fileprivate static func nanoseconds(_ value: Double) -> Int64 { Int64(min(value, 3e18).rounded()) }
+extension Duration {
+    /// To the nearest nanosecond, of a time that is not below zero.
+    fileprivate var rounded: Duration { .nanoseconds((self + .nanoseconds(1) / 2).inNanoseconds) }
 }

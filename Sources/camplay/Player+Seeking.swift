@@ -9,14 +9,13 @@ extension Player {
         guard !isDone, !interruption.isRaised, let presentation, clock != nil,
             let step = presentation.takeJump()
         else { return false }
-        try seek(to: max(0, position + step))
+        try seek(to: max(.zero, position + step))
         presentation.restart()
         return true
     }
 
-    /// Has playing go on at a time, in nanoseconds at the file's own speed: from the keyframe before on everything is
-    /// decoded.
-    func seek(to time: Int64) throws(PlayError) {
+    /// Has playing go on at a time at the file's own speed: from the keyframe before on everything is decoded.
+    func seek(to time: Duration) throws(PlayError) {
         discard()
         switch input {
         case .container(let reader, _):
@@ -33,7 +32,7 @@ extension Player {
 
     /// Finds the last keyframe up to a time.
     private func keyframe(
-        in file: FileSource, upTo time: Int64, _ clock: PictureClock
+        in file: FileSource, upTo time: Duration, _ clock: PictureClock
     ) throws(PlayError) -> (PictureClock.Place, unitCount: Int) {
         var search = try KeyframeSearch(upTo: time, clock)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)

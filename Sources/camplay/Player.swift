@@ -4,6 +4,7 @@ import Output
 import Pictures
 import Terminal
 import Threading
+import Time
 
 /// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {
@@ -28,11 +29,11 @@ final class Player {
     /// What a raw stream that is AVCC is cut by; nil for start codes.
     private var lengths: AVCC.Reader?
     private let record: DecoderConfigurationRecord?
-    /// Pictures that are due earlier, in nanoseconds at the file's own speed, are decoded and not played.
-    var start: Int64?
-    /// Where playing has come to, in nanoseconds at the file's own speed.
-    private(set) var position: Int64 = 0
-    /// Access units that are not even decoded, because a keyframe precedes the place where playing continues.
+    /// Pictures that are due earlier, at the file's own speed, are decoded and not played.
+    var start: Duration?
+    /// Where playing has come to, at the file's own speed.
+    private(set) var position = Duration.zero
+    /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
     var unitsToPass = 0
     /// What looks for a keyframe, and takes the access units instead of the decoder.
     var search: KeyframeSearch?
@@ -42,10 +43,10 @@ final class Player {
     /// Why there is no picture; nil if nothing came.
     private var problem: String?
     private var shedder = LoadShedder()
-    /// When everything that had come had been taken, and the next bytes were waited for.
-    private var timeOfLastWait: Int64 = 0
+    /// When everything that had come had been taken, and the next bytes were waited for; nil before that.
+    private var timeOfLastWait: Instant?
     /// When the first bytes of the connection came, and how many pictures there were before.
-    private var beginning: (time: Int64, pictures: Int)?
+    private var beginning: (time: Instant, pictures: Int)?
 
     /// What a stream of one codec goes through.
     struct Pipeline {
@@ -57,10 +58,8 @@ final class Player {
     }
 
     static let chunkLength = 64 << 10
-    /// The value with which a decoder reports no time.
-    private static let noTime = Int64.min
-    /// Seconds of a live stream without a picture after which a warning is due.
-    private static let patience: Int64 = 5
+    /// How long a live stream may have no picture before somebody should hear of it.
+    private static let patience = Duration.seconds(5)
 
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
@@ -79,8 +78,8 @@ final class Player {
 
     /// Plays until the stream ends, enough pictures were played, or someone interrupts.
     func run() throws(PlayError) {
-        let start = MonotonicTime.now()
-        defer { report.seconds = Double(MonotonicTime.now() - start) / 1e9 }
+        let start = Instant.now
+        defer { report.seconds = (.now - start).inSeconds }
         do throws(PlayError) { try playAll() } catch {
             // So that the report accounts for pictures still in the decoder.
             giveUp()
@@ -105,7 +104,7 @@ final class Player {
     }
 
     private func playAll() throws(PlayError) {
-        if let start = options.start { try seek(to: start.nanoseconds) }
+        if let start = options.start { try seek(to: start.duration) }
         repeat {
             try readAll()
             try endStream(isWhole: !interruption.isRaised)
@@ -155,12 +154,13 @@ extension Player {
         }
     }
 
-    /// Gathers a picture that is there with all its bytes. Its time is taken through the decoder as if it came then.
+    /// Gathers a picture that is there with all its bytes. Its time is taken through the decoder as if
+    /// it came then on a clock that starts with the file.
     private func gatherWhole(
         _ picture: [UInt8], _ packet: ContainerReader.Packet
     ) throws(PlayError) {
         guard let gatherer = pipeline?.gatherer else { return }
-        let time = packet.time ?? Self.noTime
+        let time = packet.time.map { Instant.start + $0 }
         func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
             try self.play(unit, isHidden: packet.isHidden)
         }
@@ -177,12 +177,12 @@ extension Player {
             case .bytes(let count):
                 if isUnknown, head.isEmpty, start == nil { report.connections += 1 }
                 report.bytes += count
-                if waits || timeOfLastWait == 0 { timeOfLastWait = MonotonicTime.now() }
+                if waits || timeOfLastWait == nil { timeOfLastWait = .now }
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 _ = try jump()
                 if isLive { warnIfNothingPlays() }
             case .pause:
-                timeOfLastWait = MonotonicTime.now()
+                timeOfLastWait = .now
                 try anticipate()
             case .interrupted(let isWhole): try endStream(isWhole: isWhole)
             case .ended: return
@@ -247,14 +247,14 @@ extension Player {
 
     /// Says once a connection that bytes come, and nothing to be seen.
     private func warnIfNothingPlays() {
-        let now = MonotonicTime.now()
+        let now = Instant.now
         guard let beginning else { return beginning = (now, report.pictures.decoded) }
-        guard now - beginning.time >= Self.patience * 1_000_000_000 else { return }
-        self.beginning = (.max, 0)
+        guard now - beginning.time >= Self.patience else { return }
+        self.beginning = (.distantFuture, 0)
         guard beginning.pictures == report.pictures.decoded else { return }
         console.warn(
-            "\(input.name): nothing to play for \(Self.patience) s: no keyframe with its parameter sets arrived"
-        )
+            "\(input.name): nothing to play for \(Self.patience.components.seconds) s: no keyframe with its parameter "
+                + "sets arrived")
     }
 
     private func makePipeline(_ codec: Codec) -> Pipeline {
@@ -269,7 +269,7 @@ extension Player {
     }
 
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
-        let now = MonotonicTime.now()
+        let now = Instant.now
         guard lengths != nil else { return try gather(bytes.bytes, arrival: now) }
         var (annexB, problem): ([UInt8], String?) = ([], nil)
         lengths?.read(bytes.bytes) { result, nalUnit in
@@ -296,7 +296,7 @@ extension Player {
         try playPictures()
     }
 
-    private func gather(_ bytes: RawSpan, arrival: Int64) throws(PlayError) {
+    private func gather(_ bytes: RawSpan, arrival: Instant) throws(PlayError) {
         try pipeline?.gatherer.gather(bytes, arrival: arrival) { (unit) throws(PlayError) in try play(unit) }
     }
 
@@ -358,12 +358,13 @@ extension Player {
         count()
     }
 
-    /// How late pictures in the window are, in nanoseconds: in a file compared with their time, live with
+    /// How far pictures in the window are behind: a file's behind their time, a live stream's behind
     /// the moment when nothing more waited to be read. A read that does not fill its room proves nothing: the sender
     /// may be waiting for that room.
-    private var lateness: Int64 {
-        guard let presentation, !outputs.wantPictures else { return 0 }
-        return clock == nil ? MonotonicTime.now() - timeOfLastWait : presentation.currentLateness
+    private var lateness: Duration {
+        guard let presentation, !outputs.wantPictures else { return .zero }
+        guard clock == nil else { return presentation.currentLateness }
+        return timeOfLastWait.map { .now - $0 } ?? .zero
     }
 
     private func playPictures() throws(PlayError) {
@@ -379,8 +380,9 @@ extension Player {
     private func play(_ picture: consuming DecodedPicture) throws(PlayError) {
         if !hasDescribed { describe(picture) }
         let rate = clock?.frameRate ?? pipeline?.rate
-        let due = try clock?.next(rate: rate, time: input.hasTimes ? picture.arrival : nil)
-        position = (input.hasTimes ? picture.arrival : nil) ?? clock?.place.time ?? 0
+        let time = input.hasTimes ? picture.arrival.map { $0 - .start } : nil
+        let due = try clock?.next(rate: rate, time: time)
+        position = time ?? clock?.place.time ?? .zero
         if let start, position < start {
             report.pictures.skipped += 1
             return

@@ -1,6 +1,7 @@
 import Decoder
 import Network
 import Threading
+import Time
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
@@ -16,12 +17,12 @@ final class Presentation: @unchecked Sendable {
     private var isFinished = false
     private var clock = PlaybackClock()
     private let isSeekable: Bool
-    /// Nanoseconds that the viewer wants to go on or back, until the decoding thread does so.
-    private var jump: Int64?
-    /// Whether a picture is shown despite a pause: the first one after a jump.
+    /// How far the viewer wants to go on or back, until the decoding thread does so.
+    private var jump: Duration?
+    /// Whether a picture is to be shown in spite of a pause: the first one behind a jump.
     private var showsNext = false
     private var current = Statistics()
-    private var lateness: Int64 = 0
+    private var lateness = Duration.zero
 
     /// What became of pictures, and of the stream.
     struct Statistics {
@@ -49,9 +50,9 @@ extension Presentation {
 
     /// Shows a picture when it is due, and waits for that.
     /// - Parameters:
-    ///   - due: nanoseconds since the first picture; nil for at once.
+    ///   - due: the time since the first picture; nil for at once.
     ///   - totals: what came so far.
-    func show(_ picture: consuming DecodedPicture, at due: Int64?, _ totals: StreamTotals) {
+    func show(_ picture: consuming DecodedPicture, at due: Duration?, _ totals: StreamTotals) {
         if let due, !wait(until: due) {
             monitor.withLock { current.lateCount += 1 }
             return
@@ -59,7 +60,7 @@ extension Presentation {
         var incoming: DecodedPicture? = consume picture
         let isNews = monitor.withLock {
             current.totals = totals
-            if let due { lateness = clock.lateness(of: due, now: MonotonicTime.now()) ?? lateness }
+            if let due { lateness = clock.lateness(of: due, now: .now) ?? lateness }
             if clock.isPaused, !showsNext {
                 current.pausedCount += 1
                 return false
@@ -73,21 +74,21 @@ extension Presentation {
         if isNews { change() }
     }
 
-    /// How long after its time the last picture of a file was there, in nanoseconds.
-    var currentLateness: Int64 { monitor.withLock { lateness } }
+    /// How long after its time the last picture of a file was there.
+    var currentLateness: Duration { monitor.withLock { lateness } }
 
-    /// Keeps the last picture on screen until a time, in nanoseconds since the first.
-    func hold(until due: Int64) { _ = wait(until: due) }
+    /// Leaves the last picture where it is until a time since the first.
+    func hold(until due: Duration) { _ = wait(until: due) }
 
-    /// How far the viewer wants to seek, in nanoseconds; returned once, then nil.
-    func takeJump() -> Int64? { monitor.withLock { jump.take() } }
+    /// How far the viewer wants to go on or back, once; nil where nobody asked.
+    func takeJump() -> Duration? { monitor.withLock { jump.take() } }
 
     /// What is shown next comes from elsewhere in the file: its time begins now.
     func restart() {
         monitor.withLock {
             if picture.take() != nil { current.lateCount += 1 }
-            clock.restart(now: MonotonicTime.now())
-            (showsNext, lateness) = (clock.isPaused, 0)
+            clock.restart(now: .now)
+            (showsNext, lateness) = (clock.isPaused, .zero)
         }
     }
 
@@ -102,23 +103,23 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false if the viewer, or a signal, ends the wait, even to seek.
-    private func wait(until due: Int64) -> Bool {
+    /// - Returns: false where the viewer, or a signal, ends the wait, be it to go elsewhere.
+    private func wait(until due: Duration) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
-            let remaining: Int64? = monitor.withLock {
-                let remaining = clock.remaining(until: due, now: MonotonicTime.now())
+            let remaining: Duration? = monitor.withLock {
+                let remaining = clock.remaining(until: due, now: .now)
                 return clock.isPaused && !showsNext ? nil : remaining
             }
-            if let remaining, remaining <= 0 { return true }
-            sleep(nanoseconds: remaining)
+            if let remaining, remaining <= .zero { return true }
+            sleep(for: remaining)
         }
         return false
     }
 
-    /// Until someone pauses, resumes or quits; nil waits as long as it takes.
-    private func sleep(nanoseconds: Int64?) {
-        let deadline = nanoseconds.map { MonotonicTime.now() + $0 }
+    /// Until somebody pauses, goes on or ends; nil for as long as it takes.
+    private func sleep(for duration: Duration?) {
+        let deadline = duration.map { Instant.now + $0 }
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
     }
 }
@@ -154,14 +155,14 @@ extension Presentation {
 
     /// Pauses at the shown picture, or resumes.
     func togglePause() {
-        monitor.withLock { clock.togglePause(now: MonotonicTime.now()) }
+        monitor.withLock { clock.togglePause(now: .now) }
         wakeUp.wake()
     }
 
-    /// Seeks by a number of nanoseconds, if pictures come from a file.
-    func seek(by nanoseconds: Int64) {
+    /// Goes on, or back, by a time where pictures come from a file.
+    func seek(by step: Duration) {
         guard isSeekable else { return }
-        monitor.withLock { jump = (jump ?? 0) + nanoseconds }
+        monitor.withLock { jump = (jump ?? .zero) + step }
         wakeUp.wake()
     }
 

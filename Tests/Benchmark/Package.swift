@@ -18,21 +18,23 @@ let package = Package(
         .target(name: "CSystem"),
         .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "Text"),
-        .target(name: "Threading"),
+        .target(name: "Time"),
+        .target(name: "Threading", dependencies: ["Time"]),
         .target(name: "Files", dependencies: ["CSystem"]),
-        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading"]),
+        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2"]),
         .target(name: "Bitstream", dependencies: ["Pictures"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading"]),
+        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "CVAAPI", "CFFmpeg", "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "Time", "CVAAPI", "CFFmpeg",
+                "CYUV",
             ]),
         .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"]),
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
             name: "Peers", path: "Peers",
             linkerSettings: [
@@ -46,7 +48,7 @@ let package = Package(
         .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
         .executableTarget(
             name: "LatencyBenchmark",
-            dependencies: ["Pictures", "Capture", "Decoder", "Bitstream", "Network", "Threading"],
+            dependencies: ["Pictures", "Capture", "Decoder", "Bitstream", "Network", "Time"],
             path: "Latency"),
     ],
     swiftLanguageModes: [.v6]

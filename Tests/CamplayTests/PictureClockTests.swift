@@ -2,6 +2,7 @@ import Bitstream
 import Glibc
 import Pictures
 import Testing
+import Time
 
 @testable import camplay
 
@@ -13,14 +14,14 @@ import Testing
 
     /// In milliseconds.
     private func dues(_ clock: PictureClock, _ count: Int, rate: FrameRate? = nil) throws -> [Int64] {
-        try (0..<count).map { _ in try clock.next(rate: rate) / 1_000_000 }
+        try (0..<count).map { _ in try clock.next(rate: rate).inMilliseconds }
     }
 
     @Test("a stream without a rate plays at 25 pictures a second")
     func silentStream() throws {
         let clock = try clock()
         #expect(try dues(clock, 3) == [0, 40, 80])
-        #expect(clock.end == 120_000_000)
+        #expect(clock.end == .milliseconds(120))
     }
 
     @Test("a stream's own rate counts, even if it changes")
@@ -34,17 +35,17 @@ import Testing
     func speed() throws {
         let clock = try clock("--speed", "0.5")
         #expect(try dues(clock, 3, rate: FrameRate(announced: 50, in: 1)) == [0, 40, 80])
-        #expect(clock.end == 120_000_000)
+        #expect(clock.end == .milliseconds(120))
     }
 
     @Test("a container's own times count, gaps included, unless a rate is requested")
     func ownTimes() throws {
-        let times: [Int64] = [0, 33_000_000, 5_000_000_000, 5_001_000_000]
+        let times: [Duration] = [0, 33, 5000, 5001].map { .milliseconds($0) }
         let clock = try clock("--speed", "2")
         #expect(try times.map { try clock.next(rate: nil, time: $0) } == times.map { $0 / 2 })
         let fixed = try self.clock("--fps", "10")
         #expect(
-            try times.map { try fixed.next(rate: fixed.frameRate, time: $0) / 1_000_000 } == [
+            try times.map { try fixed.next(rate: fixed.frameRate, time: $0).inMilliseconds } == [
                 0, 100, 200, 300,
             ])
     }
@@ -52,14 +53,15 @@ import Testing
     @Test("if a container's times start over, pictures continue from the last one")
     func joinedRecordings() throws {
         let clock = try clock()
-        let times: [Int64] = [0, 40, 80, 0, 40, 30, 120].map { $0 * 1_000_000 }
-        let dues = try times.map { try clock.next(rate: nil, time: $0) / 1_000_000 }
+        let dues = try [0, 40, 80, 0, 40, 30, 120].map {
+            try clock.next(rate: nil, time: .milliseconds($0)).inMilliseconds
+        }
         // Less than a tenth of a second is a clock that jitters.
         #expect(dues == [0, 40, 80, 80, 80, 80, 120])
-        let seconds: [Int64] = [0, 1000, 2000, 0, 1000, 5000]
+        let times = [0, 1000, 2000, 0, 1000, 5000]
         let other = try self.clock()
         #expect(
-            try seconds.map { try other.next(rate: nil, time: $0 * 1_000_000) / 1_000_000 } == [
+            try times.map { try other.next(rate: nil, time: .milliseconds($0)).inMilliseconds } == [
                 0, 1000, 2000, 2040, 3040, 7040,
             ])
     }

@@ -1,39 +1,42 @@
 import Testing
+import Time
 
 @testable import camplay
 
 @Suite struct PlaybackClockTests {
+    private static func at(_ nanoseconds: Int64) -> Instant { Instant(nanoseconds: nanoseconds) }
+
     @Test("the first picture is due at once, wherever it is in the file, and the others follow it")
     func first() {
         var clock = PlaybackClock()
-        #expect(clock.lateness(of: 500, now: 1000) == nil)
-        #expect(clock.remaining(until: 500, now: 1000) == 0)
-        #expect(clock.remaining(until: 540, now: 1010) == 30)
-        #expect(clock.lateness(of: 540, now: 1045) == 5)
+        #expect(clock.lateness(of: .nanoseconds(500), now: Self.at(1000)) == nil)
+        #expect(clock.remaining(until: .nanoseconds(500), now: Self.at(1000)) == .zero)
+        #expect(clock.remaining(until: .nanoseconds(540), now: Self.at(1010)) == .nanoseconds(30))
+        #expect(clock.lateness(of: .nanoseconds(540), now: Self.at(1045)) == .nanoseconds(5))
     }
 
     @Test("each pause delays what follows")
     func pauses() {
         var clock = PlaybackClock()
-        _ = clock.remaining(until: 0, now: 1000)
+        _ = clock.remaining(until: .nanoseconds(0), now: Self.at(1000))
         for (begins, ends) in [(1010, 1110), (1150, 1250)] as [(Int64, Int64)] {
-            clock.togglePause(now: begins)
+            clock.togglePause(now: Self.at(begins))
             #expect(clock.isPaused)
-            clock.togglePause(now: ends)
+            clock.togglePause(now: Self.at(ends))
             #expect(!clock.isPaused)
         }
-        #expect(clock.remaining(until: 100, now: 1250) == 50)
+        #expect(clock.remaining(until: .nanoseconds(100), now: Self.at(1250)) == .nanoseconds(50))
     }
 
     @Test("after a jump during a pause, only the time after the jump counts")
     func jumpInPause() {
         var clock = PlaybackClock()
-        _ = clock.remaining(until: 0, now: 1000)
-        clock.togglePause(now: 1010)
-        clock.restart(now: 5000)
-        #expect(clock.lateness(of: 0, now: 5000) == nil)
-        #expect(clock.remaining(until: 90_000, now: 5000) == 0)
-        clock.togglePause(now: 5020)
-        #expect(clock.remaining(until: 90_040, now: 5020) == 40)
+        _ = clock.remaining(until: .nanoseconds(0), now: Self.at(1000))
+        clock.togglePause(now: Self.at(1010))
+        clock.restart(now: Self.at(5000))
+        #expect(clock.lateness(of: .nanoseconds(0), now: Self.at(5000)) == nil)
+        #expect(clock.remaining(until: .nanoseconds(90_000), now: Self.at(5000)) == .zero)
+        clock.togglePause(now: Self.at(5020))
+        #expect(clock.remaining(until: .nanoseconds(90_040), now: Self.at(5020)) == .nanoseconds(40))
     }
 }

@@ -2,6 +2,7 @@ import CFFmpeg
 import Synchronization
 import Testing
 import Threading
+import Time
 
 @testable import Decoder
 @testable import camplay
@@ -17,7 +18,7 @@ import Threading
     }
 
     /// Hands on a picture that is nothing but its number.
-    private func show(_ number: Int64, at due: Int64? = nil) throws {
+    private func show(_ number: Int64, at due: Duration? = nil) throws {
         let frame = try #require(av_frame_alloc())
         frame.pointee.pts = number
         presentation.show(DecodedPicture(taking: frame), at: due, StreamTotals())
@@ -66,44 +67,44 @@ import Threading
 
     @Test("a file's picture is not delivered before it is due")
     func time() throws {
-        let start = MonotonicTime.now()
-        try show(1, at: 0)
-        try show(2, at: 50_000_000)
-        #expect(MonotonicTime.now() - start >= 50_000_000)
+        let start = Instant.now
+        try show(1, at: .zero)
+        try show(2, at: .milliseconds(50))
+        #expect(.now - start >= .milliseconds(50))
         #expect(take() == 2)
     }
 
     @Test("closing the window ends every wait, and hides the waiting picture")
     func end() throws {
-        try show(1, at: 0)
+        try show(1, at: .zero)
         _ = take()
         presentation.end()
-        try show(2, at: 3_000_000_000_000_000_000)
-        presentation.hold(until: 3_000_000_000_000_000_000)
+        try show(2, at: .seconds(3_000_000_000))
+        presentation.hold(until: .seconds(3_000_000_000))
         #expect(take() == nil)
     }
 
     @Test("a jump ends the wait for a picture, hides it, and is taken once")
     func jump() throws {
         let presentation = try Presentation(interruption: interruption, isSeekable: true)
-        func show(_ number: Int64, at due: Int64) throws {
+        func show(_ number: Int64, at due: Duration) throws {
             let frame = try #require(av_frame_alloc())
             frame.pointee.pts = number
             presentation.show(
                 DecodedPicture(taking: frame), at: due, StreamTotals())
         }
-        try show(1, at: 0)
+        try show(1, at: .zero)
         _ = presentation.take()
-        presentation.seek(by: 10_000_000_000)
-        presentation.seek(by: -3_000_000_000)
-        try show(2, at: 3_000_000_000_000_000_000)
+        presentation.seek(by: .seconds(10))
+        presentation.seek(by: .seconds(-3))
+        try show(2, at: .seconds(3_000_000_000))
         let dropped = presentation.take()
         #expect(dropped?.number == nil)
-        #expect(presentation.takeJump() == 7_000_000_000)
+        #expect(presentation.takeJump() == .seconds(7))
         #expect(presentation.takeJump() == nil)
         // Wherever in the file it is, the next picture is due at once.
         presentation.restart()
-        try show(3, at: 3_000_000_000_000_000_000)
+        try show(3, at: .seconds(3_000_000_000))
         let picture = presentation.take()
         #expect(picture?.number == 3)
     }
@@ -128,7 +129,7 @@ import Threading
 
     @Test("a live stream cannot be seeked")
     func noJump() {
-        presentation.seek(by: 10_000_000_000)
+        presentation.seek(by: .seconds(10))
         #expect(presentation.takeJump() == nil)
     }
 }

@@ -1,6 +1,7 @@
 import CV4L2
 import Glibc
 import Testing
+import Time
 
 @testable import Capture
 
@@ -35,7 +36,7 @@ import Testing
     func foreignClock() throws {
         let device = ScriptedDevice([.frame(Frame(flags: 0, seconds: 12))])
         let picture = try device.stream().hold()
-        #expect(picture.timestamp == device.time)
+        #expect(picture.timestamp == device.now.nanoseconds)
     }
 
     @Test(
@@ -44,7 +45,7 @@ import Testing
     func impossibleTimestamp(seconds: Int) throws {
         let device = ScriptedDevice([.frame(Frame(seconds: seconds))])
         let picture = try device.stream().hold()
-        #expect(picture.timestamp == device.time)
+        #expect(picture.timestamp == device.now.nanoseconds)
     }
 
     @Test(
@@ -52,10 +53,10 @@ import Testing
         arguments: [(-61, false), (-59, true), (59, true), (61, false)])
     func clockThatIsOff(seconds: Int, isKept: Bool) throws {
         let device = ScriptedDevice()
-        let now = Int(device.time / Self.second)
+        let now = Int(device.now.nanoseconds / Self.second)
         device.events = [.frame(Frame(seconds: now + seconds))]
         let picture = try device.stream().hold()
-        #expect((picture.timestamp == device.time) != isKept)
+        #expect((picture.timestamp == device.now.nanoseconds) != isKept)
         #expect((Int(picture.timestamp / Self.second) == now + seconds) == isKept)
     }
 
@@ -121,7 +122,7 @@ import Testing
         let pictures = try (0..<3).map { _ in try stream.hold() }
         device.events = [
             .perform {
-                device.pass(60 * Self.second)
+                device.pass(.seconds(60))
                 pictures[1].letGo()
             },
             .frame(Frame()),
@@ -194,7 +195,7 @@ import Testing
     func lostWhileBusy() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
-        device.events = [.perform { device.pass(2 * Self.second) }]
+        device.events = [.perform { device.pass(.seconds(2)) }]
         device.events += [0, 1, 2, 3, 4, 5, 57].map { .frame(Frame(sequence: $0)) }
         for sequence in [0, 1, 2, 3, 4, 5, 57] as [UInt32] {
             #expect(try stream.nextSequence() == sequence)
@@ -235,13 +236,13 @@ import Testing
     @Test("a camera that never delivers is silent after the grace it gets to start")
     func silentFromTheStart() {
         let device = ScriptedDevice([.silence])
-        let start = device.time
+        let start = device.now
         guard case .silent(let seconds)? = device.failure() else {
             Issue.record("not silent")
             return
         }
         #expect(seconds > 5 && seconds < 6)
-        #expect(abs(Double(device.time - start) / 1e9 - seconds) < 0.01)
+        #expect(abs((device.now - start).inSeconds - seconds) < 0.01)
     }
 
     @Test("gives up a silent camera after two seconds and five frames")
@@ -367,9 +368,9 @@ import Testing
         stream.stop()
         first.letGo()
         device.events = [.silence]
-        #expect(!stream.awaitBuffers(until: device.time + Self.second))
+        #expect(!stream.awaitBuffers(until: (device.now + .seconds(1)).nanoseconds))
         device.events = [.perform { second.letGo() }]
-        #expect(stream.awaitBuffers(until: device.time + Self.second))
+        #expect(stream.awaitBuffers(until: (device.now + .seconds(1)).nanoseconds))
     }
 
     @Test("giving up a device closes and unmaps it; held pictures stay readable, but empty")

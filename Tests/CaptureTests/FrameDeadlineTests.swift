@@ -1,16 +1,16 @@
 import Testing
+import Time
 
 @testable import Capture
 
 /// When a camera counts as frozen.
 @Suite struct FrameDeadlineTests {
-    private static let second: Int64 = 1_000_000_000
     private let clock = ScriptedClock()
 
     private func isOver(_ deadline: inout FrameDeadline) -> Bool { deadline.isOver() }
 
     private func deadline() -> FrameDeadline {
-        var deadline = FrameDeadline(clock: clock, frameDuration: Self.second / 10)
+        var deadline = FrameDeadline(clock: clock, frameDuration: .milliseconds(100))
         deadline.renew(isFirst: false)
         return deadline
     }
@@ -18,19 +18,19 @@ import Testing
     @Test("expires two seconds and five frames after the last frame")
     func usual() {
         var deadline = deadline()
-        #expect(deadline.patience == 5 * Self.second / 2)
-        clock.pass(5 * Self.second / 2 - 1)
+        #expect(deadline.patience == .milliseconds(2500))
+        clock.pass(.milliseconds(2500) - .nanoseconds(1))
         #expect(!isOver(&deadline))
-        clock.pass(1)
+        clock.pass(.nanoseconds(1))
         #expect(isOver(&deadline))
     }
 
     @Test("restarts the time once after the process was stopped, for example by SIGSTOP")
     func stopped() {
         var deadline = deadline()
-        clock.pass(3600 * Self.second)
+        clock.pass(.seconds(3600))
         #expect(!isOver(&deadline))
-        #expect(deadline.time == clock.now() + deadline.patience)
+        #expect(deadline.time == clock.now + deadline.patience)
         clock.pass(deadline.patience)
         #expect(isOver(&deadline))
     }
@@ -38,7 +38,7 @@ import Testing
     @Test("restarts it after suspension too, though the monotonic clock stood still")
     func suspended() {
         var deadline = deadline()
-        clock.suspension = 3600 * Self.second
+        clock.suspendedTime = .seconds(3600)
         clock.pass(deadline.patience)
         #expect(!isOver(&deadline))
         clock.pass(deadline.patience)

@@ -1,6 +1,7 @@
 import Pictures
 import TestSupport
 import Testing
+import Time
 
 @testable import Capture
 
@@ -114,11 +115,11 @@ import Testing
     func paced() throws {
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
-        let start = clock.time
+        let start = clock.now
         for frame in 0..<10 {
             let picture = try source.hold()
-            #expect(clock.time - start == Int64(frame) * 40_000_000)
-            #expect(picture.timestamp == clock.time)
+            #expect(clock.now - start == .milliseconds(40) * frame)
+            #expect(picture.timestamp == clock.now.nanoseconds)
         }
         #expect(source.losses.droppedByDriver == 0)
         #expect(source.isLive)
@@ -139,8 +140,8 @@ import Testing
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
-        // The last of them came at 360 ms; 400, 440 and 480 pass before one is released.
-        clock.after(130_000_000) { held[3].letGo() }
+        // The last of them came at 360 ms; 400, 440 and 480 pass before one is let go.
+        clock.after(.milliseconds(130)) { held[3].letGo() }
         let next = try source.hold()
         #expect(next.sequence == 13)
         #expect(source.losses.droppedByDriver == 3)
@@ -153,7 +154,7 @@ import Testing
         let clock = ScriptedClock()
         let source = try source(clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
-        clock.after(3_600_000_000_000) { held[0].letGo() }
+        clock.after(.seconds(3600)) { held[0].letGo() }
         #expect(try source.hold().sequence == UInt32(held.count))
         #expect(source.losses.droppedByDriver == 0)
         #expect(!source.isLive)
@@ -165,9 +166,9 @@ import Testing
         let source = try source(isPaced: true, rate: 1, clock: clock)
         #expect(try source.nextSequence() == 0)
         let interrupter = source.interrupter
-        clock.after(10_000_000) { interrupter.interrupt() }
+        clock.after(.milliseconds(10)) { interrupter.interrupt() }
         #expect(try source.nextSequence() == nil)
-        #expect(clock.time < 1_500_000_000)
+        #expect(clock.now < .start + .milliseconds(1500))
         #expect(try source.nextSequence() == nil)
     }
 }

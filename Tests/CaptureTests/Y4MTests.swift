@@ -1,6 +1,7 @@
 import Glibc
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 
@@ -269,7 +270,7 @@ import Testing
         let source = try Y4MSource(
             path: file.path, request: CaptureRequest(), isPaced: false, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
-        clock.after(3_600_000_000_000) { held[1].letGo() }
+        clock.after(.seconds(3600)) { held[1].letGo() }
         #expect(try source.hold().payload == Self.picture(source.bufferCount))
         #expect(held[0].payload == Self.picture(0))
     }
@@ -279,10 +280,10 @@ import Testing
         let file = TemporaryFile(Self.file(frames: 3))
         let clock = ScriptedClock()
         let source = try Y4MSource(path: file.path, request: CaptureRequest(), isPaced: true, clock: clock)
-        let start = clock.time
+        let start = clock.now
         for number in 0..<3 {
             _ = try source.nextSequence()
-            #expect(clock.time - start == Int64(number) * 40_000_000)
+            #expect(clock.now - start == .milliseconds(40) * number)
         }
     }
 
@@ -294,7 +295,7 @@ import Testing
             path: file.path, request: CaptureRequest(), isPaced: false, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
         let interrupter = source.interrupter
-        clock.after(1) { interrupter.interrupt() }
+        clock.after(.nanoseconds(1)) { interrupter.interrupt() }
         #expect(try source.nextSequence() == nil)
         withExtendedLifetime(held) {}
     }

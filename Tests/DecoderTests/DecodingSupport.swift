@@ -1,6 +1,7 @@
 import Bitstream
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Decoder
@@ -59,7 +60,7 @@ extension [UInt8] {
 /// A decoded picture's samples.
 struct Samples: Equatable {
     let number: Int
-    let arrival: Int64?
+    let arrival: Instant?
     let width: Int
     let height: Int
     let planes: [[UInt8]]
@@ -118,7 +119,7 @@ final class Receiver {
         return receiver
     }
 
-    func take(_ chunk: [UInt8], arrival: Int64 = 0) throws {
+    func take(_ chunk: [UInt8], arrival: Instant? = nil) throws {
         try gatherer.gather(chunk.span.bytes, arrival: arrival, decode)
     }
 

@@ -5,11 +5,11 @@ import Testing
 
 /// What a late player skips.
 @Suite struct LoadShedderTests {
-    private static let late = LoadShedder.disposableLimit + 1
-    private static let veryLate = LoadShedder.entryLimit + 1
+    private static let late = LoadShedder.disposableLimit + .nanoseconds(1)
+    private static let veryLate = LoadShedder.entryLimit + .nanoseconds(1)
 
     /// Which of these pictures are skipped: I an entry point, P a reference, b no reference, s a second field.
-    private func skipped(_ pictures: String, lateness: (Int) -> Int64) -> String {
+    private func skipped(_ pictures: String, lateness: (Int) -> Duration) -> String {
         var shedder = LoadShedder()
         return String(
             pictures.enumerated().map { index, letter in
@@ -57,13 +57,13 @@ import Testing
     @Test("a very late player skips everything up to the next entry point, until it is on time")
     func veryLate() {
         #expect(skipped("IPbPbIPbIPb") { _ in Self.veryLate } == "I----I--I--")
-        #expect(skipped("IPbPPIPbIPb") { $0 < 2 ? Self.veryLate : 0 } == "I----IPbIPb")
+        #expect(skipped("IPbPPIPbIPb") { $0 < 2 ? Self.veryLate : .zero } == "I----IPbIPb")
     }
 
     @Test("skips both fields of a frame or none")
     func fields() {
-        #expect(skipped("IsPsbs") { $0 == 3 ? Self.veryLate : 0 } == "IsPsbs")
-        #expect(skipped("IsPsPsIs") { $0 == 2 ? Self.veryLate : 0 } == "Is----Is")
+        #expect(skipped("IsPsbs") { $0 == 3 ? Self.veryLate : .zero } == "IsPsbs")
+        #expect(skipped("IsPsPsIs") { $0 == 2 ? Self.veryLate : .zero } == "Is----Is")
     }
 
     @Test("skips every second picture if all are entry points")

@@ -1,5 +1,6 @@
 import Bitstream
 import Testing
+import Time
 
 @testable import Decoder
 
@@ -254,10 +255,12 @@ import Testing
     func arrival(codec: Codec, bFrames: Int) throws {
         let units = try CodedFilm(codec: codec, bFrames: bFrames).accessUnits(25)
         let receiver = Receiver(codec) { $0.delay = .safe }
-        for (index, unit) in units.enumerated() { try receiver.take(unit, arrival: Int64(1000 + index)) }
+        for (index, unit) in units.enumerated() {
+            try receiver.take(unit, arrival: Instant(nanoseconds: Int64(1000 + index)))
+        }
         try receiver.finish()
         #expect(receiver.pictures.count == 25)
-        #expect(receiver.pictures.allSatisfy { $0.arrival == Int64(1000 + $0.number) })
+        #expect(receiver.pictures.allSatisfy { $0.arrival == Instant(nanoseconds: Int64(1000 + $0.number)) })
         #expect((receiver.numbers != receiver.numbers.sorted()) == (bFrames > 0))
     }
 

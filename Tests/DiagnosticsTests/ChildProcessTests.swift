@@ -3,7 +3,7 @@ import Testing
 
 /// What becomes of processes that hang or are ended.
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
-    private func run(_ script: String, patience: Int64? = nil) -> ChildProcess.Ending {
+    private func run(_ script: String, patience: Duration? = nil) -> ChildProcess.Ending {
         ChildProcess.run(program: "/bin/sh", ["-c", script], patience: patience)
     }
 
@@ -17,12 +17,12 @@ import Testing
     func failed() {
         #expect(run("echo abc; kill -ABRT $$") == .failed("signal 6, Aborted"))
         #expect(run("exit 3") == .failed("exit code 3"))
-        guard case .failed = ChildProcess.run(program: "/nowhere", [], patience: 1_000_000_000) else {
+        guard case .failed = ChildProcess.run(program: "/nowhere", [], patience: .seconds(1)) else {
             Issue.record("a program that is not there was run")
             return
         }
     }
 
     @Test("kills a silent child")
-    func silent() { #expect(run("exec sleep 1000", patience: 50_000_000) == .silent) }
+    func silent() { #expect(run("exec sleep 1000", patience: .milliseconds(50)) == .silent) }
 }

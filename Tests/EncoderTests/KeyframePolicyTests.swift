@@ -1,19 +1,20 @@
 import Bitstream
 import Testing
+import Time
 
 @testable import Encoder
 
 @Suite struct KeyframePolicyTests {
-    private static let frameDuration: Int64 = 33_333_333
+    private static let frameDuration = Duration.nanoseconds(33_333_333)
 
     /// The frames that become IDR among `count` at 30 a second, with keyframes requested before some.
     private func idrFrames(interval: KeyframeInterval, of count: Int, requests: Set<Int> = []) -> [Int] {
-        idrFrames(interval, at: (0..<count).map { Int64($0) * 1_000_000_000 / 30 }, requests: requests)
+        idrFrames(interval, at: (0..<count).map { .start + .seconds($0) / 30 }, requests: requests)
     }
 
     /// The same of frames captured at these times.
     private func idrFrames(
-        _ interval: KeyframeInterval, at times: [Int64], requests: Set<Int> = []
+        _ interval: KeyframeInterval, at times: [Instant], requests: Set<Int> = []
     ) -> [Int] {
         var policy = KeyframePolicy(interval: interval)
         return times.indices.filter { frame in
@@ -42,34 +43,34 @@ import Testing
     func coinciding() {
         #expect(idrFrames(interval: .frames(5), of: 11, requests: [5]) == [0, 5, 10])
         var policy = KeyframePolicy(interval: .frames(10))
-        policy.advance(.idr, at: 0)
+        policy.advance(.idr, at: .start + .nanoseconds(0))
         policy.request()
         policy.request()
-        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
-        policy.advance(.idr, at: 1)
-        #expect(policy.kind(at: 2, frameDuration: 1) == .automatic)
+        #expect(policy.kind(at: .start + .nanoseconds(1), frameDuration: .nanoseconds(1)) == .idr)
+        policy.advance(.idr, at: .start + .nanoseconds(1))
+        #expect(policy.kind(at: .start + .nanoseconds(2), frameDuration: .nanoseconds(1)) == .automatic)
     }
 
     @Test("a frame that is not encoded leaves the request and the grid as they are")
     func notTaken() {
         var policy = KeyframePolicy(interval: .frames(10))
-        policy.advance(.idr, at: 0)
+        policy.advance(.idr, at: .start + .nanoseconds(0))
         policy.request()
-        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
-        #expect(policy.kind(at: 1, frameDuration: 1) == .idr)
+        #expect(policy.kind(at: .start + .nanoseconds(1), frameDuration: .nanoseconds(1)) == .idr)
+        #expect(policy.kind(at: .start + .nanoseconds(1), frameDuration: .nanoseconds(1)) == .idr)
         #expect(policy.frameNumber == 1)
     }
 
     @Test("after a restart the next frame is an IDR, and the grid counts encoded frames")
     func restart() {
         var policy = KeyframePolicy(interval: .frames(5))
-        for frame in 0..<9 { policy.advance(.automatic, at: Int64(frame)) }
+        for frame in 0..<9 { policy.advance(.automatic, at: .start + .nanoseconds(frame)) }
         policy.restart(after: 7)
         var idrFrames: [Int] = []
         for time in 9..<19 {
-            let kind = policy.kind(at: Int64(time), frameDuration: 1)
+            let kind = policy.kind(at: .start + .nanoseconds(time), frameDuration: .nanoseconds(1))
             if kind == .idr { idrFrames.append(policy.frameNumber) }
-            policy.advance(kind, at: Int64(time))
+            policy.advance(kind, at: .start + .nanoseconds(time))
         }
         #expect(idrFrames == [7, 10, 15])
     }
@@ -78,8 +79,8 @@ import Testing
     func time() {
         #expect(idrFrames(interval: .seconds(1), of: 100) == [0, 30, 60, 90])
         // Two of three frames are lost, and then all for 2.5 s.
-        var times = (0..<20).map { Int64($0) * 100_000_000 }
-        times += (0..<20).map { 4_400_000_000 + Int64($0) * 100_000_000 }
+        var times = (0..<20).map { Instant.start + .milliseconds($0 * 100) }
+        times += (0..<20).map { .start + .milliseconds(4400 + $0 * 100) }
         #expect(idrFrames(.seconds(1), at: times) == [0, 10, 20, 30])
         // A keyframe out of turn begins the time again.
         #expect(idrFrames(interval: .seconds(1), of: 100, requests: [40]) == [0, 30, 40, 70])
@@ -88,16 +89,16 @@ import Testing
     @Test("a clock with milliseconds of jitter lengthens no interval by a frame")
     func jitter() {
         let times = (0..<300).map { frame in
-            let early = Int64(frame * 7919 % 13 - 6)
-            return Int64(frame) * 33_333_333 + early * 500_000
+            let early = frame * 7919 % 13 - 6
+            return Instant.start + .nanoseconds(frame * 33_333_333 + early * 500_000)
         }
         #expect(idrFrames(.seconds(1), at: times) == Array(stride(from: 0, to: 300, by: 30)))
     }
 
     @Test("a clock that goes back causes one keyframe at most, and keeps the distance from there")
     func backwards() {
-        let times = (0..<10).map { 10_000_000_000 + Int64($0) * 100_000_000 }
-        let after = (0..<25).map { Int64($0) * 100_000_000 }
+        let times = (0..<10).map { Instant.start + .milliseconds(10_000 + $0 * 100) }
+        let after = (0..<25).map { Instant.start + .milliseconds($0 * 100) }
         #expect(idrFrames(.seconds(1), at: times + after) == [0, 10, 20, 30])
     }
 

@@ -2,6 +2,7 @@ import Bitstream
 import Foundation
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
@@ -46,12 +47,12 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             ).encoder
             #expect((encoder.details.driver != nil) == (driver != nil))
             var policy = KeyframePolicy(interval: configuration.keyframeInterval)
-            let duration = film.format.frameRate.frameDuration
+            let duration = Duration.nanoseconds(film.format.frameRate.frameDuration)
             outcome.notes = encoder.notes
             outcome.units = try film.encode(
                 count, with: encoder,
                 idrFrames: { number in
-                    let time = Int64(number) * duration
+                    let time = Instant.start + duration * number
                     let kind = policy.kind(at: time, frameDuration: duration)
                     policy.advance(kind, at: time)
                     return kind == .idr

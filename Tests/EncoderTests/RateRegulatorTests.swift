@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import Time
 
 @testable import Encoder
 
@@ -11,7 +12,8 @@ import Testing
             .variableBitRate(rate: 900_000, maximum: 1_500_000, window: 1), request: request, area: 320 * 240,
             framesPerSecond: 30, framesInGroup: 30, traits: .x264)
     }()
-    private static let second: Int64 = 1_000_000_000
+    /// So many parts of a second after the clock's start.
+    private static func time(_ count: Int, _ parts: Int = 1) -> Instant { .start + .seconds(count) / parts }
 
     private func begin(_ regulator: RateRegulator, followsTime: Bool) -> RateRegulator.Opening? {
         let opening = regulator.opening(Self.model, nominalRate: 30, followsTime: followsTime)
@@ -39,9 +41,9 @@ import Testing
         let regulator = RateRegulator()
         let opening = try #require(begin(regulator, followsTime: true))
         var encoder = Glutton(room: opening.room, size: opening.size, rate: opening.rate)
-        var (frame, units) = (0, [(time: Int64, bits: Int)]())
+        var (frame, units) = (0, [(time: Instant, bits: Int)]())
         for number in 0..<600 {
-            let time = Int64(frame) * Self.second / 30
+            let time = Self.time(frame, 30)
             if let rate = regulator.frame(at: time) { encoder.rate = Double(rate) }
             let bits = encoder.code()
             regulator.coded(bits: bits)
@@ -50,7 +52,7 @@ import Testing
         }
         for last in units {
             let bits = units.reduce(0) {
-                $0 + (last.time - Self.second < $1.time && $1.time <= last.time ? $1.bits : 0)
+                $0 + (last.time - .seconds(1) < $1.time && $1.time <= last.time ? $1.bits : 0)
             }
             #expect(Double(bits) <= 1_500_000 * 1.02)
         }
@@ -64,10 +66,10 @@ import Testing
     func debt() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: true)
-        _ = regulator.frame(at: 0)
+        _ = regulator.frame(at: .start)
         // The bucket had 540,000 bits.
         regulator.coded(bits: 840_000)
-        let rate = try #require(regulator.frame(at: Self.second / 30))
+        let rate = try #require(regulator.frame(at: Self.time(1, 30)))
         #expect(rate < 100_000)
     }
 
@@ -85,7 +87,7 @@ import Testing
         #expect(opening.size == 3_000_000)
         #expect(opening.room == 900_000)
         regulator.begin(model, nominalRate: 30, opening: opening, followsTime: true)
-        _ = regulator.frame(at: 0)
+        _ = regulator.frame(at: .start)
         regulator.coded(bits: 400_000)
         #expect(try #require(regulator.opening(model, nominalRate: 30, followsTime: false)).room == 500_000)
     }
@@ -94,9 +96,9 @@ import Testing
     func carriedOver() throws {
         let regulator = RateRegulator()
         #expect(try #require(begin(regulator, followsTime: false)).room == 540_000)
-        _ = regulator.frame(at: 0)
+        _ = regulator.frame(at: .start)
         regulator.coded(bits: 340_000)
-        _ = regulator.frame(at: Self.second / 10)
+        _ = regulator.frame(at: Self.time(1, 10))
         // 200,000 were left, and a tenth of a second gave 90,000.
         #expect(try #require(begin(regulator, followsTime: false)).room == 290_000)
         regulator.coded(bits: 900_000)
@@ -107,11 +109,11 @@ import Testing
     func anotherBackend() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
-        _ = regulator.frame(at: 0)
+        _ = regulator.frame(at: .start)
         regulator.coded(bits: 20_000_000)
         let opening = try #require(begin(regulator, followsTime: true))
         #expect(opening.room == 30_000)
-        let rate = regulator.frame(at: Self.second / 30) ?? Int(opening.rate)
+        let rate = regulator.frame(at: Self.time(1, 30)) ?? Int(opening.rate)
         #expect(rate > 800_000)
     }
 
@@ -119,11 +121,11 @@ import Testing
     func anotherSession() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
-        for frame in 0..<59 { _ = regulator.frame(at: Int64(frame) * Self.second / 30) }
+        for frame in 0..<59 { _ = regulator.frame(at: Self.time(frame, 30)) }
         #expect(!regulator.wantsAnotherSession)
-        for frame in 0..<14 { _ = regulator.frame(at: 2 * Self.second + Int64(frame) * Self.second / 7) }
+        for frame in 0..<14 { _ = regulator.frame(at: Self.time(14 + frame, 7)) }
         #expect(!regulator.wantsAnotherSession)
-        for frame in 14..<30 { _ = regulator.frame(at: 2 * Self.second + Int64(frame) * Self.second / 7) }
+        for frame in 14..<30 { _ = regulator.frame(at: Self.time(14 + frame, 7)) }
         #expect(regulator.wantsAnotherSession)
         let opening = try #require(begin(regulator, followsTime: false))
         #expect(abs(opening.scale - 30.0 / 7) < 0.1)
@@ -138,7 +140,7 @@ import Testing
         var generator = SeededGenerator(seed: 3)
         var sessions = 0
         for frame in 0..<(30 * 120) where UInt8.random(in: 0...1, using: &generator) == 0 {
-            _ = regulator.frame(at: Int64(frame) * Self.second / 30)
+            _ = regulator.frame(at: Self.time(frame, 30))
             guard regulator.wantsAnotherSession else { continue }
             sessions += 1
             _ = begin(regulator, followsTime: false)
@@ -152,7 +154,7 @@ import Testing
         _ = begin(regulator, followsTime: false)
         for life in 0..<20 {
             for frame in 0..<40 {
-                _ = regulator.frame(at: Int64(life) * 30 * Self.second + Int64(frame) * Self.second / 30)
+                _ = regulator.frame(at: Self.time(life * 900 + frame, 30))
             }
         }
         #expect(!regulator.wantsAnotherSession)
@@ -162,7 +164,7 @@ import Testing
     func follows() {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: true)
-        for frame in 0..<60 { _ = regulator.frame(at: Int64(frame) * Self.second / 7) }
+        for frame in 0..<60 { _ = regulator.frame(at: Self.time(frame, 7)) }
         #expect(!regulator.wantsAnotherSession)
     }
 
@@ -170,10 +172,10 @@ import Testing
     func backwards() throws {
         let regulator = RateRegulator()
         _ = begin(regulator, followsTime: false)
-        _ = regulator.frame(at: 10 * Self.second)
+        _ = regulator.frame(at: Self.time(10))
         regulator.coded(bits: 400_000)
-        _ = regulator.frame(at: 0)
-        _ = regulator.frame(at: 5 * Self.second)
+        _ = regulator.frame(at: .start)
+        _ = regulator.frame(at: Self.time(5))
         #expect(try #require(begin(regulator, followsTime: false)).room == 140_000)
     }
 }

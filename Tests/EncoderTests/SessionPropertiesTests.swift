@@ -1,6 +1,7 @@
 import Bitstream
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
@@ -52,8 +53,8 @@ import Testing
             }
         }
         let first = try sets()
-        // A fifth of the frames comes, so the session gets five times the rate.
-        for frame in 1..<30 { _ = regulator.frame(at: Int64(frame) * 1_000_000_000 / 6) }
+        // A fifth of the frames comes, so that the session is told of five times the rate.
+        for frame in 1..<30 { _ = regulator.frame(at: .start + .seconds(frame) / 6) }
         #expect(regulator.wantsAnotherSession)
         #expect(try sets() == first)
     }

@@ -32,13 +32,14 @@ let package = Package(
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
-        .target(name: "Threading", swiftSettings: instrumented),
+        .target(name: "Time", swiftSettings: instrumented),
+        .target(name: "Threading", dependencies: ["Time"], swiftSettings: instrumented),
         .target(
             name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "CVAAPI", "CFFmpeg", "CScale"],
+            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"],
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]

@@ -1,13 +1,14 @@
 import Glibc
 import Testing
 import Threading
+import Time
 
 @testable import Network
 
 /// Sockets that listen and connect, on this machine's loopback.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
     private let loopback = SocketAddress(port: 0)
-    private let second: Int64 = 1_000_000_000
+    private let patience = Duration.seconds(5)
 
     private func failure(_ body: () throws(NetworkError) -> Void) -> NetworkError.Kind? {
         do throws(NetworkError) {
@@ -31,7 +32,7 @@ import Threading
             return
         }
         let client = try Socket.connect(
-            to: SocketAddress(host: host, port: port(listener.address)), timeout: 5 * second)
+            to: SocketAddress(host: host, port: port(listener.address)), timeout: patience)
         guard case .connection(let server, let peer) = listener.accept() else {
             Issue.record("nobody came")
             return
@@ -42,14 +43,14 @@ import Threading
         #expect(before == .nothing)
         let sent = client.sends([1, 2, 3])
         #expect(sent == .sent(3))
-        var isReadable = server.waitUntilReadable(until: MonotonicTime.now() + 5 * second)
+        var isReadable = server.waitUntilReadable(until: Instant.now + patience)
         #expect(isReadable)
         let first = server.receives(2)
         #expect(first == .received(2))
         let second = server.receives(2)
         #expect(second == .received(1))
         server.shutDownWriting()
-        isReadable = client.waitUntilReadable(until: MonotonicTime.now() + 5 * self.second)
+        isReadable = client.waitUntilReadable(until: Instant.now + patience)
         #expect(isReadable)
         let end = client.receives(1)
         #expect(end == .ended)
@@ -63,7 +64,7 @@ import Threading
     func everyAddress() throws {
         let listener = try Listener(SocketAddress(host: "::", port: 0))
         let client = try Socket.connect(
-            to: SocketAddress(host: "127.0.0.1", port: port(listener.address)), timeout: 5 * second)
+            to: SocketAddress(host: "127.0.0.1", port: port(listener.address)), timeout: patience)
         guard case .connection(_, let peer) = listener.accept() else {
             Issue.record("nobody came")
             return
@@ -77,8 +78,8 @@ import Threading
     func streamingOptions() throws {
         let listener = try Listener(loopback)
         let client = try Socket.connect(
-            to: SocketAddress(port: port(listener.address)), timeout: 5 * second)
-        client.prepareForStreaming(patience: 10)
+            to: SocketAddress(port: port(listener.address)), timeout: patience)
+        client.prepareForStreaming(patience: .seconds(10))
         func option(_ level: Int32, _ name: Int32) -> Int32 {
             var (value, length) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
             getsockopt(client.descriptor, level, name, &value, &length)
@@ -94,7 +95,7 @@ import Threading
     func unconfirmed() throws {
         let listener = try Listener(loopback)
         let client = try Socket.connect(
-            to: SocketAddress(port: port(listener.address)), timeout: 5 * second)
+            to: SocketAddress(port: port(listener.address)), timeout: patience)
         #expect(client.unconfirmedByteCount == 0)
         let bytes = [UInt8](repeating: 7, count: 1 << 16)
         // Nobody reads: the peer's system takes some, and the rest stays here.
@@ -146,7 +147,7 @@ import Threading
             free = try SocketAddress(port: port(listener.address))
         }
         #expect(
-            failure { () throws(NetworkError) in _ = try Socket.connect(to: free, timeout: 5 * second) }
+            failure { () throws(NetworkError) in _ = try Socket.connect(to: free, timeout: patience) }
                 == .notConnected(errno: ECONNREFUSED))
     }
 
@@ -156,7 +157,7 @@ import Threading
         do {
             let listener = try Listener(loopback)
             address = try SocketAddress(port: port(listener.address))
-            let client = try Socket.connect(to: address, timeout: 5 * second)
+            let client = try Socket.connect(to: address, timeout: patience)
             _ = listener.accept()
             _ = consume client
         }
@@ -171,7 +172,7 @@ import Threading
         #expect(isWatched)
         var seen: [Poller.Readiness] = []
         func poll() {
-            poller.wait(until: 0) { token, readiness in
+            poller.wait(until: .distantPast) { token, readiness in
                 #expect(token == 7)
                 seen.append(readiness)
             }
@@ -201,7 +202,7 @@ import Threading
         var count = 0
         poller.wait(until: nil) { _, _ in count += 1 }
         wakeUp.sleep()
-        poller.wait(until: 0) { _, _ in count += 1 }
+        poller.wait(until: .distantPast) { _, _ in count += 1 }
         #expect(count == 1)
     }
 }

@@ -59,7 +59,7 @@ import Threading
         while send(other, "x", 1, 0) == 1 {}
         #expect(errno == EAGAIN)
         var service = try #require(ServiceManager(address: path))
-        service.patience = 60_000_000_000
+        service.patience = .seconds(60)
         let sending = WorkerThread { [service] in service.notify("WATCHDOG=1") }
         // Time to find the queue full; where that is not enough, the notice finds room.
         usleep(50_000)

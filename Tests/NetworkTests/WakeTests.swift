@@ -1,6 +1,7 @@
 import Network
 import Testing
 import Threading
+import Time
 
 /// What ends a wait for a descriptor.
 @Suite struct WakeTests {
@@ -11,7 +12,7 @@ import Threading
         func wake() -> Wake {
             Wake.wait(
                 for: one.descriptor, or: other.descriptor, unless: interruption,
-                until: MonotonicTime.now() + 1_000_000)
+                until: .now + .milliseconds(1))
         }
         #expect(wake() == .due)
         other.wake()
@@ -25,15 +26,15 @@ import Threading
     @Test("a passed deadline does not hide what is ready")
     func past() throws {
         let one = try WakeUp()
-        #expect(Wake.wait(for: one.descriptor, unless: nil, until: 0) == .due)
+        #expect(Wake.wait(for: one.descriptor, unless: nil, until: .distantPast) == .due)
         one.wake()
-        #expect(Wake.wait(for: one.descriptor, unless: nil, until: 0) == .ready)
+        #expect(Wake.wait(for: one.descriptor, unless: nil, until: .distantPast) == .ready)
     }
 
     @Test("waiting for nothing takes the given time")
     func duration() {
-        let start = MonotonicTime.now()
-        #expect(Wake.wait(for: -1, unless: nil, until: start + 20_000_000) == .due)
-        #expect(MonotonicTime.now() - start >= 20_000_000)
+        let start = Instant.now
+        #expect(Wake.wait(for: -1, unless: nil, until: start + .milliseconds(20)) == .due)
+        #expect(.now - start >= .milliseconds(20))
     }
 }

@@ -2,6 +2,7 @@ import Bitstream
 import CTestAllocations
 import Glibc
 import Testing
+import Time
 
 @testable import Output
 
@@ -125,15 +126,15 @@ import Testing
     func keyframesByTime() throws {
         let bench = try LiveBench(keyframeInterval: 1_000_000, keyframeSeconds: 3)
         // Ten a second, the keyframe two seconds away.
-        for _ in 0..<11 { bench.frame(after: LiveBench.second / 10) }
+        for _ in 0..<11 { bench.frame(after: .milliseconds(100)) }
         let early = try bench.connect()
-        bench.frame(after: LiveBench.second / 10)
+        bench.frame(after: .milliseconds(100))
         #expect(bench.keyframeRequests == 1)
-        bench.frame(isIDR: true, after: LiveBench.second / 10)
+        bench.frame(isIDR: true, after: .milliseconds(100))
         // From there 0.9 s are left.
-        for _ in 0..<21 { bench.frame(after: LiveBench.second / 10) }
+        for _ in 0..<21 { bench.frame(after: .milliseconds(100)) }
         let late = try bench.connect()
-        bench.frame(after: LiveBench.second / 10)
+        bench.frame(after: .milliseconds(100))
         #expect(bench.keyframeRequests == 1)
         early.leave()
         late.leave()
@@ -142,10 +143,10 @@ import Testing
     @Test("derives the distance of the next keyframe from the frames, not from the nominal rate")
     func slowCamera() throws {
         let bench = try LiveBench(keyframeInterval: 30)
-        // In the dark: five frames a second instead of thirty.
-        for _ in 0..<5 { bench.frame(after: LiveBench.second / 5) }
+        // In the dark: five frames a second in place of thirty.
+        for _ in 0..<5 { bench.frame(after: .milliseconds(200)) }
         let peer = try bench.connect()
-        bench.frame(after: LiveBench.second / 5)
+        bench.frame(after: .milliseconds(200))
         #expect(bench.keyframeRequests == 1)
         // In the light again, and half a second away from the next one.
         for _ in 0..<15 { bench.frame() }
@@ -159,7 +160,7 @@ import Testing
     func pause() throws {
         let bench = try LiveBench(keyframeInterval: 30)
         for _ in 0..<5 { bench.frame() }
-        bench.frame(after: 600 * LiveBench.second)
+        bench.frame(after: .seconds(600))
         // Half a second away from the next one.
         for _ in 0..<9 { bench.frame() }
         let peer = try bench.connect()
@@ -199,7 +200,7 @@ import Testing
         let sent = bench.receivers[0].units
         #expect(sent + bench.receivers[0].dropped == units.count)
         #expect(same(late, bytes(taken(late, from: units))))
-        #expect(bench.receivers[0].longestLag > LiveBench.second)
+        #expect(bench.receivers[0].longestLag > 1_000_000_000)
     }
 
     /// The units that the bytes consist of, by their frame numbers, which must grow.
@@ -225,9 +226,9 @@ import Testing
         let peer = try bench.connect()
         while bench.receivers[0].units == bench.frameNumber { bench.frame(length: 20_000) }
         let stuckAt = bench.now
-        #expect(bench.receivers[0].longestLag < LiveBench.frameDuration)
+        #expect(bench.receivers[0].longestLag < LiveBench.frameDuration.inNanoseconds)
         for _ in 0..<30 { bench.frame(length: 20_000) }
-        #expect(bench.receivers[0].longestLag == bench.now - stuckAt)
+        #expect(bench.receivers[0].longestLag == (bench.now - stuckAt).inNanoseconds)
         #expect(bench.receivers[0].dropped == 0)
         withExtendedLifetime(peer) {}
     }
@@ -239,13 +240,13 @@ import Testing
         let peer = try bench.connect()
         while bench.receivers.last?.dropped == 0 { bench.frame(length: 20_000) }
         let start = bench.now
-        while bench.receivers.last?.departure == nil, bench.now < start + 20 * LiveBench.second {
+        while bench.receivers.last?.departure == nil, bench.now < start + .seconds(20) {
             bench.frame(length: 20_000)
         }
         #expect(bench.receivers.last?.departure == .silent(seconds: 10))
         let left = try #require(bench.receivers.last?.left)
         // It was stuck for two seconds before it overflowed.
-        #expect(((start + 7 * LiveBench.second)...(start + 10 * LiveBench.second)).contains(left))
+        #expect(((start + .seconds(7))...(start + .seconds(10))).contains(.start + .nanoseconds(left)))
         #expect(!peer.read().isEmpty)
         #expect(peer.hasEnded)
     }
@@ -255,7 +256,7 @@ import Testing
         let bench = try LiveBench()
         let peer = try bench.connect()
         if hasUnits { _ = bench.frames(5) }
-        bench.now += 100 * LiveBench.second
+        bench.now += .seconds(100)
         bench.round()
         #expect(bench.receivers[0].departure == nil)
         _ = peer.read()
@@ -339,7 +340,7 @@ import Testing
         var seconds = 0
         func pass(_ count: Int) {
             for _ in 0..<count {
-                bench.frame(length: seconds == 0 ? 6_000_000 : 1000, after: LiveBench.second)
+                bench.frame(length: seconds == 0 ? 6_000_000 : 1000, after: .seconds(1))
                 slow.sip(100_000)
                 for _ in 0..<40 {
                     _ = fast.read()
@@ -366,7 +367,7 @@ import Testing
         let (slow, fast) = try (bench.connect(), bench.connect())
         func pass(seconds: Int) {
             for _ in 0..<seconds * 10 {
-                bench.frame(length: 100, after: LiveBench.second / 10)
+                bench.frame(length: 100, after: .milliseconds(100))
                 _ = fast.read()
             }
             slow.sip(1)
@@ -384,7 +385,7 @@ import Testing
         let bench = try LiveBench(mostReceivers: 1, keyframeInterval: 4)
         let peer = try bench.connect()
         for second in 0..<30 {
-            bench.frame(length: 2_000_000, after: LiveBench.second)
+            bench.frame(length: 2_000_000, after: .seconds(1))
             guard second > 6 else { continue }
             for _ in 0..<20 {
                 _ = peer.read()
@@ -466,7 +467,7 @@ import Testing
             return bench.events.count - before
         }
         #expect(try comeAndGo() < 60)
-        bench.now += 3600 * LiveBench.second
+        bench.now += .seconds(3600)
         #expect(try comeAndGo() < 60)
     }
 
@@ -486,7 +487,7 @@ import Testing
         #expect(bench.receivers[0].departure == .ended)
         // The other does not read: it has three seconds.
         #expect(bench.receivers[1].departure == nil)
-        bench.now += 3 * LiveBench.second
+        bench.now += .seconds(3)
         #expect(!bench.round())
         #expect(bench.receivers[1].departure == .cutOff)
         #expect(bench.receivers[1].units + bench.receivers[1].dropped == 12)

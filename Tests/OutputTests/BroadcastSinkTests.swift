@@ -47,7 +47,7 @@ import Threading
         let sink = try listen()
         #expect(!sink.isOpenToNetwork)
         #expect(sink.identity == nil)
-        let socket = try Socket.connect(to: address(of: sink), timeout: 5_000_000_000)
+        let socket = try Socket.connect(to: address(of: sink), timeout: .seconds(5))
         try write(to: sink) { sink.receivers?.content.receivers.first.map { $0.units > 0 } ?? false }
         let last = accessUnit(length: 5000)
         try sink.write(last)

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import Threading
+import Time
 
 @testable import Output
 
@@ -58,7 +59,7 @@ import Threading
             let delimiter = bytes.count - unit.count
             #expect(bytes.suffix(unit.count).elementsEqual(unit.allBytes))
             #expect(delimiter == 0 || kind.format == .transportStream && (6...7).contains(delimiter))
-            #expect(packet.time == unit.timestamp)
+            #expect(packet.time == .nanoseconds(unit.timestamp))
             #expect(packet.isKeyframe == unit.isIDR)
             #expect(packet.problem == nil)
         }
@@ -70,16 +71,17 @@ import Threading
             kind.codec, frames: 300, bFrames: kind.bFrames, timestamps: { Int64($0) * 40_000_000 })
         let reader = try ContainerReader(path: try write(stream, kind.format))
         for second in [5, 0, 11, 3, 500, 0] {
-            let wanted = Int64(second) * 1_000_000_000
+            let wanted = Duration.seconds(second)
             try reader.seek(to: wanted)
             let packet = try #require(try reader.next())
             #expect(packet.isKeyframe)
-            let keyframe = stream.units.filter(\.isIDR).map(\.timestamp).filter { $0 <= wanted }.max()
+            let keyframe = stream.units.filter(\.isIDR).map { Duration.nanoseconds($0.timestamp) }
+                .filter { $0 <= wanted }.max()
             let (found, newest) = try (#require(packet.time), #require(keyframe))
             #expect(found <= newest)
             if kind.format == .transportStream {
                 // It has no index: libavformat searches, and begins at the start again for a time beyond the end.
-                #expect(newest - found <= 2_000_000_000 || second == 500)
+                #expect(newest - found <= .seconds(2) || second == 500)
             } else {
                 #expect(found == newest)
             }
@@ -105,7 +107,7 @@ import Threading
                     #expect(bytes.suffix(unit.count).elementsEqual(unit.allBytes), "cut at \(count)")
                 }
                 most = max(most, found.count)
-                try reader.seek(to: 1_000_000_000)
+                try reader.seek(to: .seconds(1))
                 _ = try reader.next()
             } catch {
                 #expect(!"\(error)".contains("\n"))
@@ -210,7 +212,7 @@ import Threading
             do {
                 let reader = try ContainerReader(path: folder.path("damaged"))
                 _ = try packets(reader)
-                try reader.seek(to: 1_000_000_000)
+                try reader.seek(to: .seconds(1))
                 _ = try reader.next()
             } catch {
                 #expect(!"\(error)".contains("\n"))

@@ -212,7 +212,7 @@ import Threading
     func killedEarly(format: ContainerFormat) throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 30)
         let name = "out.\(format.rawValue)"
-        let synchronizer = try #require(DiskSynchronizer(bound: 200_000_000))
+        let synchronizer = try #require(DiskSynchronizer(bound: .milliseconds(200)))
         let sink = try sink(name, stream, synchronizer: synchronizer)
         for unit in stream.units.prefix(20) { try sink.write(unit) }
         // Three pictures are a tenth of a second, and the last waits for its duration.

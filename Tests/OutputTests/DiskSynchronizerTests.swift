@@ -17,7 +17,7 @@ import Threading
 
     @Test("synchronizes a file until it ends, and once more then")
     func synchronizes() throws {
-        let synchronizer = try #require(DiskSynchronizer(bound: 2_000_000))
+        let synchronizer = try #require(DiskSynchronizer(bound: .milliseconds(2)))
         let descriptor = unsynchronizable()
         var file = synchronizer.begin(descriptor, path: folder.path("a"))
         // It has its own descriptor.
@@ -38,7 +38,7 @@ import Threading
 
     @Test("the last data is on the disk when the synchronizer finishes, for any interval")
     func last() throws {
-        let synchronizer = try #require(DiskSynchronizer(bound: 3_600_000_000_000))
+        let synchronizer = try #require(DiskSynchronizer(bound: .seconds(3600)))
         let descriptor = unsynchronizable()
         let file = try #require(synchronizer.begin(descriptor, path: folder.path("a")))
         close(descriptor)

@@ -1,6 +1,7 @@
 import Bitstream
 import Pictures
 import Testing
+import Time
 
 @testable import Output
 
@@ -9,12 +10,12 @@ import Testing
     private static let frame: Int64 = 40_000_000
 
     private func clock(_ ticksPerSecond: Int64 = 1000) -> PresentationClock {
-        PresentationClock(ticksPerSecond: ticksPerSecond, frameDuration: Self.frame)
+        PresentationClock(ticksPerSecond: ticksPerSecond, frameDuration: .nanoseconds(Self.frame))
     }
 
     private func times(_ timestamps: [Int64], _ ticksPerSecond: Int64 = 1000) -> [Int64] {
         var clock = clock(ticksPerSecond)
-        return timestamps.enumerated().map { clock.time(number: $0, timestamp: $1) }
+        return timestamps.enumerated().map { clock.time(number: $0, timestamp: Instant(nanoseconds: $1)) }
     }
 
     @Test("the first picture is at 0, the others at their time of capture")
@@ -64,7 +65,8 @@ import Testing
         var clock = clock()
         // All of one time: a clock that stands still.
         let numbers = [0, 4, 2, 1, 3, 8, 6, 5, 7]
-        let byNumber = numbers.map { ($0, clock.time(number: $0, timestamp: 5)) }.sorted { $0 < $1 }
+        let byNumber = numbers.map { ($0, clock.time(number: $0, timestamp: Instant(nanoseconds: 5))) }.sorted
+        { $0 < $1 }
         #expect(zip(byNumber, byNumber.dropFirst()).allSatisfy { $0.1 < $1.1 })
         #expect(byNumber[0].1 == 0)
     }
@@ -73,16 +75,16 @@ import Testing
     func reorderedCapture() {
         var clock = clock()
         for number in [0, 4, 2, 1, 3, 8, 6, 5, 7] {
-            #expect(
-                clock.time(number: number, timestamp: 9 + Int64(number) * Self.frame) == Int64(number) * 40)
+            let timestamp = Instant(nanoseconds: 9 + Int64(number) * Self.frame)
+            #expect(clock.time(number: number, timestamp: timestamp) == Int64(number) * 40)
         }
     }
 
     @Test("distant numbers take no more room than pictures can need")
     func gaps() {
         var clock = clock()
-        _ = clock.time(number: 0, timestamp: 0)
-        #expect(clock.time(number: .max, timestamp: Self.frame) == 40)
+        _ = clock.time(number: 0, timestamp: .start)
+        #expect(clock.time(number: .max, timestamp: Instant(nanoseconds: Self.frame)) == 40)
     }
 }
 
@@ -98,7 +100,7 @@ import Testing
 
     private func times(_ numbers: [Int], reordering: Int) -> [PacketClock.Times] {
         var clock = clock(reordering: reordering)
-        return numbers.map { clock.times(number: $0, timestamp: Int64($0) * 40_000_000) }
+        return numbers.map { clock.times(number: $0, timestamp: .start + .milliseconds(40) * $0) }
     }
 
     private func isInOrder(_ times: [PacketClock.Times]) -> Bool {
@@ -132,15 +134,14 @@ import Testing
         "a camera away for a day leaves a day in Matroska, and a frame where there is no room for it"
     )
     func longOutage() {
-        let day: Int64 = 86_400_000_000_000
         func gap(_ format: ContainerFormat) -> Int64 {
             var clock = PacketClock(
                 ticksPerSecond: 1000,
                 stream: StreamDescription(
                     codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1)),
                 largestStep: format.largestStep)
-            _ = clock.times(number: 0, timestamp: 0)
-            return clock.times(number: 1, timestamp: day).presentation
+            _ = clock.times(number: 0, timestamp: .start)
+            return clock.times(number: 1, timestamp: .start + .seconds(86_400)).presentation
         }
         #expect(ContainerFormat.allCases.map(gap) == [86_400_000, 40, 40])
     }
@@ -154,6 +155,6 @@ import Testing
                 reordering: 16), largestStep: ContainerFormat.mp4.largestStep)
         // MP4 has 31 bits for a duration.
         #expect((1...Int64(Int32.max)).contains(clock.frameTicks))
-        #expect(clock.times(number: 0, timestamp: 0).presentation == 0)
+        #expect(clock.times(number: 0, timestamp: .start).presentation == 0)
     }
 }

@@ -67,7 +67,7 @@ import Threading
             ([(0, 0), (3, 30), (1, 10), (2, 35), (6, 60), (4, 70), (5, 50)], 2),
         ] as [([(Int, Int64)], Int)] {
             var steps = BackwardSteps()
-            for (number, time) in pictures { steps.note(number: number, time: time) }
+            for (number, time) in pictures { steps.note(number: number, time: .nanoseconds(time)) }
             #expect(steps.count == count, "\(pictures)")
         }
     }

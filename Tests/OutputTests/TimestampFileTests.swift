@@ -3,6 +3,7 @@ import Pictures
 import TestSupport
 import Testing
 import Threading
+import Time
 
 @testable import Output
 
@@ -14,7 +15,7 @@ import Threading
         folder.write("times.txt", Array(text.utf8))
         let file = try TimestampFile(path: folder.path("times.txt"))
         var times: [Int64] = []
-        while let time = try file.next() { times.append(time) }
+        while let time = try file.next() { times.append(time.inNanoseconds) }
         return times
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import Time
 
 @testable import Threading
 
@@ -10,7 +11,7 @@ import Testing
     @Test("gives up a call that never returns, and continues")
     func hangs() {
         let never = Monitor()
-        let result: Int? = WatchedThread().run(patience: 3, tick: 1_000_000) {
+        let result: Int? = WatchedThread().run(patience: 3, tick: .milliseconds(1)) {
             never.withLock { while true { never.wait() } }
         }
         #expect(result == nil)
@@ -46,7 +47,7 @@ import Testing
     func nothingMore() {
         let thread = WatchedThread()
         let never = Monitor()
-        let hung: Int? = thread.run(patience: 3, tick: 1_000_000) {
+        let hung: Int? = thread.run(patience: 3, tick: .milliseconds(1)) {
             never.withLock { while true { never.wait() } }
         }
         #expect(hung == nil)
@@ -73,27 +74,27 @@ import Testing
     @Test("gives a busy call more time than a stalled one")
     func busy() {
         // Other tests leave it a fraction of a processor: a fifth is enough.
-        let result = WatchedThread().run(patience: 20, tick: 50_000_000) {
-            // More processor ticks than it may make no progress for.
-            let end = Self.processorTime() + 1_100_000_000
+        let result = WatchedThread().run(patience: 20, tick: .milliseconds(50)) {
+            // More ticks' worth of a processor than it may stand still.
+            let end = Self.processorTime() + .milliseconds(1100)
             while Self.processorTime() < end {}
             return 1
         }
         #expect(result == 1)
     }
 
-    private static func processorTime() -> Int64 {
+    private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     @Test("a process is busy if any thread computes or reads pages from a disk")
     func activity() {
-        func wasBusy(milliseconds: Int64, faults: Int) -> Bool {
-            ProcessActivity(processorTime: 7_000_000_000 + milliseconds * 1_000_000, majorFaults: 3 + faults)
+        func wasBusy(milliseconds: Int, faults: Int) -> Bool {
+            ProcessActivity(processorTime: .milliseconds(7000 + milliseconds), majorFaults: 3 + faults)
                 .wasBusy(
-                    since: ProcessActivity(processorTime: 7_000_000_000, majorFaults: 3), tick: 1_000_000_000)
+                    since: ProcessActivity(processorTime: .seconds(7), majorFaults: 3), tick: .seconds(1))
         }
         #expect(!wasBusy(milliseconds: 0, faults: 0))
         #expect(!wasBusy(milliseconds: 49, faults: 0), "a driver that polls, and pictures thrown away")
@@ -102,17 +103,17 @@ import Testing
 
         let before = ProcessActivity.untilNow
         let worker = WorkerThread {
-            let end = Self.processorTime() + 30_000_000
+            let end = Self.processorTime() + .milliseconds(30)
             while Self.processorTime() < end {}
         }
         worker?.join()
-        #expect(ProcessActivity.untilNow.wasBusy(since: before, tick: 500_000_000))
+        #expect(ProcessActivity.untilNow.wasBusy(since: before, tick: .milliseconds(500)))
     }
 
     @Test("a call that returns too late changes nothing")
     func late() {
         let gate = Gate()
-        let result = WatchedThread().run(patience: 3, tick: 1_000_000) {
+        let result = WatchedThread().run(patience: 3, tick: .milliseconds(1)) {
             gate.pass()
             return Value(gate)
         }
@@ -120,7 +121,7 @@ import Testing
         gate.open()
         // The thread holds on to its value: it neither returns nor ends.
         gate.waitUntilPassed()
-        #expect(!gate.isReleased(within: 100_000_000))
+        #expect(!gate.isReleased(within: .milliseconds(100)))
     }
 
     private final class Value {
@@ -140,10 +141,10 @@ import Testing
         var isReleased: Bool { monitor.withLock { released } }
 
         /// - Parameter duration: nanoseconds.
-        func isReleased(within duration: Int64) -> Bool {
-            let end = MonotonicTime.now() + duration
+        func isReleased(within duration: Duration) -> Bool {
+            let end = Instant.now + duration
             return monitor.withLock {
-                while !released, MonotonicTime.now() < end { monitor.wait(until: end) }
+                while !released, Instant.now < end { monitor.wait(until: end) }
                 return released
             }
         }

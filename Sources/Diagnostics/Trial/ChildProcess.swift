@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import Time
 
 /// Runs this program again in a child process: whatever a driver does to the child, this process continues.
 public enum ChildProcess {
@@ -13,15 +14,15 @@ public enum ChildProcess {
     }
 
     private static let mostBytes = 64 << 10
-    /// Nanoseconds for a killed process to end; one that hangs in the kernel does not.
-    private static let lastPatience: Int64 = 1_000_000_000
+    /// How long a killed process may take to end; one that hangs in the kernel does not.
+    private static let lastPatience = Duration.seconds(1)
 
     /// Runs this program and waits for its end. Environment and standard error are this process's.
     /// - Parameters:
     ///   - program: its file; another one in tests.
-    ///   - patience: nanoseconds for which it may write nothing; nil for any time.
+    ///   - patience: for how long it may write nothing; nil for any time.
     public static func run(
-        program: String = "/proc/self/exe", _ arguments: [String], patience: Int64?
+        program: String = "/proc/self/exe", _ arguments: [String], patience: Duration?
     ) -> Ending {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
@@ -39,6 +40,11 @@ public enum ChildProcess {
         // Its end closes the pipe.
         if read(ends.0, patience: lastPatience, into: &output) { _ = ending(of: child, output) }
         return .silent
+    }
+
+    /// The same for what still counts time in integers: nanoseconds.
+    public static func run(_ arguments: [String], patience: Int64?) -> Ending {
+        run(arguments, patience: patience.map(Duration.nanoseconds))
     }
 
     private static func start(
@@ -64,12 +70,12 @@ public enum ChildProcess {
     }
 
     /// Reads to the end.
-    /// - Returns: false if nothing came for too long.
-    private static func read(_ descriptor: Int32, patience: Int64?, into output: inout [UInt8]) -> Bool {
+    /// - Returns: false where nothing came for too long.
+    private static func read(_ descriptor: Int32, patience: Duration?, into output: inout [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
-            let ready = poll(&wait, 1, patience.map { Int32(clamping: $0 / 1_000_000) } ?? -1)
+            let ready = poll(&wait, 1, patience.map { Int32(clamping: $0.inMilliseconds) } ?? -1)
             if ready == 0 { return false }
             guard ready > 0 else { continue }
             let count = Glibc.read(descriptor, &bytes, bytes.count)

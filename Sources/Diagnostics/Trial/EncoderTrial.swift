@@ -4,6 +4,7 @@ import Capture
 import Encoder
 import Pictures
 import Threading
+import Time
 
 /// How an encoder did with pictures that it had not seen before.
 public struct EncoderTrial: Sendable, Codable {
@@ -111,11 +112,12 @@ extension EncoderTrial.Result {
     fileprivate init(_ run: TrialRun.Measurement, seconds: Int, wanted: Int?) {
         let latencies = run.latencies.sorted()
         func percentile(_ part: Double) -> Double {
-            latencies.isEmpty ? 0 : Double(latencies[Int(Double(latencies.count - 1) * part)]) / 1e6
+            latencies.isEmpty
+                ? 0 : Double(latencies[Int(Double(latencies.count - 1) * part)].inNanoseconds) / 1e6
         }
         self.init(
             pictures: run.pictureCount, decoded: run.decodedCount,
-            framesPerSecond: Double(run.pictureCount) / (Double(max(1, run.duration)) / 1e9),
+            framesPerSecond: Double(run.pictureCount) / max(.nanoseconds(1), run.duration).inSeconds,
             medianLatency: percentile(0.5), percentile99Latency: percentile(0.99), psnr: run.psnr,
             wantedBitRate: wanted, bitRate: run.byteCount * 8 / seconds,
             maximumBitRate: run.promise?.maximum,

@@ -2,7 +2,7 @@ import Bitstream
 import Decoder
 import Encoder
 import Glibc
-import Threading
+import Time
 
 /// One pass of the trial's pictures through an encoder, and back through a software decoder.
 final class TrialRun {
@@ -14,10 +14,10 @@ final class TrialRun {
         /// Bits in the fullest window, and the encoder's promise for it.
         var largestWindow = 0
         var promise: RatePromise?
-        /// Nanoseconds that the encoder took for all pictures.
-        var duration: Int64 = 0
-        /// Nanoseconds from each picture to its access unit.
-        var latencies: [Int64] = []
+        /// What the encoder took for all pictures.
+        var duration = Duration.zero
+        /// From each picture to its access unit.
+        var latencies: [Duration] = []
         var squaredError = 0.0
         var sampleCount = 0
 
@@ -32,7 +32,7 @@ final class TrialRun {
     private let gatherer: AccessUnitGatherer
     private let decoder: PictureDecoder
     /// When each picture was given to the encoder; by its number.
-    private var starts: [Int64] = []
+    private var starts: [Instant] = []
     private var measurement = Measurement()
     private var rate: SlidingBitRate
     /// The luma samples of the picture that is compared.
@@ -53,7 +53,7 @@ final class TrialRun {
     func measure(count: Int, keyframeInterval: Int, progress: () -> Void) throws -> Measurement {
         for number in 0..<count {
             let buffer = pictures.buffer(number)
-            let start = MonotonicTime.now()
+            let start = Instant.now
             starts.append(start)
             try encoder.encode(
                 buffer, as: number % keyframeInterval == 0 ? .idr : .automatic, frameNumber: number)
@@ -61,7 +61,7 @@ final class TrialRun {
             _ = consume buffer
             try takeUnits(since: start, progress)
         }
-        let end = MonotonicTime.now()
+        let end = Instant.now
         try encoder.drain()
         try takeUnits(since: end, progress)
         try gatherer.finish(decode)
@@ -73,12 +73,12 @@ final class TrialRun {
     }
 
     /// - Parameter start: when the encoder was called.
-    private func takeUnits(since start: Int64, _ progress: () -> Void) throws {
+    private func takeUnits(since start: Instant, _ progress: () -> Void) throws {
         var start = start
         progress()
         while let unit = try encoder.nextAccessUnit() {
             progress()
-            let now = MonotonicTime.now()
+            let now = Instant.now
             measurement.duration += now - start
             measurement.pictureCount += 1
             measurement.byteCount += unit.count
@@ -88,9 +88,9 @@ final class TrialRun {
             }
             try unit.withUnsafeBytes { try gatherer.gather($0.bytes, decode) }
             // What decoding takes is not the encoder's.
-            start = MonotonicTime.now()
+            start = .now
         }
-        measurement.duration += MonotonicTime.now() - start
+        measurement.duration += .now - start
     }
 
     private func decode(_ unit: borrowing ReceivedAccessUnit) throws {

@@ -1,3 +1,5 @@
+import Time
+
 /// Keeps a stream's bucket in true time, over all its encoder's sessions.
 ///
 /// Encoders count frames and take each for the same time. Where a camera slows down or frames are lost, that gives
@@ -9,7 +11,7 @@ final class RateRegulator {
     private var bucket: LeakyBucket?
     /// The bucket's free room in bits, below zero if it has overflowed.
     private var room: Double = 0
-    private var latest: Int64?
+    private var latest: Instant?
     private var clock = FrameClock()
     /// Frames a second that came when the open session was set up.
     private var sessionRate: Double = 0
@@ -99,12 +101,12 @@ final class RateRegulator {
     }
 
     /// A frame is about to be coded.
-    /// - Returns: the bits per second to tell the session from now on, if they have changed.
-    func frame(at timestamp: Int64) -> Int? {
+    /// - Returns: bits a second that the session is to believe in from now on, where that has changed.
+    func frame(at timestamp: Instant) -> Int? {
         if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
         var passed = 0.0
-        if let latest, timestamp > latest { passed = Double(timestamp - latest) / 1e9 }
+        if let latest, timestamp > latest { passed = (timestamp - latest).inSeconds }
         room = min(bucket.size, room + bucket.rate * passed)
         latest = max(latest ?? timestamp, timestamp)
         return session?.rate(toReach: room - bucket.size, after: passed)
@@ -190,13 +192,13 @@ private struct FrameClock {
     /// Seconds from their beginning to each of their frames, and those of the two that go on.
     private var offsets: [Double] = []
     private var nextOffsets: [Double] = []
-    private var start: Int64?
-    private var latest: Int64 = 0
+    private var start: Instant?
+    private var latest = Instant.start
     private var count = 0
 
-    private static let span: Int64 = 2_000_000_000
+    private static let span = Duration.seconds(2)
     /// A longer gap is an outage or a pause, and says nothing of the camera's rate.
-    private static let longestGap: Int64 = 1_000_000_000
+    private static let longestGap = Duration.seconds(1)
     /// Frames beyond are not looked at for evenness.
     private static let mostOffsets = 512
 
@@ -217,7 +219,7 @@ private struct FrameClock {
     }
 
     /// - Returns: whether there is another measurement.
-    mutating func frame(at timestamp: Int64) -> Bool {
+    mutating func frame(at timestamp: Instant) -> Bool {
         guard let start, timestamp > latest, timestamp - latest <= Self.longestGap else {
             (start, latest, count) = (timestamp, timestamp, 0)
             nextOffsets.removeAll(keepingCapacity: true)
@@ -225,9 +227,9 @@ private struct FrameClock {
         }
         latest = timestamp
         count += 1
-        if nextOffsets.count < Self.mostOffsets { nextOffsets.append(Double(timestamp - start) / 1e9) }
+        if nextOffsets.count < Self.mostOffsets { nextOffsets.append((timestamp - start).inSeconds) }
         guard timestamp - start >= Self.span else { return false }
-        rate = Double(count) * 1e9 / Double(timestamp - start)
+        rate = Double(count) / (timestamp - start).inSeconds
         (self.start, count) = (timestamp, 0)
         swap(&offsets, &nextOffsets)
         nextOffsets.removeAll(keepingCapacity: true)

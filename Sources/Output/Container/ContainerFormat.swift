@@ -1,3 +1,5 @@
+import Time
+
 /// A file format that gives each picture its time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {
     /// Matroska: length-prefixed NAL units, times in milliseconds.
@@ -29,10 +31,10 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         self == .mp4 ? [("movflags", "faststart")] : nil
     }
 
-    /// libavformat's options for a file that plays up to where it was written.
-    /// - Parameter pieceDuration: nanoseconds after which a cluster or fragment ends, which reaches the file whole.
-    func muxerOptions(pieceDuration: Int64) -> [(name: String, value: String)] {
-        let microseconds = max(1, pieceDuration / 1000)
+    /// libavformat's options for a file that plays as far as it was written.
+    /// - Parameter pieceDuration: the time after which a cluster or fragment ends, which reaches the file whole.
+    func muxerOptions(pieceDuration: Duration) -> [(name: String, value: String)] {
+        let microseconds = max(1, pieceDuration.inNanoseconds / 1000)
         switch self {
         case .matroska:
             // Milliseconds; earlier at a keyframe.
@@ -51,15 +53,14 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The longest time from picture to picture that it can have, in nanoseconds; a longer one becomes a frame's.
-    var largestStep: Int64 {
-        let hour: Int64 = 3_600_000_000_000
-        return switch self {
+    /// The longest time from picture to picture that it can have; what is longer becomes a frame's.
+    var largestStep: Duration {
+        switch self {
         case .matroska: PresentationClock.largestStepAhead
         // 31 bits for a picture's duration.
-        case .mp4: 6 * hour
-        // 33 bits for times, which start over then: half of that can be told from a step back.
-        case .transportStream: 12 * hour
+        case .mp4: .seconds(6 * 3600)
+        // 33 bits for times, which begin anew then: half of that can be told from a step back.
+        case .transportStream: .seconds(12 * 3600)
         }
     }
 

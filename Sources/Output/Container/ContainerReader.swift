@@ -15,9 +15,9 @@ import Threading
 public final class ContainerReader {
     /// What is known about a picture besides its bytes, or about an unreadable place, which has none.
     public struct Packet: Sendable {
-        /// When it is shown, in nanoseconds from the file's first picture; nil if the file does not say. Of a place
-        /// that cannot be read the time of the picture before it.
-        public var time: Int64?
+        /// When it is shown, from the file's first picture; nil where the file does not say. Of a place that cannot be
+        /// read the time of the picture ahead of it.
+        public var time: Duration?
         /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
         /// Whether decoding can begin here, even if some pictures can't be decoded then.
@@ -44,13 +44,13 @@ public final class ContainerReader {
     private var demuxer: Demuxer
     private var framing: PacketFraming
     /// The time of the file's first picture that is shown, as the file has it.
-    private var origin: Int64?
+    private var origin: Duration?
     /// The time of the latest picture, from that one.
-    private var latestTime: Int64?
-    /// The time of the latest packet as libavformat gives it, and what it added for apparent wraps.
-    private var latestGiven: Int64?
-    private var falseWraps: Int64 = 0
-    /// Already read, with its bytes, but not yet handed on.
+    private var latestTime: Duration?
+    /// The time of the latest packet as libavformat gives it, and what it has added for wraps that were none.
+    private var latestGiven: Duration?
+    private var falseWraps = Duration.zero
+    /// Read already, with its bytes, and not handed on.
     private var pending: Packet?
 
     /// Opens a file, which must be a regular one, because a container is read here and there.
@@ -121,7 +121,7 @@ public final class ContainerReader {
 
     /// Of a transport stream's times, which wrap after 33 bits, libavformat takes each step back for a wrap. One that
     /// would lie more than half of that ahead is another recording that follows.
-    private func withoutFalseWraps(_ time: Int64) -> Int64 {
+    private func withoutFalseWraps(_ time: Duration) -> Duration {
         if container == .transportStream, let latestGiven, time - latestGiven > Self.wrap / 2 {
             falseWraps += Self.wrap
         }
@@ -129,21 +129,21 @@ public final class ContainerReader {
         return time - falseWraps
     }
 
-    /// Nanoseconds after which a transport stream's times begin again (ISO/IEC 13818-1, 2.4.3.7).
-    private static let wrap = (Int64(1) << 33) * 1_000_000_000 / 90_000
+    /// The time after which a transport stream's times begin again (ISO/IEC 13818-1, 2.4.3.7).
+    private static let wrap = Duration.nanoseconds((Int64(1) << 33) * 1_000_000_000 / 90_000)
 
     /// Goes to a keyframe at a time or before, as near as the container helps to find one; it comes next.
-    /// - Parameter time: in nanoseconds from the first picture.
-    public func seek(to time: Int64) throws(InputError) {
+    /// - Parameter time: from the first picture.
+    public func seek(to time: Duration) throws(InputError) {
         pending = nil
         if origin == nil { _ = try next() }
-        (latestGiven, falseWraps) = (nil, 0)
+        (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
         // Not every container knows where its keyframes are: the one found may come after the wanted one.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()
-            guard let found = try nextKeyframe(), (found.time ?? .max) <= time else { continue }
+            guard let found = try nextKeyframe(), let there = found.time, there <= time else { continue }
             pending = found
             return
         }
@@ -152,14 +152,14 @@ public final class ContainerReader {
 
     /// Begins again with the file's first picture.
     public func rewind() throws(InputError) {
-        (pending, latestGiven, falseWraps) = (nil, nil, 0)
+        (pending, latestGiven, falseWraps) = (nil, nil, .zero)
         let input = ContainerInput(descriptor.number, interruption: interruption)
         demuxer = try Demuxer(input, kind: container, name: name)
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
-    /// Nanoseconds before the wanted time where a keyframe is sought, in turn.
-    private static let leads: [Int64] = [0, 2, 10, 60].map { $0 * 1_000_000_000 }
+    /// How far ahead of the wanted time a keyframe is looked for, one after the other.
+    private static let leads: [Duration] = [.zero, .seconds(2), .seconds(10), .seconds(60)]
 
     private func nextKeyframe() throws(InputError) -> Packet? {
         while let packet = try next() {

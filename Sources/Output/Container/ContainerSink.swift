@@ -3,6 +3,7 @@ import CFormat
 import Files
 import Glibc
 import Threading
+import Time
 
 /// Access units into Matroska, MP4 or a transport stream, each at its time of capture.
 ///
@@ -23,18 +24,17 @@ public final class ContainerSink: AccessUnitSink {
     private let stream: StreamDescription
     private let library: cformat_library
     private var muxer: Muxer?
-    /// Nanoseconds after which a cluster or fragment ends.
-    private let pieceDuration: Int64
+    /// The time after which a cluster or fragment ends.
+    private let pieceDuration: Duration
     /// Written since the last `keep`: an error would cut them off again.
     private var unkept = WrittenUnits()
     private var retracted = WrittenUnits()
-    /// On CLOCK_MONOTONIC, in nanoseconds.
-    private var lastSynchronization: Int64 = 0
+    private var lastSynchronization = Instant.distantPast
 
-    /// How often written data is flushed to the disk, in nanoseconds.
-    private static let synchronizationInterval: Int64 = 1_000_000_000
-    /// The longest that libavformat holds pictures back, in nanoseconds.
-    private static let longestPiece: Int64 = 1_000_000_000
+    /// How often the disk is made to hold what was written.
+    private static let synchronizationInterval = Duration.seconds(1)
+    /// The longest that libavformat holds pictures back.
+    private static let longestPiece = Duration.seconds(1)
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
@@ -57,7 +57,7 @@ public final class ContainerSink: AccessUnitSink {
             path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer,
             isStaged: isFinished && format.finishedOptions != nil)
         (self.format, self.stream) = (format, stream)
-        pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? .max)
+        pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? Self.longestPiece)
     }
 
     public var name: String { file.name }
@@ -70,11 +70,11 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Writes an access unit; the first one is an IDR picture with its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
+        try write(unit, number: unit.frameNumber, timestamp: Instant(nanoseconds: unit.timestamp))
     }
 
     /// Gives an access unit to the container under another number, in presentation order, and at another time.
-    func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
+    func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
         do throws(OutputError) {
             if muxer == nil { muxer = try begin(with: unit) }
             let kept = file.keptCount
@@ -132,9 +132,7 @@ public final class ContainerSink: AccessUnitSink {
     /// a fragment is not valid before it is on the disk.
     private func keep() throws(OutputError) {
         guard let muxer, !file.isStaged, file.count > max(muxer.headerCount, file.keptCount) else { return }
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        let now = Instant.now
         if now - lastSynchronization >= Self.synchronizationInterval {
             try file.synchronize()
             lastSynchronization = now

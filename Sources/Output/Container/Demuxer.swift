@@ -1,6 +1,7 @@
 import Bitstream
 import CFFmpeg
 import CFormat
+import Time
 
 /// A container being read by libavformat through call-backs of ours: it opens nothing itself, and neither the file's
 /// name nor what the file refers to reaches it.
@@ -16,8 +17,8 @@ final class Demuxer {
     /// A packet as stored in the file, lent until the next is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
-        /// In nanoseconds; nil if the file does not say.
-        let time: Int64?
+        /// Nil where the file does not say.
+        let time: Duration?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
         /// Whether the file has it, for others to refer to, and does not show it.
@@ -44,8 +45,8 @@ final class Demuxer {
 
     /// The largest single allocation of libav* from here on: no file makes it take the machine's memory.
     private static let largestAllocation = 512 << 20
-    /// Times beyond this many nanoseconds, 36 years, are not times.
-    private static let farthestTime: Int64 = 1 << 60
+    /// Times beyond this, 36 years, are not times.
+    private static let farthestTime = Duration.nanoseconds(1 << 60)
 
     /// Opens the container.
     /// - Parameter name: its name in messages.
@@ -126,26 +127,26 @@ final class Demuxer {
         }
     }
 
-    /// The time of the first picture that is shown, in nanoseconds; nil if the file does not say.
-    var startTime: Int64? {
+    /// The time of the first picture that is shown; nil where the file does not say.
+    var startTime: Duration? {
         guard let stream = context?.pointee.streams[streamIndex] else { return nil }
-        return nanoseconds(stream.pointee.start_time)
+        return time(ofTicks: stream.pointee.start_time)
     }
 
-    private func nanoseconds(_ ticks: Int64) -> Int64? {
+    private func time(ofTicks ticks: Int64) -> Duration? {
         guard ticks != CFFMPEG_NO_TIME else { return nil }
-        let time = av_rescale_q(ticks, timeBase, Self.nanoseconds)
-        return (-Self.farthestTime...Self.farthestTime).contains(time) ? time : nil
+        let time = Duration.nanoseconds(av_rescale_q(ticks, timeBase, Self.nanoseconds))
+        return time.magnitude <= Self.farthestTime ? time : nil
     }
 
-    /// Seeks to a picture at or before a time, as well as the container allows.
-    /// - Parameter time: in nanoseconds, as the file has it.
-    /// - Returns: false if the container knows no such place; then any picture may come next.
-    func seek(to time: Int64) -> Bool {
+    /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
+    /// - Parameter time: as the file has it.
+    /// - Returns: false where the container knows no such place; then any picture may come next.
+    func seek(to time: Duration) -> Bool {
         guard let context else { return false }
         input.allowSearch()
         pending = nil
-        let ticks = av_rescale_q(time, Self.nanoseconds, timeBase)
+        let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, timeBase)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
 
@@ -159,7 +160,7 @@ final class Demuxer {
         let ticks = packet.pts == CFFMPEG_NO_TIME ? packet.dts : packet.pts
         return Packet(
             bytes: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)),
-            time: nanoseconds(ticks),
+            time: time(ofTicks: ticks),
             isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0,
             isHidden: packet.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet))
     }

@@ -2,6 +2,7 @@ import Bitstream
 import CFFmpeg
 import CFormat
 import Glibc
+import Time
 
 /// A container being written by libavformat through call-backs of ours: it opens nothing itself, and no file
 /// name reaches it.
@@ -82,8 +83,8 @@ final class Muxer {
     /// Gives the muxer the next access unit in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.
-    ///   - timestamp: when it was captured, in nanoseconds on any clock.
-    func write(_ unit: AccessUnit, number: Int, timestamp: Int64) throws(OutputError) {
+    ///   - timestamp: when it was captured, on any clock.
+    func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
         let times = clock.times(number: number, timestamp: timestamp)
         packet.pointee.pts = times.presentation
         packet.pointee.dts = times.decoding

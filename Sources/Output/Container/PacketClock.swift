@@ -1,3 +1,5 @@
+import Time
+
 /// The two times that a container wants of a picture: when it is presented and when it is decoded.
 ///
 /// Decoding times rise strictly and none is later than its picture's presentation. In a stream with
@@ -17,7 +19,7 @@ struct PacketClock {
     private var leading: Int
     private var lastDecoding = Int64.min
 
-    init(ticksPerSecond: Int64, stream: StreamDescription, largestStep: Int64) {
+    init(ticksPerSecond: Int64, stream: StreamDescription, largestStep: Duration) {
         presentation = PresentationClock(
             ticksPerSecond: ticksPerSecond, frameDuration: stream.frameDuration, largestStep: largestStep)
         order = PresentationOrder(reordering: stream.reordering)
@@ -30,8 +32,8 @@ struct PacketClock {
     /// The times of the next picture in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.
-    ///   - timestamp: when it was captured, in nanoseconds on any clock.
-    mutating func times(number: Int, timestamp: Int64) -> Times {
+    ///   - timestamp: when it was captured, on any clock.
+    mutating func times(number: Int, timestamp: Instant) -> Times {
         let time = presentation.time(number: number, timestamp: timestamp)
         var decoding = min(order.insert(time) ?? 0, time)
         if leading > 0 {

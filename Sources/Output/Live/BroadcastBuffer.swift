@@ -1,5 +1,6 @@
 import Bitstream
 import Threading
+import Time
 
 /// The latest access units, which all receivers read, each at its own position.
 ///
@@ -17,13 +18,13 @@ final class BroadcastBuffer: @unchecked Sendable {
     private var end = 0
     private var byteCount = 0
     private var isFinished = false
-    private let longestTime: Int64
+    private let longestTime: Duration
     private let byteLimit: Int
 
-    /// An access unit and when it was handed over, in monotonic nanoseconds.
+    /// An access unit and when it was handed over.
     struct Entry {
         let unit: AccessUnit
-        let arrival: Int64
+        let arrival: Instant
     }
 
     /// The numbers of the units that are there.
@@ -42,16 +43,16 @@ final class BroadcastBuffer: @unchecked Sendable {
         entries = Array(repeating: nil, count: capacity)
         switch limit {
         case .seconds(let seconds):
-            longestTime = Int64(min(max(seconds, 0), 3600) * 1e9)
+            longestTime = .seconds(min(max(seconds, 0), 3600))
             byteLimit = Self.mostBytes
         case .bytes(let bytes):
-            longestTime = .max
+            longestTime = .nanoseconds(Int64.max)
             byteLimit = min(bytes, Self.mostBytes)
         }
     }
 
-    /// Adds a unit, replacing the oldest ones if there is no room. Never waits.
-    func append(_ unit: AccessUnit, at now: Int64) {
+    /// Adds a unit, in place of the oldest ones where there is no room. Never waits.
+    func append(_ unit: AccessUnit, at now: Instant) {
         monitor.withLock {
             guard !isFinished else { return }
             while first < end, isFull(for: unit, at: now) { removeFirst() }
@@ -76,7 +77,7 @@ final class BroadcastBuffer: @unchecked Sendable {
         monitor.withLock { while first < min(number, end) { removeFirst() } }
     }
 
-    private func isFull(for unit: AccessUnit, at now: Int64) -> Bool {
+    private func isFull(for unit: AccessUnit, at now: Instant) -> Bool {
         guard end - first < entries.count, byteCount + unit.count <= byteLimit else { return true }
         guard let oldest = entries[first % entries.count] else { return false }
         return now - oldest.arrival > longestTime

@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
 import Network
-import Threading
+import Time
 
 /// The work of a live output's thread: takes receivers in, sends to each as much as it takes, and sees them off.
 ///
@@ -14,7 +14,7 @@ final class BroadcastLoop {
     private let options: LiveOptions
     private let requestKeyframe: @Sendable () -> Void
     private let poller: Poller
-    private let start: Int64
+    private let start: Instant
     private var events: EventThrottle
     private var keyframes: NewcomerKeyframes
     /// By the slot that is a receiver's token with the poller.
@@ -22,10 +22,10 @@ final class BroadcastLoop {
     private var hungUp: [Bool]
     private var mayHaveArrivals = true
     /// When the system may have descriptors again.
-    private var nextAcceptance: Int64?
+    private var nextAcceptance: Instant?
     private var seenUnits = 0
     /// When receivers that have not taken the rest are given up; nil while more comes.
-    private var closingTime: Int64?
+    private var closingTime: Instant?
 
     private enum Token {
         static let source: UInt64 = 0
@@ -33,16 +33,17 @@ final class BroadcastLoop {
         static let firstReceiver = 2
     }
 
-    private static let second: Int64 = 1_000_000_000
     /// How long receivers may take for the rest once the stream has ended.
-    private static let closingPatience = 3 * second
+    private static let closingPatience = Duration.seconds(3)
+    /// How long to wait where the system has no descriptor for another receiver.
+    private static let acceptancePause = Duration.seconds(1)
     /// Connections taken in a row before the receivers have their turn.
     private static let arrivalsAtOnce = 64
 
     init(
         source: any ReceiverSource, buffer: BroadcastBuffer, wakeUp: WakeUp, ledger: ReceiverLedger,
         options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (LiveEvent) -> Void, start: Int64 = MonotonicTime.now()
+        report: @escaping @Sendable (LiveEvent) -> Void, start: Instant = .now
     ) throws(NetworkError) {
         self.source = source
         self.start = start
@@ -64,14 +65,14 @@ final class BroadcastLoop {
 
     /// Runs until the stream has ended and every receiver is gone.
     func run() {
-        repeat { wait(until: deadline) } while goOn(at: MonotonicTime.now())
+        repeat { wait(until: deadline) } while goOn(at: .now)
         poller.forget(source.descriptor)
         source.stop()
         events.flush()
     }
 
     /// Waits until something happens, and notes it for the next round.
-    func wait(until deadline: Int64?) {
+    func wait(until deadline: Instant?) {
         poller.wait(until: deadline) { token, readiness in note(token, readiness) }
     }
 
@@ -89,8 +90,8 @@ final class BroadcastLoop {
 
     /// One round.
     /// - Returns: false when everything is over.
-    func goOn(at now: Int64) -> Bool {
-        // Before the units are looked at: a receiver that joins now gets none of the earlier ones.
+    func goOn(at now: Instant) -> Bool {
+        // Before the units are looked at: a receiver that comes now gets none that were there before.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
         if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
@@ -102,17 +103,17 @@ final class BroadcastLoop {
     }
 
     /// When something is to be done even if nothing happens.
-    private var deadline: Int64? {
-        if mayHaveArrivals, nextAcceptance == nil, closingTime == nil { return 0 }
+    private var deadline: Instant? {
+        if mayHaveArrivals, nextAcceptance == nil, closingTime == nil { return .distantPast }
         var deadline = closingTime ?? nextAcceptance
         for receiver in receivers {
             guard let since = receiver?.blockedSince else { continue }
-            deadline = min(deadline ?? .max, since + timeout)
+            deadline = min(deadline ?? .distantFuture, since + timeout)
         }
         return deadline
     }
 
-    private var timeout: Int64 { Int64(options.timeout) * Self.second }
+    private var timeout: Duration { .seconds(options.timeout) }
 
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
@@ -124,7 +125,7 @@ final class BroadcastLoop {
         if let entry = buffer[seenUnits - 1] { keyframes.note(entry.unit.frameNumber, at: entry.arrival) }
     }
 
-    private func forceKeyframe(at now: Int64) {
+    private func forceKeyframe(at now: Instant) {
         guard receivers.contains(where: { $0?.hasStarted == false }),
             keyframes.forcesOne(at: now)
         else { return }
@@ -133,7 +134,7 @@ final class BroadcastLoop {
 }
 
 extension BroadcastLoop {
-    private func takeArrivals(at now: Int64) {
+    private func takeArrivals(at now: Instant) {
         if let nextAcceptance, now < nextAcceptance { return }
         nextAcceptance = nil
         for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
@@ -142,7 +143,7 @@ extension BroadcastLoop {
                 welcome(socket, peer: peer, origin: origin, at: now)
             case .nobody: mayHaveArrivals = false
             case .exhausted(let code):
-                nextAcceptance = now + Self.second
+                nextAcceptance = now + Self.acceptancePause
                 events.tell(.exhausted(errno: code), at: now)
                 return
             case .unreachable(let error):
@@ -152,7 +153,7 @@ extension BroadcastLoop {
         }
     }
 
-    private func welcome(_ socket: consuming Socket, peer: String, origin: UInt64?, at now: Int64) {
+    private func welcome(_ socket: consuming Socket, peer: String, origin: UInt64?, at now: Instant) {
         guard hasRoom(for: origin, at: now) else {
             ledger.refuse()
             return events.tell(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
@@ -161,10 +162,10 @@ extension BroadcastLoop {
             ledger.refuse()
             return events.tell(.refused(peer: peer, limit: receivers.count), at: now)
         }
-        socket.prepareForStreaming(patience: options.timeout)
+        socket.prepareForStreaming(patience: timeout)
         let descriptor = socket.descriptor
         let token = UInt64(slot + Token.firstReceiver)
-        let statistics = ReceiverStatistics(peer: peer, joined: now - start)
+        let statistics = ReceiverStatistics(peer: peer, joined: (now - start).inNanoseconds)
         hungUp[slot] = false
         let receiver = Receiver(
             id: ledger.add(statistics), socket: socket, origin: origin, statistics: statistics,
@@ -177,8 +178,8 @@ extension BroadcastLoop {
         }
     }
 
-    /// Whether another receiver from an address may join, if necessary replacing one of its own.
-    private func hasRoom(for origin: UInt64?, at now: Int64) -> Bool {
+    /// Whether another receiver of an address may come, where need be in place of one of its own.
+    private func hasRoom(for origin: UInt64?, at now: Instant) -> Bool {
         guard let origin else { return true }
         func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }
         guard isFull() else { return true }
@@ -188,7 +189,7 @@ extension BroadcastLoop {
 
     private var mostPerAddress: Int { options.mostPerAddress ?? (receivers.count + 1) / 2 }
 
-    private func freeSlot(at now: Int64) -> Int? {
+    private func freeSlot(at now: Instant) -> Int? {
         func free() -> Int? { receivers.firstIndex { $0 == nil } }
         if let slot = free() { return slot }
         seeOffDeparted(at: now)
@@ -196,28 +197,28 @@ extension BroadcastLoop {
     }
 
     /// Some may have left since the last look.
-    private func seeOffDeparted(at now: Int64) {
-        wait(until: 0)
+    private func seeOffDeparted(at now: Instant) {
+        wait(until: .distantPast)
         let window = buffer.window
         for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
     }
 
     /// Sees one of those off that hold a place and do not follow the stream, if there is one.
-    private func makeWay(at now: Int64, _ isMeant: (Receiver) -> Bool) -> Bool {
+    private func makeWay(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
         let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
         // Who has closed the connection, and who only sends no more, is found out by sending. One of which that
         // is not known yet makes way.
         if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
             return dismiss(slot, .closed, at: now)
         }
-        // So does one that has lagged for too long: a byte now and then only avoids the time-out.
-        let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .max) }
+        // So does who has been behind for too long: a byte now and then keeps off the time-out only.
+        let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .distantFuture) }
         guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - timeout
         else { return false }
         return dismiss(slowest.slot, .tooSlow(seconds: options.timeout), at: now)
     }
 
-    private func dismiss(_ slot: Int, _ departure: ReceiverStatistics.Departure, at now: Int64) -> Bool {
+    private func dismiss(_ slot: Int, _ departure: ReceiverStatistics.Departure, at now: Instant) -> Bool {
         guard let receiver = receivers[slot] else { return false }
         dismiss(slot, receiver, departure, buffer.window, at: now)
         return true
@@ -225,7 +226,7 @@ extension BroadcastLoop {
 }
 
 extension BroadcastLoop {
-    private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
+    private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
         seeOffIfHungUp(slot, window, at: now)
         guard let receiver = receivers[slot] else { return }
         if receiver.dropIfOverflowed(window, at: now) {
@@ -240,14 +241,14 @@ extension BroadcastLoop {
         ledger.update(receiver.id, receiver.statistics)
     }
 
-    private func seeOffIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Int64) {
+    private func seeOffIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
         guard hungUp[slot], let receiver = receivers[slot] else { return }
         let departure = receiver.socket.takeError().map(receiver.departure) ?? .closed
         dismiss(slot, receiver, departure, window, at: now)
     }
 
     private func departure(
-        of receiver: Receiver, _ window: BroadcastBuffer.Window, at now: Int64
+        of receiver: Receiver, _ window: BroadcastBuffer.Window, at now: Instant
     ) -> ReceiverStatistics.Departure? {
         if let closingTime {
             if receiver.isIdle(in: window) { return .ended }
@@ -259,7 +260,7 @@ extension BroadcastLoop {
 
     private func dismiss(
         _ slot: Int, _ receiver: Receiver, _ departure: ReceiverStatistics.Departure,
-        _ window: BroadcastBuffer.Window, at now: Int64
+        _ window: BroadcastBuffer.Window, at now: Instant
     ) {
         receivers[slot] = nil
         poller.forget(receiver.socket.descriptor)

@@ -101,7 +101,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     public var receivers: ReceiverLedger? { ledger }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        buffer.append(unit, at: MonotonicTime.now())
+        buffer.append(unit, at: .now)
         wakeUp.wake()
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Network
 import Threading
+import Time
 
 /// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
 /// second to eight seconds until a connection has lasted for a second.
@@ -19,8 +20,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
 
     private enum State { case wanted, connected, stopped }
 
-    private static let attemptTimeout: Int64 = 5_000_000_000
-    private static let longestPause: Duration = .seconds(8)
+    private static let attemptTimeout = Duration.seconds(5)
+    private static let longestPause = Duration.seconds(8)
 
     /// Starts to connect.
     init(_ address: SocketAddress) throws(NetworkError) {
@@ -69,14 +70,14 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
             do throws(NetworkError) {
                 let socket = try Socket.connect(
                     to: address, timeout: Self.attemptTimeout, interruption: interruption)
-                let start = MonotonicTime.now()
+                let start = Instant.now
                 guard deliver(socket) else { return }
                 guard waitUntilWanted() else { return }
-                if MonotonicTime.now() - start >= BackOff.steadyTime { backOff.reset() }
+                backOff.noteSuccess(lasting: .now - start)
             } catch {
                 report(error)
             }
-            guard waits(until: MonotonicTime.now() + backOff.next()) else { return }
+            guard waits(until: .now + backOff.next()) else { return }
         }
     }
 
@@ -88,9 +89,9 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         }
     }
 
-    private func waits(until deadline: Int64) -> Bool {
+    private func waits(until deadline: Instant) -> Bool {
         monitor.withLock {
-            while state == .wanted, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            while state == .wanted, Instant.now < deadline { monitor.wait(until: deadline) }
             return state == .wanted
         }
     }

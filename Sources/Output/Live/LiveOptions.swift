@@ -12,8 +12,8 @@ public struct LiveOptions: Sendable, Hashable {
     public var timeout = 10
     /// From one regular keyframe to the next.
     var keyframeInterval = KeyframeInterval.frames(1)
-    /// Nanoseconds from one frame to the next, nominally.
-    var frameDuration: Int64 = 40_000_000
+    /// From one frame to the next, nominally.
+    var frameDuration = Duration.milliseconds(40)
 
     /// A bound on what waits to be sent.
     public enum Buffer: Sendable, Hashable {

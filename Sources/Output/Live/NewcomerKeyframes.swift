@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// Decides when receivers that wait for their first IDR get one out of turn.
 ///
@@ -6,52 +7,49 @@ import Bitstream
 /// come. How far away it is, the latest frames tell: a camera slows down in low light, whatever its nominal rate.
 /// A receiver that was too slow waits for a regular one: it costs the others nothing.
 struct NewcomerKeyframes: Sendable {
-    private static let longestWait: Int64 = 1_000_000_000
+    private static let longestWait = Duration.seconds(1)
     private let interval: KeyframeInterval
-    /// From one frame to the next, in nanoseconds.
-    private var spacing: Double
-    private var latest: (frameNumber: Int, arrival: Int64)?
-    private var latestKeyframe: Int64?
-    private var lastForced: Int64?
+    /// From one frame to the next.
+    private var spacing: Duration
+    private var latest: (frameNumber: Int, arrival: Instant)?
+    private var latestKeyframe: Instant?
+    private var lastForced: Instant?
 
     /// - Parameters:
     ///   - interval: from one regular keyframe to the next.
-    ///   - frameDuration: from one frame to the next, in nanoseconds, until that is measured.
-    init(interval: KeyframeInterval, frameDuration: Int64) {
+    ///   - frameDuration: from one frame to the next, until that is measured.
+    init(interval: KeyframeInterval, frameDuration: Duration) {
         self.interval = interval
-        spacing = Double(frameDuration)
+        spacing = frameDuration
     }
 
     /// A keyframe was handed over.
-    /// - Parameter arrival: when, in monotonic nanoseconds.
-    mutating func noteKeyframe(at arrival: Int64) { latestKeyframe = arrival }
+    mutating func noteKeyframe(at arrival: Instant) { latestKeyframe = arrival }
 
     /// A frame was handed over.
-    /// - Parameter arrival: when, in monotonic nanoseconds.
-    mutating func note(_ frameNumber: Int, at arrival: Int64) {
+    mutating func note(_ frameNumber: Int, at arrival: Instant) {
         if let latest, frameNumber > latest.frameNumber {
-            let measured = Double(arrival - latest.arrival) / Double(frameNumber - latest.frameNumber)
+            let measured = (arrival - latest.arrival) / (frameNumber - latest.frameNumber)
             // A pause of the recording says nothing of the camera.
-            spacing += (min(measured, Double(Self.longestWait)) - spacing) / 4
+            spacing += (min(measured, Self.longestWait) - spacing) / 4
         }
         latest = (frameNumber, arrival)
     }
 
-    /// Whether to force an IDR, while someone waits for one: not before the first frame, which is an IDR.
-    /// - Parameter now: monotonic nanoseconds.
-    mutating func forcesOne(at now: Int64) -> Bool {
-        guard let latest, timeToRegular(after: latest) > Double(Self.longestWait) else { return false }
+    /// Whether to force an IDR, while somebody waits for one: not before the first frame, which is an IDR.
+    mutating func forcesOne(at now: Instant) -> Bool {
+        guard let latest, timeToRegular(after: latest) > Self.longestWait else { return false }
         if let lastForced, now - lastForced < Self.longestWait { return false }
         lastForced = now
         return true
     }
 
-    /// Nanoseconds from a frame to the next regular keyframe.
-    private func timeToRegular(after latest: (frameNumber: Int, arrival: Int64)) -> Double {
-        let inFrames = interval.frames.map { Double($0 - latest.frameNumber % $0) * spacing }
+    /// From a frame to the next regular keyframe.
+    private func timeToRegular(after latest: (frameNumber: Int, arrival: Instant)) -> Duration {
+        let inFrames = interval.frames.map { spacing * min($0 - latest.frameNumber % $0, 1 << 40) }
         let inTime = interval.duration.map {
-            Double((latestKeyframe ?? latest.arrival) + $0 - latest.arrival)
+            (latestKeyframe ?? latest.arrival) + $0 - latest.arrival
         }
-        return min(inFrames ?? .infinity, inTime ?? .infinity)
+        return [inFrames, inTime].compactMap { $0 }.min() ?? .nanoseconds(Int64.max)
     }
 }

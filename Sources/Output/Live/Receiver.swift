@@ -1,5 +1,6 @@
 import Bitstream
 import Network
+import Time
 
 /// One connection of a live output: its place in the stream, and what became of it. Belongs to the output's
 /// thread.
@@ -17,14 +18,14 @@ final class Receiver {
     private(set) var hasStarted = false
     /// Whether the system accepts more, as far as is known.
     private var isWritable = true
-    /// Since when the system accepts nothing; monotonic nanoseconds.
-    private(set) var blockedSince: Int64?
-    /// From an overflow until it has everything there is, some seconds after its latest one. Monotonic nanoseconds.
-    private var overflowedSince: Int64?
-    private var latestOverflow: Int64 = 0
+    /// Since when the system takes nothing.
+    private(set) var blockedSince: Instant?
+    /// From an overflow until it has everything there is, some seconds after its latest one.
+    private var overflowedSince: Instant?
+    private var latestOverflow = Instant.distantPast
     /// Bytes that the peer's system has not all confirmed, and since when that is so.
-    private var unconfirmed: (count: Int, since: Int64)?
-    private var latestLook: Int64 = 0
+    private var unconfirmed: (count: Int, since: Instant)?
+    private var latestLook = Instant.distantPast
     private var gate = SinkGate()
     /// The number of the unit after `current`.
     private(set) var position: Int
@@ -32,11 +33,11 @@ final class Receiver {
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
 
-    /// Without an overflow, in nanoseconds, until it counts as having caught up.
-    private static let steadyTime: Int64 = 2_000_000_000
+    /// How long without an overflow until it counts as having caught up.
+    private static let steadyTime = Duration.seconds(2)
 
-    /// In nanoseconds, between two looks at what the peer's system has confirmed.
-    private static let lookInterval: Int64 = 1_000_000_000
+    /// The time between two looks at what the peer's system has confirmed.
+    private static let lookInterval = Duration.seconds(1)
 
     /// How much it had got when its peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
@@ -77,7 +78,7 @@ final class Receiver {
 
     /// Drops the pending units if some of them have left the buffer.
     /// - Returns: whether that was so.
-    func dropIfOverflowed(_ window: BroadcastBuffer.Window, at now: Int64) -> Bool {
+    func dropIfOverflowed(_ window: BroadcastBuffer.Window, at now: Instant) -> Bool {
         guard position < window.range.lowerBound else { return false }
         noteLag(at: now)
         let isLate = gate.isOpen
@@ -92,14 +93,14 @@ final class Receiver {
         return isLate
     }
 
-    /// Since when it lags; nil if it does not. Monotonic nanoseconds.
-    func lateSince(at now: Int64) -> Int64? {
+    /// Since when it is behind; nil where it is not.
+    func lateSince(at now: Instant) -> Instant? {
         lookAtConfirmation(at: now)
         return [overflowedSince, unconfirmed?.since].compactMap { $0 }.min()
     }
 
     /// The system's buffers hold a minute and more of a thin stream, and so hide a peer that hardly reads.
-    private func lookAtConfirmation(at now: Int64) {
+    private func lookAtConfirmation(at now: Instant) {
         latestLook = now
         let confirmed = statistics.bytes - socket.unconfirmedByteCount
         if let unconfirmed, confirmed >= unconfirmed.count { self.unconfirmed = nil }
@@ -107,8 +108,8 @@ final class Receiver {
     }
 
     /// Sends what there is until the system takes no more.
-    /// - Returns: errno if the connection is broken.
-    func send(from buffer: BroadcastBuffer, at now: Int64) -> Int32? {
+    /// - Returns: errno where the connection is broken.
+    func send(from buffer: BroadcastBuffer, at now: Instant) -> Int32? {
         // Of what waits since a former call: it is late whether it is taken now or not.
         noteLag(at: now)
         skip(in: buffer)
@@ -133,7 +134,7 @@ final class Receiver {
         return nil
     }
 
-    private func count(sent byteCount: Int, of entry: BroadcastBuffer.Entry, at now: Int64) {
+    private func count(sent byteCount: Int, of entry: BroadcastBuffer.Entry, at now: Instant) {
         blockedSince = nil
         statistics.bytes += byteCount
         offset += byteCount
@@ -145,9 +146,9 @@ final class Receiver {
     }
 
     /// Of the unit that is being sent.
-    private func noteLag(at now: Int64) {
+    private func noteLag(at now: Instant) {
         guard let current else { return }
-        statistics.longestLag = max(statistics.longestLag, now - current.arrival)
+        statistics.longestLag = max(statistics.longestLag, (now - current.arrival).inNanoseconds)
     }
 
     /// Skips what the gate does not pass, even while the rest of an earlier unit waits to be sent.
@@ -176,17 +177,17 @@ final class Receiver {
 
     /// Ends the connection so that data the system has accepted still arrives.
     /// - Parameters:
-    ///   - window: the units it leaves in the buffer count as lost.
-    ///   - elapsed: nanoseconds from the output's beginning.
+    ///   - window: what it leaves behind in the buffer is lost to it.
+    ///   - elapsed: from the output's beginning.
     func leave(
-        _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Int64,
-        now: Int64
+        _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Duration,
+        now: Instant
     ) {
         noteLag(at: now)
         if departure == .cutOff {
             drop(window.range.upperBound - position + (current == nil ? 0 : 1))
         }
-        statistics.left = elapsed
+        statistics.left = elapsed.inNanoseconds
         statistics.departure = departure
         // A UNIX socket counts the memory that it takes, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)

@@ -3,13 +3,13 @@ struct BackwardSteps {
     /// Such pictures so far.
     private(set) var count = 0
     /// The pictures that came last, in decoding order.
-    private var recent: [(number: Int, time: Int64)] = []
+    private var recent: [(number: Int, time: Duration)] = []
 
     /// Takes the next picture in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.
-    ///   - time: when it is shown, in nanoseconds on any clock.
-    mutating func note(number: Int, time: Int64) {
+    ///   - time: when it is shown, on any clock.
+    mutating func note(number: Int, time: Duration) {
         for other in recent {
             if other.number == number - 1, other.time >= time { count += 1 }
             if other.number == number + 1, other.time <= time { count += 1 }

@@ -1,5 +1,6 @@
-import Bitstream
 import Files
+import Bitstream
+import Time
 
 /// The video of a container, read picture by picture at its own times.
 final class ContainerStream: PictureStream {
@@ -27,7 +28,7 @@ final class ContainerStream: PictureStream {
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
         while !isOver(), let packet = try next() {
             if let found = packet.problem {
-                damage.begin("\(found), at \(Double(packet.time ?? 0) / 1e9) s")
+                damage.begin("\(found), at \((packet.time ?? .zero).inSeconds) s")
             } else if packet.isKeyframe {
                 damage.end()
             }

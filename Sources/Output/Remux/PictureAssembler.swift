@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// Gathers NAL units to pictures.
 struct PictureAssembler {
@@ -24,14 +25,14 @@ struct PictureAssembler {
     private final class Gathered {
         var bytes: [UInt8] = []
         var offset = 0
-        var time: Int64?
+        var time: Duration?
         var order: PictureOrderCounter.Order?
         var isSecondField = false
         var hasPicture = false
         /// Whether `forbidden_zero_bit` was set in a unit.
         var isDamaged = false
 
-        func append(_ nalUnit: RawSpan, at offset: Int, time: Int64?) {
+        func append(_ nalUnit: RawSpan, at offset: Int, time: Duration?) {
             if bytes.isEmpty { (self.offset, self.time) = (offset, time) }
             bytes += [0, 0, 0, 1]
             nalUnit.withUnsafeBytes { bytes += $0 }
@@ -61,10 +62,10 @@ struct PictureAssembler {
 
     /// Takes the next NAL unit of the stream.
     /// - Parameters:
-    ///   - offset: its place, for messages; in a stream with times, those give the place.
-    ///   - time: of the picture, in nanoseconds; that of its first unit counts.
+    ///   - offset: where it stands, for messages; of a stream with times these tell that.
+    ///   - time: of the picture; that of its first unit counts.
     mutating func add(
-        _ nalUnit: RawSpan, at offset: Int, time: Int64? = nil, _ body: Body
+        _ nalUnit: RawSpan, at offset: Int, time: Duration? = nil, _ body: Body
     ) throws(RemuxError) {
         guard NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.forbidden_zero_bit == true
         else { return try place(nalUnit, at: offset, time: time, body) }
@@ -76,7 +77,7 @@ struct PictureAssembler {
     }
 
     private mutating func place(
-        _ nalUnit: RawSpan, at offset: Int, time: Int64?, _ body: Body
+        _ nalUnit: RawSpan, at offset: Int, time: Duration?, _ body: Body
     ) throws(RemuxError) {
         switch detector.next(nalUnit) {
         case .undecided:
@@ -96,7 +97,7 @@ struct PictureAssembler {
     }
 
     private mutating func extendCurrent(
-        by nalUnit: RawSpan, at offset: Int, _ time: Int64?
+        by nalUnit: RawSpan, at offset: Int, _ time: Duration?
     ) throws(RemuxError) {
         current.append(undecided)
         undecided.removeAll()
@@ -110,7 +111,7 @@ struct PictureAssembler {
     }
 
     private func append(
-        _ nalUnit: RawSpan, at offset: Int, _ time: Int64?, to units: Gathered
+        _ nalUnit: RawSpan, at offset: Int, _ time: Duration?, to units: Gathered
     ) throws(RemuxError) {
         units.append(nalUnit, at: offset, time: time)
         guard units.bytes.count <= RawStream.maximumByteCount else {
@@ -173,7 +174,7 @@ struct PictureAssembler {
     }
 
     private func place(of picture: Gathered) -> String {
-        picture.time.map { "\(Double($0) / 1e9) s" } ?? "offset \(picture.offset)"
+        picture.time.map { "\($0.inSeconds) s" } ?? "offset \(picture.offset)"
     }
 
     private func malformed(_ problem: String, in picture: Gathered) -> RemuxError {

@@ -3,10 +3,10 @@ import Bitstream
 /// Pictures in decoding order that wait for their place in presentation order, and with it their time.
 struct PictureQueue {
     /// A picture that can be written.
-    typealias Timed = (unit: AccessUnit, number: Int, timestamp: Int64)
+    typealias Timed = (unit: AccessUnit, number: Int, time: Duration)
 
     private var numbering: PresentationNumbering
-    private var waiting: [(unit: AccessUnit?, time: Int64?, place: (number: Int, timestamp: Int64)?)] = []
+    private var waiting: [(unit: AccessUnit?, time: Duration?, place: (number: Int, time: Duration)?)] = []
     /// Place in decoding order of the first that waits.
     private var firstIndex = 0
 
@@ -18,31 +18,31 @@ struct PictureQueue {
     /// Whether more pictures wait than any encoder makes wait.
     var isOverfull: Bool { waiting.count > Self.limit }
 
-    /// - Parameter timestamp: gives the time of the next picture in presentation order, where pictures have none of
+    /// - Parameter time: gives the time of the next picture in presentation order, where pictures have none of
     ///   their own.
     mutating func append(
-        _ picture: StreamPicture, timestamp: (_ number: Int) throws(RemuxError) -> Int64
+        _ picture: StreamPicture, time: (_ number: Int) throws(RemuxError) -> Duration
     ) throws(RemuxError) {
         waiting.append((picture.unit, picture.time, nil))
         try numbering.append(picture.order) { (index, number) throws(RemuxError) in
             let own = waiting[index - firstIndex].time
-            waiting[index - firstIndex].place = (number, try Self.time(own, number, timestamp))
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, time))
         }
     }
 
     /// No more pictures come.
-    mutating func finish(timestamp: (_ number: Int) throws(RemuxError) -> Int64) throws(RemuxError) {
+    mutating func finish(time: (_ number: Int) throws(RemuxError) -> Duration) throws(RemuxError) {
         try numbering.finish { (index, number) throws(RemuxError) in
             let own = waiting[index - firstIndex].time
-            waiting[index - firstIndex].place = (number, try Self.time(own, number, timestamp))
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, time))
         }
     }
 
     private static func time(
-        _ own: Int64?, _ number: Int, _ timestamp: (_ number: Int) throws(RemuxError) -> Int64
-    ) throws(RemuxError) -> Int64 {
+        _ own: Duration?, _ number: Int, _ time: (_ number: Int) throws(RemuxError) -> Duration
+    ) throws(RemuxError) -> Duration {
         if let own { return own }
-        return try timestamp(number)
+        return try time(number)
     }
 
     /// The next picture in decoding order, once its time is known.
@@ -50,7 +50,7 @@ struct PictureQueue {
         while let place = waiting.first?.place {
             firstIndex += 1
             guard let unit = waiting.removeFirst().unit else { continue }
-            return (unit, place.number, place.timestamp)
+            return (unit, place.number, place.time)
         }
         return nil
     }

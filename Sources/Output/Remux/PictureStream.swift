@@ -6,8 +6,8 @@ struct StreamPicture {
     /// Nil if it is left out because it is damaged or follows a damaged one; its place in time stays.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
-    /// When it is shown, in nanoseconds; nil if the recording does not say.
-    let time: Int64?
+    /// When it is shown; nil where the recording does not say.
+    let time: Duration?
 }
 
 /// A recording that is read picture by picture, as often as needed.

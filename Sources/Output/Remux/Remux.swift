@@ -99,7 +99,7 @@ public final class Remux {
             guard cut?.pictures.contains(index) ?? true else { return }
             try RemuxError.ofOutput { () throws(OutputError) in try sink.write(picture) }
             written += 1
-            steps.note(number: picture.number, time: picture.timestamp)
+            steps.note(number: picture.number, time: picture.time)
         }
         try RemuxError.ofOutput { () throws(OutputError) in try sink.finish() }
         if written < pictureCount { throw .interrupted(pictures: written, of: pictureCount) }

@@ -1,5 +1,6 @@
 import Bitstream
 import Threading
+import Time
 
 /// Where a remux writes to.
 enum RemuxSink {
@@ -9,7 +10,7 @@ enum RemuxSink {
     func write(_ picture: PictureQueue.Timed) throws(OutputError) {
         switch self {
         case .container(let sink):
-            try sink.write(picture.unit, number: picture.number, timestamp: picture.timestamp)
+            try sink.write(picture.unit, number: picture.number, timestamp: .start + picture.time)
         case .raw(let sink): try sink.write(picture.unit)
         }
     }

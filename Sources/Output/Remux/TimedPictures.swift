@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// The pictures of a recording in decoding order, each with its time and its place in presentation order.
 struct TimedPictures {
@@ -26,22 +27,23 @@ struct TimedPictures {
         try skipTimestamps()
         try stream.forEachPicture(isOver: isOver) { (picture) throws(RemuxError) in
             guard let picture else { return }
-            try queue.append(picture, timestamp: timestamp)
+            try queue.append(picture, time: time)
             try handOn()
             guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
         }
-        try queue.finish(timestamp: timestamp)
+        try queue.finish(time: time)
         try handOn()
     }
 
     /// Finds the keyframes where a part begins and ends.
     func cut(_ range: RemuxRange) throws(RemuxError) -> RemuxCut {
         var cut = RemuxCut(range)
-        var origin: Int64?
+        var origin: Duration?
         try forEach { (picture, index) throws(RemuxError) in
-            let first = origin ?? picture.timestamp
+            let first = origin ?? picture.time
             origin = first
-            cut.note(isKeyframe: picture.unit.isIDR, time: picture.timestamp - first, index: index)
+            cut.note(
+                isKeyframe: picture.unit.isIDR, time: (picture.time - first).inNanoseconds, index: index)
         }
         guard range.start ?? 0 <= cut.latest else {
             throw .beyondEnd(input: stream.path, seconds: Double(cut.latest) / 1e9)
@@ -49,11 +51,12 @@ struct TimedPictures {
         return cut
     }
 
-    /// The time of a picture, in nanoseconds. Called once for each, in presentation order.
-    private func timestamp(_ number: Int) throws(RemuxError) -> Int64 {
+    /// The time of a picture. Called once for each, in presentation order.
+    private func time(_ number: Int) throws(RemuxError) -> Duration {
         if stream.hasTimes { throw malformed("picture \(number + 1) has no time") }
         guard let timestamps else {
-            return Int64((Double(number) * 1e9 / (description.frameRate?.framesPerSecond ?? 1)).rounded())
+            let rate = description.frameRate?.framesPerSecond ?? 1
+            return .nanoseconds(Int64((Double(number) * 1e9 / rate).rounded()))
         }
         guard let time = try RemuxError.ofInput({ () throws(InputError) in try timestamps.next() }) else {
             throw .input(InputError(.malformed("it has become shorter"), input: timestamps.path))

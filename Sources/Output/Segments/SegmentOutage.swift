@@ -1,4 +1,4 @@
-import Threading
+import Time
 
 /// A period in which a recording cannot be written: when the next attempt is due, and what is lost until then.
 ///
@@ -11,10 +11,7 @@ struct SegmentOutage {
     /// On CLOCK_MONOTONIC, as all times here.
     private var nextAttempt: Int64 = .min
     private var lastEnd: Int64?
-    private var backOff = BackOff(first: .seconds(1), longest: .seconds(10))
-
-    /// After this time without an outage pauses are short again.
-    private static let steadiness: Int64 = 10_000_000_000
+    private var backOff = BackOff(first: .seconds(1), longest: .seconds(10), steadiness: .seconds(10))
 
     /// Whether nothing can be written at present.
     var isActive: Bool { error != nil }
@@ -25,7 +22,7 @@ struct SegmentOutage {
     /// Begins an outage.
     /// - Parameter isReported: whether `error` was reported.
     mutating func begin(with error: OutputError, isReported: Bool, at now: Int64) {
-        if let lastEnd, now - lastEnd >= Self.steadiness { backOff.reset() }
+        if let lastEnd { backOff.noteSuccess(lasting: .nanoseconds(now - lastEnd)) }
         (self.error, self.isReported, lost) = (error, isReported, 0)
     }
 
@@ -33,7 +30,7 @@ struct SegmentOutage {
     /// - Parameter skipsPause: whether the cause of the failure may be gone already.
     mutating func postpone(at now: Int64, skipsPause: Bool) {
         let pause = backOff.next()
-        nextAttempt = skipsPause ? now : now + pause
+        nextAttempt = skipsPause ? now : now + pause.inNanoseconds
     }
 
     /// Counts access units that could not be written.

@@ -1,3 +1,5 @@
+import Time
+
 /// Makes presentation times of capture times: from 0 on, in ticks, strictly rising from picture to picture,
 /// whatever the camera's clock does.
 ///
@@ -7,32 +9,32 @@ public struct PresentationClock {
     /// Ticks of the presentation times.
     let ticksPerSecond: Int64
 
-    /// A step back by more than this, in nanoseconds, is a clock that was set, or another recording that follows: time
-    /// goes on from the last picture. A smaller one is a clock that jitters.
-    /// - Parameter frameDuration: nominal, in nanoseconds.
-    public static func largestStepBack(frameDuration: Int64) -> Int64 {
-        min(max(frameDuration, 25_000_000), 250_000_000) * 4
+    /// A step back by more than this is a clock that was set, or another recording that follows: time goes on from the
+    /// last picture. A smaller one is a clock that jitters.
+    /// - Parameter frameDuration: nominal.
+    public static func largestStepBack(frameDuration: Duration) -> Duration {
+        min(max(frameDuration, .milliseconds(25)), .milliseconds(250)) * 4
     }
     /// A step ahead by more than this likewise: a week. A camera may be away for long.
-    static let largestStepAhead: Int64 = 7 * 86400 * 1_000_000_000
-    /// More pictures than any stream presents between two that it decodes one after another.
+    static let largestStepAhead = Duration.seconds(7 * 86400)
+    /// More pictures than any stream presents between two that it decodes one after the other.
     private static let windowLength = 32
 
-    /// Nominal time from picture to picture, in nanoseconds.
-    private let frameDuration: Int64
-    private let largestStep: Int64
-    /// The pictures presented last, by their number.
+    /// Nominal time from picture to picture.
+    private let frameDuration: Duration
+    private let largestStep: Duration
+    /// The pictures presented last, by their number, with their times in ticks.
     private var window: [(number: Int, time: Int64)] = []
     /// What makes a time on the recording's clock of a capture time.
-    private var offset: Int64 = 0
-    /// The recording's time at the picture with the highest number, in nanoseconds.
-    private var latest: Int64 = 0
+    private var offset = Duration.zero
+    /// The recording's time at the picture with the highest number.
+    private var latest = Duration.zero
 
     /// - Parameters:
     ///   - ticksPerSecond: at least 1, at most a billion.
-    ///   - frameDuration: nominal, in nanoseconds; at least 1.
-    ///   - largestStep: the longest time from picture to picture, in nanoseconds, that the container can have.
-    init(ticksPerSecond: Int64, frameDuration: Int64, largestStep: Int64 = Self.largestStepAhead) {
+    ///   - frameDuration: nominal; at least a nanosecond.
+    ///   - largestStep: the longest time from picture to picture that the container can have.
+    init(ticksPerSecond: Int64, frameDuration: Duration, largestStep: Duration = Self.largestStepAhead) {
         self.ticksPerSecond = ticksPerSecond
         self.largestStep = min(largestStep, Self.largestStepAhead)
         self.frameDuration = min(frameDuration, self.largestStep)
@@ -45,8 +47,8 @@ public struct PresentationClock {
     /// The presentation time of the next picture in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.
-    ///   - timestamp: when it was captured, in nanoseconds on any clock.
-    mutating func time(number: Int, timestamp: Int64) -> Int64 {
+    ///   - timestamp: when it was captured, on any clock.
+    mutating func time(number: Int, timestamp: Instant) -> Int64 {
         let wished = ticks(recordingTime(number: number, timestamp: timestamp))
         let index = window.firstIndex { $0.number >= number } ?? window.endIndex
         var time = wished
@@ -67,28 +69,30 @@ public struct PresentationClock {
         Int64(max(1, min(second &- first, windowLength)))
     }
 
-    /// Nanoseconds since the first picture.
-    private mutating func recordingTime(number: Int, timestamp: Int64) -> Int64 {
+    /// The time since the first picture.
+    private mutating func recordingTime(number: Int, timestamp: Instant) -> Duration {
+        // A capture time is any number; the sums of a `Duration` are exact.
+        let reading = Duration.nanoseconds(timestamp.nanoseconds)
         guard let highest = window.last?.number else {
-            offset = 0 &- timestamp
-            return 0
+            offset = .zero - reading
+            return .zero
         }
-        let time = timestamp &+ offset
+        let time = reading + offset
         guard number > highest else { return time }
-        // Compared without overflow: a capture time is any number.
-        let (step, overflow) = time.subtractingReportingOverflow(latest)
-        if overflow || step < -Self.largestStepBack(frameDuration: frameDuration) || step > largestStep {
-            offset = latest &+ frameDuration &- timestamp
-            latest &+= frameDuration
+        let step = time - latest
+        if step + Self.largestStepBack(frameDuration: frameDuration) < .zero || step > largestStep {
+            latest += frameDuration
+            offset = latest - reading
         } else {
             latest = max(latest, time)
         }
         return latest
     }
 
-    /// Nanoseconds in ticks, rounded to the nearest.
-    private func ticks(_ nanoseconds: Int64) -> Int64 {
+    /// A time in ticks, rounded to the nearest; up to 36 years.
+    private func ticks(_ time: Duration) -> Int64 {
+        let nanoseconds = max(-1 << 60, min(time.inNanoseconds, 1 << 60))
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        return seconds &* ticksPerSecond + (rest * ticksPerSecond + 500_000_000) / 1_000_000_000
+        return seconds * ticksPerSecond + (rest * ticksPerSecond + 500_000_000) / 1_000_000_000
     }
 }

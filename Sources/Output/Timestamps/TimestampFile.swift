@@ -12,7 +12,7 @@ public final class TimestampFile {
     private var unread = UnsafeRawBufferPointer(start: nil, count: 0)[...]
     private var line: [UInt8] = []
     private var lineNumber = 0
-    private var last: Int64?
+    private var last: Duration?
 
     /// Longer than any line of a time.
     private static let maximumLineLength = 256
@@ -29,12 +29,12 @@ public final class TimestampFile {
     /// Which file it is.
     public var identity: FileIdentity? { file.identity }
 
-    /// The next picture's time in nanoseconds; nil at the end.
-    /// - Throws: if a line is not a time, or earlier than the last.
-    public func next() throws(InputError) -> Int64? {
+    /// The next picture's time; nil at the end.
+    /// - Throws: where a line is no time, or an earlier one than the last.
+    public func next() throws(InputError) -> Duration? {
         while try readLine() {
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-            guard let time = Self.nanoseconds(line) else {
+            guard let time = Self.time(line) else {
                 throw malformed("'\(text)' is not a time in milliseconds")
             }
             if let last, time < last { throw malformed("the time is before the last one") }
@@ -74,16 +74,16 @@ public final class TimestampFile {
         }
     }
 
-    /// A decimal number of milliseconds in nanoseconds; further digits are dropped. Up to 31 years.
-    private static func nanoseconds(_ text: [UInt8]) -> Int64? {
+    /// Of a decimal number of milliseconds; digits behind the sixth are dropped. Up to 31 years.
+    private static func time(_ text: [UInt8]) -> Duration? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = digits(parts[0]), !parts[0].isEmpty, parts[0].count <= 12 else { return nil }
-        guard parts.count == 2 else { return whole * 1_000_000 }
+        guard parts.count == 2 else { return .milliseconds(whole) }
         guard let fraction = digits(parts[1].prefix(6)), digits(parts[1].dropFirst(6).prefix(18)) != nil,
             parts[1].count <= 24
         else { return nil }
         let missing = max(0, 6 - parts[1].count)
-        return whole * 1_000_000 + (0..<missing).reduce(fraction) { value, _ in value * 10 }
+        return .milliseconds(whole) + .nanoseconds((0..<missing).reduce(fraction) { value, _ in value * 10 })
     }
 
     /// The value of at most 18 digits; nil if there is anything else.

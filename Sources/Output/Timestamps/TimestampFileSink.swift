@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Threading
+import Time
 
 /// The times of a recording's pictures, one a line: mkvmerge's "timestamp format v2".
 ///
@@ -43,7 +44,7 @@ public final class TimestampFileSink: AccessUnitSink {
 
     /// Notes the access unit's time of capture.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
+        let time = clock.time(number: unit.frameNumber, timestamp: Instant(nanoseconds: unit.timestamp))
         if let next = order.insert(time) { try writeLine(next) }
     }
 

@@ -16,9 +16,6 @@ final class PlayWindow {
     /// The picture's display size, in square pixels.
     private var shape: (width: Double, height: Double)?
 
-    /// Nanoseconds.
-    private static let second: Int64 = 1_000_000_000
-
     init(title: String, isLive: Bool, presentation: Presentation) throws(PlayError) {
         sdl = try SDL()
         let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
@@ -79,10 +76,10 @@ final class PlayWindow {
         switch SDL_KeyCode(UInt32(bitPattern: key)) {
         case SDLK_q, SDLK_ESCAPE: presentation.end()
         case SDLK_SPACE: presentation.togglePause()
-        case SDLK_LEFT: presentation.seek(by: -10 * Self.second)
-        case SDLK_RIGHT: presentation.seek(by: 10 * Self.second)
-        case SDLK_UP: presentation.seek(by: 60 * Self.second)
-        case SDLK_DOWN: presentation.seek(by: -60 * Self.second)
+        case SDLK_LEFT: presentation.seek(by: .seconds(-10))
+        case SDLK_RIGHT: presentation.seek(by: .seconds(10))
+        case SDLK_UP: presentation.seek(by: .seconds(60))
+        case SDLK_DOWN: presentation.seek(by: .seconds(-60))
         case SDLK_f:
             isFullScreen.toggle()
             let flags = isFullScreen ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0

@@ -1,46 +1,44 @@
-import Threading
+import Time
 
 /// The line of statistics: what happened in the last whole second.
 struct StatisticsMeter {
     /// The line, in pieces that stay together.
     private(set) var items = ["..."]
     private let isLive: Bool
-    private var start: Int64?
+    private var start: Instant?
     private var pictureCount = 0
-    private var longestDelay: Int64 = 0
+    private var longestDelay = Duration.zero
     private var bytesAtStart = 0
 
-    private static let second: Int64 = 1_000_000_000
+    private static let second = Duration.seconds(1)
 
     /// - Parameter isLive: whether pictures are shown as they come, so that the time that takes means something.
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.
-    /// - Parameters:
-    ///   - arrival: when its first byte arrived; nil if unknown.
-    ///   - now: likewise in monotonic nanoseconds.
+    /// - Parameter arrival: when its first byte came; nil where that is not known.
     mutating func add(
-        arrival: Int64?, _ statistics: Presentation.Statistics, at now: Int64 = MonotonicTime.now()
+        arrival: Instant?, _ statistics: Presentation.Statistics, at now: Instant = .now
     ) {
         let begun = start ?? now
         start = begun
         pictureCount += 1
         if let arrival {
-            longestDelay = max(longestDelay, now.subtractingReportingOverflow(arrival).partialValue)
+            longestDelay = max(longestDelay, now - arrival)
         }
         guard now - begun >= Self.second else { return }
-        let seconds = Double(now - begun) / Double(Self.second)
+        let seconds = (now - begun).inSeconds
         let bits = Double(statistics.totals.bytes - bytesAtStart) * 8
         items =
             [
                 "\(Self.decimal(Double(pictureCount) / seconds)) fps",
                 "\(Self.decimal(bits / seconds / 1e6)) Mbit/s",
-            ] + (isLive ? ["\(Self.decimal(Double(longestDelay) / 1e6)) ms"] : [])
+            ] + (isLive ? ["\(Self.decimal(Double(longestDelay.inNanoseconds) / 1e6)) ms"] : [])
             + [
                 "late \(statistics.lateCount)", "skipped \(statistics.totals.skipped)",
                 "lost \(statistics.totals.losses)", "frozen \(statistics.totals.missing)",
             ]
-        (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, 0, statistics.totals.bytes)
+        (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, .zero, statistics.totals.bytes)
     }
 
     /// The line, wrapped at a number of letters.

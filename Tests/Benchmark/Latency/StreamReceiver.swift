@@ -2,7 +2,7 @@ import Bitstream
 import Decoder
 import Glibc
 import Network
-import Threading
+import Time
 
 /// Takes a stream as camplay does, and prints when each picture was captured, had arrived, and was decoded.
 ///
@@ -13,28 +13,28 @@ final class StreamReceiver {
     private let gatherer = AccessUnitGatherer(codec: .h264)
     private let decoder: PictureDecoder
     /// How far the stream had come, and when.
-    private var chunks: [(end: Int, time: Int64)] = []
+    private var chunks: [(end: Int, time: Instant)] = []
     /// How far the access units taken from it reach, and when the last byte of each was there.
     private var end = 0
-    private var arrivals: [Int64] = []
+    private var arrivals: [Instant] = []
 
     /// As camplay has it.
-    private static let pauseDuration: Int64 = 2_000_000
+    private static let pauseDuration = Duration.milliseconds(2)
 
-    private static let patience: Int64 = 20_000_000_000
+    private static let patience = Duration.seconds(20)
 
     /// Connects, as soon as someone listens.
     init(address: SocketAddress) throws {
         var configuration = DecoderConfiguration(codec: .h264)
         configuration.acceleration = .none
         decoder = PictureDecoder(configuration)
-        let deadline = MonotonicTime.now() + Self.patience
+        let deadline = Instant.now + Self.patience
         var connected: Socket?
         while connected == nil {
             do throws(NetworkError) {
                 connected = try Socket.connect(to: address, timeout: Self.patience)
             } catch {
-                guard MonotonicTime.now() < deadline else { throw error }
+                guard Instant.now < deadline else { throw error }
                 usleep(10_000)
             }
         }
@@ -49,7 +49,7 @@ final class StreamReceiver {
         var received = 0
         var mayPause = false
         while true {
-            let pause = mayPause ? MonotonicTime.now() + Self.pauseDuration : nil
+            let pause = mayPause ? Instant.now + Self.pauseDuration : nil
             mayPause = socket.waitUntilReadable(until: pause)
             guard mayPause else {
                 try gatherer.anticipate(anticipate)
@@ -57,7 +57,7 @@ final class StreamReceiver {
             }
             switch socket.receive(into: room) {
             case .received(let count):
-                let now = MonotonicTime.now()
+                let now = Instant.now
                 received += count
                 chunks.append((received, now))
                 try gatherer.gather(
@@ -70,7 +70,7 @@ final class StreamReceiver {
 
     private func anticipate(_ unit: borrowing ReceivedAccessUnit) throws {
         guard let picture = try decoder.anticipate(unit) else { return }
-        let now = MonotonicTime.now()
+        let now = Instant.now
         noteArrival(of: unit)
         tell(picture, at: now)
     }
@@ -78,19 +78,19 @@ final class StreamReceiver {
     private func noteArrival(of unit: borrowing ReceivedAccessUnit) {
         guard arrivals.count == unit.number else { return }
         end += unit.withUnsafeBytes { $0.count }
-        arrivals.append(chunks.first { $0.end >= end }?.time ?? 0)
+        arrivals.append(chunks.first { $0.end >= end }?.time ?? .start)
         chunks.removeAll { $0.end < end }
     }
 
     private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
         noteArrival(of: unit)
         try decoder.decode(unit)
-        while let picture = try decoder.nextPicture() { tell(picture, at: MonotonicTime.now()) }
+        while let picture = try decoder.nextPicture() { tell(picture, at: .now) }
     }
 
-    private func tell(_ picture: borrowing DecodedPicture, at now: Int64) {
+    private func tell(_ picture: borrowing DecodedPicture, at now: Instant) {
         let stamp = PictureStamp(picture)
-        let age = stamp.age(at: now)
-        print(stamp.number, age - (now - arrivals[picture.number]), age)
+        let age = stamp.age(at: now.nanoseconds)
+        print(stamp.number, age - (now - arrivals[picture.number]).inNanoseconds, age)
     }
 }

@@ -1,42 +1,34 @@
 import CV4L2
+import TestSupport
+import Time
 
 @testable import Capture
 
-/// Time that moves only during waits, and the actions of a test as it passes.
-final class ScriptedClock: SourceClock, @unchecked Sendable {
-    // Safe to share: a test uses it from one thread.
-    private(set) var time: Int64 = 1_000_000_000
-    private var actions: [(time: Int64, action: () -> Void)] = []
+/// Time that moves when somebody waits, and what a test does as it goes by.
+final class ScriptedClock: ScriptedTime, SourceClock, @unchecked Sendable {
+    private var actions: [(time: Instant, action: () -> Void)] = []
 
-    /// How long the machine slept.
-    var suspension: Int64 = 0
+    init() { super.init(now: .start + .seconds(1)) }
 
-    func now() -> Int64 { time }
-
-    func suspended() -> Int64 { suspension }
-
-    /// Lets time go by with nobody waiting.
-    func pass(_ nanoseconds: Int64) { time += nanoseconds }
-
-    /// Runs `action` as soon as this much time has passed.
-    func after(_ nanoseconds: Int64, _ action: @escaping () -> Void) {
-        actions.append((time + nanoseconds, action))
+    /// Has `action` done as soon as so much time has gone by from now.
+    func after(_ duration: Duration, _ action: @escaping () -> Void) {
+        actions.append((now + duration, action))
         actions.sort { $0.time < $1.time }
     }
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
-        let end = nanoseconds < 0 ? Int64.max : time + nanoseconds
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32 {
+        let end = duration.map { now + $0 } ?? .distantFuture
         while true {
             let ready = cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), 0)
             if ready != 0 { return ready }
             guard let next = actions.first, next.time <= end else { break }
             actions.removeFirst()
-            time = max(time, next.time)
+            pass(max(.zero, next.time - now))
             next.action()
         }
         // A wait without end that nobody will end would hang the test.
-        precondition(end < .max, "nobody ends this wait")
-        time = end
+        precondition(end < .distantFuture, "nobody ends this wait")
+        pass(end - now)
         return 0
     }
 }

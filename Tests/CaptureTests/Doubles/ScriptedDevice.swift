@@ -1,14 +1,14 @@
 import CV4L2
 import Glibc
 import Pictures
+import TestSupport
+import Time
 
 @testable import Capture
 
-/// A V4L2 driver controlled by a test, well-behaved or not: formats, buffers in real memory, a queue,
-/// sequence numbers, and a clock that moves only when someone waits.
-final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
-    // Safe to share: a test uses it from one thread at a time.
-
+/// A V4L2 driver that does what a test tells it, good or bad: formats, buffers in real memory, a queue,
+/// sequence numbers, and a clock that moves only when somebody waits.
+final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// A pixel format that it lists, with sizes and the intervals of each as fractions of a second.
     struct Format {
         var pixelFormat: PixelFormat
@@ -96,12 +96,11 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// The titles of those that were set, in order.
     var controlsSet: [String] = []
 
-    /// How long the machine slept.
-    var suspension: Int64 = 0
     /// What comes of DQEVENT next: changes.
     private var pendingChanges: [UInt32] = []
 
-    private(set) var time: Int64 = 1_000_000_000_000
+    init() { super.init(now: .start + .seconds(1000)) }
+
     private(set) var openCount = 0
     private(set) var closeCount = 0
     private(set) var isStreaming = false
@@ -115,13 +114,6 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     private var ready: Event?
 
     // MARK: V4L2Calls
-
-    func now() -> Int64 { time }
-
-    func suspended() -> Int64 { suspension }
-
-    /// Lets time go by.
-    func pass(_ nanoseconds: Int64) { time += nanoseconds }
 
     /// Another recorder has its lock.
     var isClaimed = false
@@ -151,7 +143,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
     /// Stands for mmap among the calls that can fail.
     static let mapping: UInt = 0
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32 {
         for index in descriptors.indices { descriptors[index].revents = 0 }
         while true {
             // The mailbox is a real eventfd.
@@ -161,18 +153,19 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
             let isListened = descriptors.count > 1
             guard let event = events.first, isListened || event.isAction else {
                 // A wait without end in a script without events would hang the test.
-                if nanoseconds < 0 { return -EDEADLK }
-                time += nanoseconds
+                guard let duration else { return -EDEADLK }
+                pass(duration)
                 return 0
             }
             switch events.removeFirst() {
             case .silence:
-                time += nanoseconds
+                guard let duration else { return -EDEADLK }
+                pass(duration)
                 return 0
             case .pollFails(let code):
                 return -code
             case .pollError:
-                time += 1_000_000
+                pass(.milliseconds(1))
                 descriptors[1].revents = Int16(POLLERR)
                 return 1
             case .sourceChanges(let changes):
@@ -182,7 +175,7 @@ final class ScriptedDevice: V4L2Calls, @unchecked Sendable {
             case .perform(let action):
                 action()
             case .frame, .dequeueFails:
-                time += 33_000_000
+                pass(.milliseconds(33))
                 ready = event
                 descriptors[1].revents = Int16(POLLIN)
                 return 1
@@ -439,7 +432,8 @@ extension ScriptedDevice {
         answer.pointee.sequence = sequence
         answer.pointee.flags = frame.flags
         answer.pointee.timestamp = timeval(
-            tv_sec: frame.seconds ?? Int(time / 1_000_000_000), tv_usec: Int(time % 1_000_000_000 / 1000))
+            tv_sec: frame.seconds ?? Int(now.nanoseconds / 1_000_000_000),
+            tv_usec: Int(now.nanoseconds % 1_000_000_000 / 1000))
         for plane in lengths.indices {
             let used = frame.bytesUsed ?? (lengths[plane] + frame.dataOffset)
             if isMultiPlanar, let planes = answer.pointee.m.planes {

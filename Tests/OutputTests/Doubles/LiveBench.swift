@@ -3,6 +3,7 @@ import Glibc
 import Network
 import Synchronization
 import Threading
+import Time
 
 @testable import Output
 
@@ -14,15 +15,13 @@ final class LiveBench {
     let source: ScriptedSource
     let loop: BroadcastLoop
     let log = EventLog()
-    /// Nanoseconds.
-    var now: Int64 = 0
+    var now = Instant.start
     private(set) var frameNumber = 0
     private let keyframeInterval: Int
     private var isForced = false
 
     /// Frames come 30 a second.
-    static let frameDuration: Int64 = 33_333_333
-    static let second: Int64 = 1_000_000_000
+    static let frameDuration = Duration.nanoseconds(33_333_333)
 
     init(
         buffer limit: LiveOptions.Buffer = .seconds(2), mostReceivers: Int = 16, keyframeInterval: Int = 10,
@@ -42,7 +41,7 @@ final class LiveBench {
         loop = try BroadcastLoop(
             source: source, buffer: buffer, wakeUp: WakeUp(), ledger: ledger, options: options,
             requestKeyframe: { log.keyframeRequests.wrappingAdd(1, ordering: .relaxed) },
-            report: { log.append($0) }, start: 0)
+            report: { log.append($0) }, start: .start)
     }
 
     /// Lets a receiver connect, in a separate round.
@@ -64,9 +63,9 @@ final class LiveBench {
     /// A frame passes, and a round of the loop.
     /// - Parameters:
     ///   - isIDR: nil for what the regular keyframes say.
-    ///   - duration: nanoseconds since the frame before.
+    ///   - duration: the time since the frame before.
     @discardableResult func frame(
-        length: Int = 1000, isIDR: Bool? = nil, after duration: Int64 = LiveBench.frameDuration
+        length: Int = 1000, isIDR: Bool? = nil, after duration: Duration = LiveBench.frameDuration
     ) -> AccessUnit {
         let unit = accessUnit(
             length: length, isIDR: isIDR ?? frameNumber.isMultiple(of: keyframeInterval),
@@ -84,7 +83,7 @@ final class LiveBench {
 
     /// What has happened until now is noted, and dealt with.
     @discardableResult func round() -> Bool {
-        loop.wait(until: 0)
+        loop.wait(until: .distantPast)
         return loop.goOn(at: now)
     }
 

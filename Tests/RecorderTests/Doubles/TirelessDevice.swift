@@ -1,6 +1,7 @@
 import CV4L2
 import Glibc
 import Pictures
+import Time
 
 @testable import Capture
 
@@ -34,9 +35,9 @@ final class TirelessDevice: V4L2Calls, @unchecked Sendable {
         return .success(UnsafeMutableRawBufferPointer(start: mapped, count: length))
     }
 
-    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, nanoseconds: Int64) -> Int32 {
+    func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32 {
         guard descriptors.count > 1, count > 0 else {
-            return cv4l2_poll(descriptors.baseAddress, 1, nanoseconds)
+            return cv4l2_poll(descriptors.baseAddress, 1, duration.map { Int64($0 / .nanoseconds(1)) } ?? -1)
         }
         _ = cv4l2_poll(descriptors.baseAddress, 1, 0)
         descriptors[1].revents = Int16(POLLIN)
