@@ -42,7 +42,7 @@ extension RenderNodeError: CustomStringConvertible {
         case .notFound: "\(node): no such render node"
         case .permissionDenied: "\(node): permission denied"
         case .noDriver(let detail): "\(node): no VA-API driver (\(detail))"
-        case .hangs: "\(node): its driver does not answer"
+        case .hangs: "\(node): its driver is not responding"
         }
     }
 }

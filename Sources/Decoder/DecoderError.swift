@@ -31,7 +31,7 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .openFailed(let codec, let detail): "cannot open the decoder for \(codec): \(detail)"
         case .conversionFailed(let detail): "cannot convert the picture: \(detail); try another size"
         case .imageFailed(let detail): "cannot write the picture as PNG: \(detail)"
-        case .driverHangs(let node): "\(node): its driver does not answer; use --decoder software"
+        case .driverHangs(let node): "\(node): its driver is not responding; use --decoder software"
         case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
         }
     }

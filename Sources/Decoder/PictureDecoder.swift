@@ -379,13 +379,13 @@ extension PictureDecoder {
     private func leaveHungGPU(_ error: DecoderError, isReplaced: Bool = false) throws(DecoderError) {
         guard case .driverHangs = error.kind else { throw error }
         leavesThread = true
-        giveUpGPU(because: "its driver does not answer")
+        giveUpGPU(because: "its driver is not responding")
         let lostCount = [former, session].reduce(0) { $0 + ($1?.pending.removeAll() ?? 0) }
         counters.lost += lostCount
         (former, session) = (nil, nil)
         history.forget()
         state = .frozen(from: latestNumber)
-        if !isReplaced || lostCount > 0 { noteLoss("the GPU's driver does not answer") }
+        if !isReplaced || lostCount > 0 { noteLoss("the GPU's driver is not responding") }
     }
 
     /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself

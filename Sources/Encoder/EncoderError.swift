@@ -89,7 +89,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noDriver(let node, let detail):
             "\(node): no VA-API driver (\(detail)); install mesa-va-drivers or intel-media-va-driver"
         case .driverHangs(let node):
-            "\(node): its driver does not answer; use another GPU's --render-node, or --encoder software"
+            "\(node): its driver is not responding; use another GPU's --render-node, or --encoder software"
         case .contradiction(let detail), .unsupported(let detail):
             detail
         case .openFailed(let encoder, let detail):
@@ -119,7 +119,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .nodePermissionDenied(let node, let group):
             "\(node): permission denied" + (group.map { " (only group '\($0)' has access)" } ?? "")
         case .noDriver(let node, let detail): "\(node): no VA-API driver (\(detail))"
-        case .driverHangs(let node): "\(node): its driver does not answer"
+        case .driverHangs(let node): "\(node): its driver is not responding"
         case .noRenderNode: "no render node in /dev/dri"
         case .openFailed(let encoder, let detail): "\(encoder) did not open: \(detail)"
         case .encodeFailed(let encoder, let detail): "\(encoder) failed: \(detail)"

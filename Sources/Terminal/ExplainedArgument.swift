@@ -16,7 +16,7 @@ extension ExplainedArgument {
 
 extension ExplainedArgument where Self: CaseIterable & RawRepresentable, RawValue == String {
     /// The names of all cases.
-    public static var requirement: String { "it is \(allCases.map(\.rawValue).alternatives)" }
+    public static var requirement: String { "expected \(allCases.map(\.rawValue).alternatives)" }
 }
 
 extension [String] {

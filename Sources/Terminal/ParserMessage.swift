@@ -14,7 +14,8 @@ public enum ParserMessage {
             let line = isAboutShells ? message.split(separator: "\n").joined(separator: " ") : message
             return line.hasSuffix(".") ? String(line.dropLast()) : line
         }
-        return "\(message[..<range.lowerBound]): it is \(values(message[range.upperBound...]).alternatives)"
+        return
+            "\(message[..<range.lowerBound]): expected \(values(message[range.upperBound...]).alternatives)"
     }
 
     /// With a small letter at the start, if that is a word: `The value` but not `H.265`.

@@ -26,7 +26,7 @@ public enum PlainValue {
     ) -> @Sendable (String) throws -> Int {
         { text in
             guard let number = Int(text), range.contains(number) else {
-                throw ValidationError("it is a whole number, \(limits)")
+                throw ValidationError("expected a whole number, \(limits)")
             }
             return number
         }

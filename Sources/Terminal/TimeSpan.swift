@@ -3,7 +3,7 @@ import Text
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
-    public static let requirement = "it is a time such as 500ms, 90s, 10m or 24h, up to 27777h"
+    public static let requirement = "expected a time such as 500ms, 90s, 10m or 24h, up to 27777h"
 
     /// Above 0, at most 1e8; 0 for a place at the beginning.
     public let seconds: Double
@@ -15,7 +15,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     ) -> @Sendable (String) throws -> TimeSpan {
         { argument in
             guard let time = TimeSpan(argument: argument), limits.contains(time.seconds) else {
-                throw ValidationError("it is a time, \(words)")
+                throw ValidationError("expected a time, \(words)")
             }
             return time
         }

@@ -51,7 +51,7 @@ struct Camplay: ParsableCommand {
     var verbose = false
 
     func validate() throws {
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
         if source.isConnection, showing.givesTimes {
             throw ValidationError(
                 "--speed, --fps and --timestamps are for files and pipes: a live stream has its own time")

@@ -29,7 +29,7 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
-        transform: PlainValue.text("it is a file's name"))
+        transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     @Option(
@@ -59,12 +59,12 @@ struct ShowingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Times of a raw file, as written by camrec --timestamps.", valueName: "FILE"),
-        transform: PlainValue.text("it is a file's name"))
+        transform: PlainValue.text("expected a file's name"))
     var timestamps: String?
 
     private static func readSpeed(_ text: String) throws -> Double {
         guard let speed = Double(text), (0.01...100).contains(speed) else {
-            throw ValidationError("it is a number, 0.01 to 100")
+            throw ValidationError("expected a number, 0.01 to 100")
         }
         return speed
     }
@@ -113,12 +113,12 @@ struct WritingOptions: ParsableArguments {
     @Flag(help: "Replace existing files.")
     var overwrite = false
 
-    private static let fileName = PlainValue.text("it is a file's name, or -")
+    private static let fileName = PlainValue.text("expected a file's name, or -")
 
     func validate() throws {
         let files = [output, save, snapshot, report].compactMap { $0 }
         if files.filter({ $0 == FileSink.standardOutput }).count > 1 {
-            throw ValidationError("only one file can be standard output; give the others names")
+            throw ValidationError("only one output can be standard output; name files for the others")
         }
         if let output, output != FileSink.standardOutput, PictureFile.Form(path: output) == nil {
             throw ValidationError("'\(output)' must be named .y4m or .yuv; give it such a name")
@@ -149,7 +149,7 @@ extension PictureLayout: ExpressibleByArgument {}
 
 /// What may decode.
 enum DecoderChoice: ExplainedArgument {
-    static let requirement = "it is auto, software, or a render node as in /dev/dri/renderD128"
+    static let requirement = "expected auto, software, or a render node as in /dev/dri/renderD128"
 
     case auto, software
     /// That render node, else software.
@@ -175,7 +175,7 @@ enum DecoderChoice: ExplainedArgument {
 
 /// `640x480`
 struct ScaledSize: ExplainedArgument {
-    static let requirement = "it is as in 640x480, to 16000x16000"
+    static let requirement = "expected a size as in 640x480, to 16000x16000"
 
     let width: Int
     let height: Int
@@ -196,7 +196,7 @@ struct ScaledSize: ExplainedArgument {
 
 /// `30`, `29.97`, `30000/1001`
 struct FramesPerSecond: ExplainedArgument {
-    static let requirement = "it is 0.01 to 1000 frames a second, as in 30, 29.97 or 30000/1001"
+    static let requirement = "expected 0.01 to 1000 frames a second, as in 30, 29.97 or 30000/1001"
 
     let rate: FrameRate
 

@@ -6,7 +6,7 @@ import Terminal
 
 /// Where the stream comes from.
 enum SourceChoice: ExplainedArgument {
-    static let requirement = "it is tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
+    static let requirement = "expected tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
 
     case file(String)
     case standardInput

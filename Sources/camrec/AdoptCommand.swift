@@ -22,7 +22,7 @@ struct AdoptCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Folders with journals (.NAME.camrec): the part of an output's name before the first %.",
-            valueName: "FOLDER"), transform: PlainValue.text("it is a folder's name"))
+            valueName: "FOLDER"), transform: PlainValue.text("expected a folder's name"))
     var folders: [String]
 
     func run() throws {
@@ -43,7 +43,7 @@ struct AdoptCommand: ParsableCommand {
         } catch { throw fail(error, folder, on: console) }
         guard result.journals > 0 else {
             console.fail(
-                "\(folder): no journal of recordings in it; name the folder that --keep or --min-free was used in"
+                "\(folder): no journal of recordings in it; name the folder that --keep or --min-free is used in"
             )
             throw .noInput
         }
@@ -51,17 +51,17 @@ struct AdoptCommand: ParsableCommand {
     }
 
     private func text(_ folder: String, _ result: SegmentAdoption.Result) -> String {
-        "\(folder): recordings taken over: \(result.adopted)"
-            + (result.left == 0 ? "" : "; left alone, because their sizes are others: \(result.left)")
+        "\(folder): recordings adopted: \(result.adopted)"
+            + (result.left == 0 ? "" : "; left alone because their sizes differ: \(result.left)")
             + (result.missing == 0
                 ? ""
-                : "; not there: \(result.missing) (removed since; or not copied yet: then run this again)")
+                : "; missing: \(result.missing) (removed since, or not copied yet: then run this again)")
     }
 
     private func fail(_ error: OutputError, _ folder: String, on console: Console) -> ExitStatus {
         switch error.kind {
         case .journalInUse:
-            console.fail("\(folder): a recorder is at work there; stop it first")
+            console.fail("\(folder): a recorder is running there; stop it first")
             return .busy
         case .notRead(let code), .notCreated(let code):
             console.fail("\(OutputError(.notRead(errno: code), output: error.output))")

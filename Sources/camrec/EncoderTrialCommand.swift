@@ -20,7 +20,7 @@ struct EncoderTrialCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Render node. Default: software.", valueName: "PATH"),
-        transform: PlainValue.text("it is a path, as in /dev/dri/renderD128"))
+        transform: PlainValue.text("expected a path, as in /dev/dri/renderD128"))
     var node: String?
 
     @Option(help: "Codec.")
@@ -50,9 +50,9 @@ struct EncoderTrialCommand: ParsableCommand {
         switch ChildProcess.run(arguments, patience: node == nil ? nil : patience) {
         case .done(let output):
             return (try? JSONDecoder().decode(EncoderTrial.self, from: Data(output)))
-                ?? failure("no result that can be read")
+                ?? failure("no readable result")
         case .failed(let reason):
-            return failure("the process was ended (\(reason)); see what the driver said")
+            return failure("the process was killed (\(reason)); see the driver's output")
         case .silent:
             return failure(
                 "no picture for \(patience / 1_000_000_000) s: the driver hangs; see the kernel's log (sudo dmesg)"

@@ -25,15 +25,15 @@ extension RecordingOutcome.Rate {
         var parts: [String] = []
         if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
             parts.append(
-                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)), where "
-                    + "\(Megabits(Double(maximum))) was asked for")
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)) instead of "
+                    + "\(Megabits(Double(maximum)))")
         }
         if let promise, promise.isAverageWanted, let brokenAverage, let wanted = wantedAverage {
             parts.append(
-                "\(Megabits(brokenAverage)) Mbit/s on average, where \(Megabits(Double(wanted))) was asked for"
+                "\(Megabits(brokenAverage)) Mbit/s on average instead of \(Megabits(Double(wanted)))"
             )
         }
         guard !parts.isEmpty else { return nil }
-        return "the encoder did not hold its rate: \(parts.joined(separator: "; ")); try another --encoder"
+        return "the encoder exceeded its rate: \(parts.joined(separator: "; ")); try another --encoder"
     }
 }

@@ -35,8 +35,8 @@ struct OutputName {
             return nil
         }
         let what =
-            fileExtension.map { "'\($0)' is not a kind of video that camrec knows" }
-            ?? "the name does not say which kind of video"
+            fileExtension.map { "'\($0)' is not a video format that camrec knows" }
+            ?? "the name does not say which video format"
         return "'\(text)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
     }
 
@@ -47,7 +47,7 @@ struct OutputName {
         case "file":
             return "'\(text)' is a URL; give the file's path alone"
         default:
-            return "camrec does not send by \(scheme); use tcp://HOST:PORT to connect to a receiver, "
+            return "camrec does not support \(scheme); use tcp://HOST:PORT to connect to a receiver, "
                 + "or --listen to let receivers connect"
         }
     }

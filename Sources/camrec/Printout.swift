@@ -10,7 +10,7 @@ enum Printout {
         // Whoever looks at the first lines only, as head does, has not failed.
         if code == EPIPE { return }
         Console(isQuiet: false, isVerbose: false).fail(
-            "standard output: writing failed: \(String(cString: strerror(code))); check where it leads")
+            "standard output: writing failed: \(String(cString: strerror(code))); check its destination")
         throw .inputOutput
     }
 

@@ -13,7 +13,7 @@ struct RecordingNotes {
     func tell(_ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]) {
         tell(stream)
         for node in providers.first?.hungNodes ?? [] {
-            console.warn("\(node): its driver does not answer; left out")
+            console.warn("\(node): its driver is not responding; left out")
         }
         for choice in providers.compactMap(\.choice) { tell(choice) }
         for warning in command.warnings { console.warn(warning) }
@@ -22,7 +22,8 @@ struct RecordingNotes {
             for warning in advice.warnings { console.warn(warning) }
         }
         for choice in choices where choice.isMisnamed {
-            console.warn("\(choice.path) gets \(choice.codec), as --codec asks, which its name does not say")
+            console.warn(
+                "\(choice.path) receives \(choice.codec), as --codec asks, which does not match its name")
         }
     }
 
@@ -40,7 +41,7 @@ struct RecordingNotes {
             return console.inform("control: \(control.name) is \(wanted)")
         }
         console.warn(
-            "\(control.name): \(wanted) was asked for, \(control.text(of: granted)) is what the camera took")
+            "\(control.name): requested \(wanted), but the camera set \(control.text(of: granted))")
     }
 
     private func tell(_ choice: EncoderChoice) {

@@ -35,14 +35,14 @@ extension RecordingResult {
         if frames.droppedForOutput > 0 {
             let slow = outputs.filter { $0.waits > 0 }.map(\.output).joined(separator: " or ")
             warnings.append(
-                "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) took the stream too slowly; "
-                    + "if that goes on, use a faster disk or a lower --bitrate")
+                "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) read the stream too slowly; "
+                    + "if that continues, use a faster disk or a lower --bitrate")
         }
         let late = frames.droppedByUs - frames.droppedInRestart - frames.droppedForOutput
         if late > 0 {
             warnings.append(
                 "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
-                    + "if that goes on, use a smaller --size or a lower --fps"
+                    + "if that continues, use a smaller --size or a lower --fps"
             )
         }
         if source.restarts > 0 {
@@ -61,7 +61,7 @@ extension RecordingResult {
         let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
         guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
         return
-            "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not taken"
+            "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not received"
     }
 
     /// A raw stream knows no time but the constant rate in its VUI.
@@ -72,9 +72,9 @@ extension RecordingResult {
         else { return [] }
         let remedy =
             outputs.contains { $0.format == .timestamps }
-            ? "'camrec remux' with the timestamps mends that" : "use .mkv or .mp4, or keep --timestamps"
+            ? "'camrec remux' with the timestamps fixes that" : "use .mkv or .mp4, or keep --timestamps"
         return [
-            "\(decimal(measured)) frames came a second, and the stream says \(decimal(stated)): as raw "
+            "\(decimal(measured)) frames arrived per second, but the stream declares \(decimal(stated)): raw, "
                 + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
         ]
     }
@@ -85,7 +85,7 @@ extension RecordingResult.Output {
     fileprivate var kept: String {
         if format == .timestamps { return "\(output): \(count(written, "time"))" }
         if let receivers {
-            let taken = isConnecting ? ", which took \(written) of \(count(written + lost, "frame"))" : ""
+            let taken = isConnecting ? ", which received \(written) of \(count(written + lost, "frame"))" : ""
             return "\(output): \(count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
         }
         let files = segments.map { "\(count($0.count, "file")), " } ?? ""

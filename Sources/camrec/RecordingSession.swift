@@ -34,7 +34,7 @@ struct RecordingSession {
             RecordingDeadline(duration: $0, folder: ServiceEnvironment.own.runtimeFolder)
         }
         if deadline?.isOver == true {
-            console.warn("--duration was over before the service was restarted; nothing more is recorded")
+            console.warn("--duration ended before the service was restarted; nothing more is recorded")
             return Ending(status: .incomplete, leavesThread: false)
         }
         var leavesThread = false

@@ -26,20 +26,20 @@ struct RemuxCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Recording to read.", valueName: "IN"),
-        transform: PlainValue.text("it is a file's name")
+        transform: PlainValue.text("expected a file's name")
     )
     var input: String
 
     @Argument(
         help: ArgumentHelp("File to write: .mkv, .mp4, .ts, .h264 or .h265.", valueName: "OUT"),
-        transform: PlainValue.text("it is a file named .mkv, .mp4, .ts, .h264 or .h265"))
+        transform: PlainValue.text("expected a file named .mkv, .mp4, .ts, .h264 or .h265"))
     var output: String
 
     @Option(
         help: ArgumentHelp(
             "File with the pictures' times, from --timestamps or for mkvmerge (format v2).",
             valueName: "FILE"),
-        transform: PlainValue.text("it is a file's name"))
+        transform: PlainValue.text("expected a file's name"))
     var timestamps: String?
 
     @Option(
@@ -49,7 +49,7 @@ struct RemuxCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
-        transform: PlainValue.text("it is a file's name"))
+        transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     @Option(
@@ -76,13 +76,13 @@ struct RemuxCommand: ParsableCommand {
         if timestamps != nil, fps != nil {
             throw ValidationError("--timestamps excludes --fps; leave one out")
         }
-        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
         if let from, let to, to.seconds <= from.seconds {
-            throw ValidationError("--to is not later than --from; give a later time")
+            throw ValidationError("--to is not later than --from; use a later time")
         }
         if RemuxFormat(path: output) == nil {
             throw ValidationError(
-                "'\(output)' must be named .mkv, .mp4, .ts, .h264 or .h265; give it such a name")
+                "'\(output)' must be named .mkv, .mp4, .ts, .h264 or .h265")
         }
     }
 
@@ -107,7 +107,7 @@ struct RemuxCommand: ParsableCommand {
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
             if stepCount > 0 {
                 console.warn(
-                    "\(input): times that do not rise: \(stepCount); those pictures follow the one before"
+                    "\(input): times that do not rise: \(stepCount); those pictures directly follow the previous one"
                 )
             }
             console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")
@@ -128,12 +128,12 @@ struct RemuxCommand: ParsableCommand {
         console.inform("\(input): \(stream.codec) \(stream.width)x\(stream.height)")
         if !remux.hasOwnTimes, timestamps == nil, let rate = stream.frameRate {
             console.inform(
-                "note: no timestamp file; \(rate.text) frames/s, as \(fps == nil ? "the stream says" : "asked for")"
+                "note: no timestamp file; \(rate.text) frames/s, as \(fps == nil ? "the stream declares" : "requested")"
             )
         }
         if remux.undecodableCount > 0 {
             console.warn(
-                "\(input): \(remux.undecodableCount) pictures ahead of the first keyframe are left out")
+                "\(input): \(remux.undecodableCount) pictures before the first keyframe are left out")
         }
         for remark in remux.remarks { console.warn("\(input): \(remark)") }
         if let problem = remux.brokenEnd {
@@ -141,7 +141,7 @@ struct RemuxCommand: ParsableCommand {
         }
         if let timestamps, remux.unusedTimestampCount > 0 {
             console.warn(
-                "\(timestamps) has \(remux.unusedTimestampCount) times more than \(input) has pictures; "
+                "\(timestamps) has \(remux.unusedTimestampCount) more times than \(input) has pictures; "
                     + "the recording may have been cut")
         }
     }

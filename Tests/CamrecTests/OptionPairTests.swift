@@ -225,7 +225,7 @@ import Testing
             (["--format=h264", "--low-power=on", "a.h264"], "leave out --low-power"),
             (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
-            (["--listen=yes", "a.h264"], "--listen cannot be 'yes': it is a port"),
+            (["--listen=yes", "a.h264"], "--listen cannot be 'yes': expected a port"),
             (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),
             (["--listen=unix:@abs"], "write unix:./@abs"),
             (["--control-socket=@abs", "a.h264"], "write ./@abs"),
@@ -239,7 +239,7 @@ import Testing
     func needs(arguments: [String], reason: String) throws {
         let error = try #require(throws: (any Error).self) { try RecordCommand.parse(arguments) }
         let message = RecordCommand.message(for: error)
-        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": it is ")))
+        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": expected ")))
     }
 
     @Test(
@@ -294,7 +294,7 @@ import Testing
     func contradictions(arguments: [String], reason: String) throws {
         let error = try #require(throws: (any Error).self) { try RecordCommand.parse(arguments) }
         let message = RecordCommand.message(for: error)
-        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": it is ")))
+        #expect(message.contains(reason) && (message.contains("; ") || message.contains(": expected ")))
     }
 }
 
@@ -315,7 +315,7 @@ import Testing
         #expect(day.notes.isEmpty)
         #expect(
             day.warnings == [
-                "--ring 24h does not fit: its 256 MiB of memory hold some 7 min at 5.5 Mbit/s; lower --bitrate for more"
+                "--ring 24h does not fit: its 256 MiB of memory hold about 7 min at 5.5 Mbit/s; lower --bitrate for more"
             ])
     }
 

@@ -45,9 +45,9 @@ import Testing
     private func isClear(_ reason: String, about value: String) -> Bool {
         let prefix = "the value '\(value)' is invalid for '"
         guard reason.hasPrefix(prefix) else {
-            return reason.contains("; ") || reason.contains("': it is ")
+            return reason.contains("; ") || reason.contains("': expected ")
         }
-        return reason.dropFirst(prefix.count).contains("': it is ") || reason.contains("; ")
+        return reason.dropFirst(prefix.count).contains("': expected ") || reason.contains("; ")
     }
 
     @Test("accepts a value, or says what it must be")
@@ -91,7 +91,7 @@ import Testing
                 var words = operands
                 words[index] = ""
                 let reason = try #require(refusal(command, words))
-                #expect(reason.contains(": it is ") || reason.contains("; "), "\(name): \(reason)")
+                #expect(reason.contains(": expected ") || reason.contains("; "), "\(name): \(reason)")
             }
         }
     }
@@ -109,11 +109,11 @@ import Testing
         let line = "the value 'x' is invalid for '--a <b>'"
         #expect(
             ParserMessage.line(message + ". Please provide one of the following:\n  - auto\n  - cbr\n  - vbr")
-                == line + ": it is auto, cbr or vbr")
+                == line + ": expected auto, cbr or vbr")
         #expect(
             ParserMessage.line(message + ". Please provide one of 'h264' and 'hevc'.") == line
-                + ": it is h264 or hevc")
-        #expect(ParserMessage.line(message + ": it is a path") == line + ": it is a path")
+                + ": expected h264 or hevc")
+        #expect(ParserMessage.line(message + ": expected a path") == line + ": expected a path")
         #expect(ParserMessage.line("Unexpected 'a\nb'.") == "unexpected 'a\nb'")
         #expect(ParserMessage.line("H.265 has no CAVLC") == "H.265 has no CAVLC")
     }

@@ -37,7 +37,7 @@ struct EncoderCheck {
             return Finding(.encoders, .fine, node, "encodes \(codecs): \(entry.driver)")
         }
         return Finding(
-            .encoders, .broken, node, entry.hangs ? "its driver does not answer" : problem,
+            .encoders, .broken, node, entry.hangs ? "its driver is not responding" : problem,
             // One that hangs is there.
             remedy: entry.hangs
                 ? "restart the machine, or use --encoder software"

@@ -53,7 +53,7 @@ public struct ControlDesk: Sendable {
             control.requestKeyframe()
         case .trigger:
             guard abilities.hasRing else {
-                return ControlReply(error: "nothing is kept in memory; record with --ring")
+                return ControlReply(error: "no ring is kept in memory; record with --ring")
             }
             control.trigger()
         case .pause: control.pause()
@@ -83,8 +83,8 @@ public struct ControlDesk: Sendable {
         if let highest = rates.highest, rate > highest { return Self.beyondLevel(rate, highest) }
         guard control.rateChanges.contains(.maximum) else {
             return ControlReply(
-                error: "this recording has no maximum rate that could be changed; "
-                    + "begin it with --bitrate and --max-bitrate")
+                error: "this recording has no maximum rate to change; "
+                    + "start it with --bitrate and --max-bitrate")
         }
         if let average = rates.average, rate < average {
             return ControlReply(error: "\(rate) bits a second are less than the average of \(average)")

@@ -73,7 +73,7 @@ struct CtlCommand: ParsableCommand {
         case .notConnected(ECONNREFUSED):
             "\(path): no recording listens there; start one with --control-socket \(path)"
         case .notConnected(EACCES), .notConnected(EPERM):
-            "\(path): no permission; only the user who records can give orders"
+            "\(path): no permission; only the recording user can send commands"
         default: error.description
         }
     }

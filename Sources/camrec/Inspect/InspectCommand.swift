@@ -39,7 +39,7 @@ struct InspectCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("A recording, or - for a raw stream on standard input.", valueName: "FILE|-"),
-        transform: PlainValue.text("it is a file's name, or -"))
+        transform: PlainValue.text("expected a file's name, or -"))
     var input: String
 
     @OptionGroup(title: "Report") var report: InspectReportOptions
@@ -49,16 +49,16 @@ struct InspectCommand: ParsableCommand {
     func validate() throws {
         let files = conversion.files
         if report.check, report.nal || report.headers || report.json || !files.isEmpty {
-            throw ValidationError("--check says one thing only; leave out the other options")
+            throw ValidationError("--check prints only its verdict; leave out the other options")
         }
         if files.filter({ $0 == FileSink.standardOutput }).count > 1 {
-            throw ValidationError("only one file can be standard output; give the others names")
+            throw ValidationError("only one output can be standard output; name files for the others")
         }
         if files.contains(FileSink.standardOutput), report.nal || report.headers || report.json {
-            throw ValidationError("standard output is taken by '-'; give a file's name")
+            throw ValidationError("standard output is already used by '-'; name a file")
         }
         if conversion.avcc != nil, conversion.annexb != nil {
-            throw ValidationError("--avcc and --annexb exclude each other; leave one out")
+            throw ValidationError("--avcc and --annexb exclude each other; use only one")
         }
     }
 
@@ -122,7 +122,7 @@ struct ConversionOptions: ParsableArguments {
     /// The files' names.
     var files: [String] { [html, avcc, avccRecord, annexb].compactMap { $0 } }
 
-    private static let fileName = PlainValue.text("it is a file's name, or -")
+    private static let fileName = PlainValue.text("expected a file's name, or -")
 }
 
 /// How the stream is to be understood.
@@ -141,18 +141,18 @@ struct InspectReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an AVCC stream.", valueName: "FILE"),
-        transform: PlainValue.text("it is a file's name"))
+        transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     func validate() throws {
         if record != nil, codec != nil || from != nil {
-            throw ValidationError("--record says the codec and the form; leave out --codec and --from")
+            throw ValidationError("--record defines the codec and the framing; leave out --codec and --from")
         }
     }
 
     private static func readLengthSize(_ text: String) throws -> Int {
         guard let size = Int(text), AVCC.LengthSize(rawValue: size) != nil else {
-            throw ValidationError("it is 1, 2 or 4")
+            throw ValidationError("expected 1, 2 or 4")
         }
         return size
     }

@@ -71,7 +71,7 @@ struct StreamHead {
         case .unknown:
             throw .badInput(
                 "\(name): offset 0: no H.264 or H.265 in the first \(bytes.count) bytes; "
-                    + "if it is one all the same, say --codec and --from")
+                    + "if it is one all the same, add --codec and --from")
         }
     }
 }

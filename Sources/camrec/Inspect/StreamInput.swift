@@ -42,7 +42,7 @@ final class StreamInput {
         isPipe = kind != S_IFREG
         if kind == S_IFDIR {
             if descriptor != STDIN_FILENO { close(descriptor) }
-            throw Failure(message: "\(name) is a folder; give a recording's name", status: .noInput)
+            throw Failure(message: "\(name): is a folder; name a recording", status: .noInput)
         }
     }
 

@@ -64,7 +64,7 @@ struct LiveArguments: ParsableArguments {
 
 /// A time, or a number of bytes: `2s`, `500ms`, `512kB`, `4MB`, `4MiB`.
 struct ClientBuffer: ExplainedArgument {
-    static let requirement = "it is a time of 100ms to 60s, or 4kB to 64MB"
+    static let requirement = "expected a time of 100ms to 60s, or 4kB to 64MB"
 
     let value: LiveOptions.Buffer
 
@@ -99,7 +99,7 @@ struct ClientBuffer: ExplainedArgument {
 /// an output behind a `--listen` alone.
 struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
     static let requirement =
-        "it is a port, with a host ahead of it as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
+        "expected a port, with an optional host as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
 
     /// Nil where it is none.
     let address: ListeningAddress?
@@ -120,7 +120,7 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 
 /// `10s`: how long a receiver may read nothing.
 struct ClientTimeout: ExplainedArgument {
-    static let requirement = "it is a time in whole seconds, 1s to 1h"
+    static let requirement = "expected a time in whole seconds, 1s to 1h"
 
     let seconds: Int
 
@@ -135,9 +135,9 @@ struct ClientTimeout: ExplainedArgument {
 /// The path of a socket in the file system. What looks like `--listen`'s value is not taken for a file's name.
 enum SocketPath {
     static func read(_ path: String) throws -> String {
-        if path.isEmpty { throw ValidationError("it is a path, as in /run/camrec/door") }
+        if path.isEmpty { throw ValidationError("expected a path, as in /run/camrec/door") }
         if path.hasPrefix("unix:") || path.contains(",") {
-            throw ValidationError("it is a path alone, without unix: and without commas")
+            throw ValidationError("expected a path alone, without unix: and without commas")
         }
         if path.hasPrefix("@") {
             throw ValidationError(

@@ -6,28 +6,28 @@ import Pictures
 import Terminal
 
 extension PictureSize: ExplainedArgument {
-    public static let requirement = "it is width and height in pixels, as in 1280x720, up to 16384x16384"
+    public static let requirement = "expected width and height in pixels, as in 1280x720, up to 16384x16384"
 
     /// `640x480`
     public init?(argument: String) { self.init(argument) }
 }
 
 extension FrameRate: ExplainedArgument {
-    public static let requirement = "it is frames a second, as in 30, 29.97 or 30000/1001, up to 1000000"
+    public static let requirement = "expected frames a second, as in 30, 29.97 or 30000/1001, up to 1000000"
 
     /// `30`, `29.97`, `30000/1001`
     public init?(argument: String) { self.init(argument) }
 }
 
 extension Level: ExplainedArgument {
-    public static let requirement = "it is a level of the standard, as in 4.1"
+    public static let requirement = "expected a level of the standard, as in 4.1"
 
     /// `4.1`
     public init?(argument: String) { self.init(argument) }
 }
 
 extension Codec: ExplainedArgument {
-    public static let requirement = "it is h264, or hevc for H.265"
+    public static let requirement = "expected h264, or hevc for H.265"
 }
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
@@ -37,7 +37,7 @@ extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
 extension EncoderConfiguration.Latency: ExpressibleByArgument {}
 
 extension ColorEncoding.Range: ExplainedArgument {
-    public static let requirement = "it is limited or full"
+    public static let requirement = "expected limited or full"
 }
 
 /// `auto`, or a value.
@@ -74,7 +74,7 @@ extension Automatic: ExplainedArgument where Value: ExplainedArgument {
 
 extension PixelFormat: ExplainedArgument {
     public static let requirement =
-        "it is yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own coding"
+        "expected yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own coding"
 
     /// A FourCC or a common name.
     public init?(argument: String) { self.init(argument) }
@@ -101,7 +101,7 @@ extension BitsPerSecond: ExplainedArgument {
 
 /// How long something is waited for: a time, `0`, or `forever`.
 struct Patience: ExplainedArgument {
-    static let requirement = "it is a time such as 30s or 10m, 0, or forever"
+    static let requirement = "expected a time such as 30s or 10m, 0, or forever"
 
     /// Nil forever.
     let nanoseconds: Int64?
@@ -129,7 +129,7 @@ struct Patience: ExplainedArgument {
 
 /// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
 struct KeyframeDistance: ExplainedArgument {
-    static let requirement = "it is frames (1 to 1000000), a time, or both: 50, 2s, or 50,2s"
+    static let requirement = "expected frames (1 to 1000000), a time, or both: 50, 2s, or 50,2s"
 
     let interval: KeyframeInterval
 
@@ -152,7 +152,7 @@ struct KeyframeDistance: ExplainedArgument {
 /// `brightness=128,exposure_auto=manual`
 struct ControlList: ExplainedArgument {
     static let requirement =
-        "it is NAME=VALUE, as in brightness=128; 'camrec devices --controls' lists the names"
+        "expected NAME=VALUE, as in brightness=128; 'camrec devices --controls' lists the names"
 
     let settings: [ControlSetting]
 

@@ -49,7 +49,7 @@ struct SegmentAdvice {
         guard let ring = segments.ring else { return nil }
         switch rate {
         case .average(let bits) where ring.seconds > Self.heldSeconds(at: bits):
-            return "--ring \(ring) does not fit: its \(Self.wholeMemory) of memory hold some "
+            return "--ring \(ring) does not fit: its \(Self.wholeMemory) of memory hold about "
                 + "\(Self.text(Self.heldSeconds(at: bits))) at \(Megabits(bits)) Mbit/s; lower --bitrate for more"
         case .atMost(let bits) where ring.seconds > Self.heldSeconds(at: bits):
             return "--ring \(ring) may not fit: at the \(Megabits(bits)) Mbit/s of --max-bitrate its "
@@ -67,8 +67,8 @@ struct SegmentAdvice {
         let post = Double(segments.postNanoseconds) / 1e9
         guard post < keyframeDistance else { return nil }
         return
-            "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends ahead "
-            + "of a keyframe, and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
+            "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends before "
+            + "a keyframe, and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
     }
 
     private var ofSize: String? {

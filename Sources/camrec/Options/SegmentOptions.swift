@@ -83,7 +83,7 @@ struct SegmentOptions: ParsableArguments {
 /// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
 struct SegmentLength: ExplainedArgument {
     static let requirement =
-        "it is a time (100ms to 2777h), a size (4096B to 1000T) or frames, as in 10m, 500M or 1000f"
+        "expected a time (100ms to 2777h), a size (4096B to 1000T) or frames, as in 10m, 500M or 1000f"
 
     let length: SegmentSchedule.Length
 
@@ -106,7 +106,7 @@ struct SegmentLength: ExplainedArgument {
 /// `7d`, `12h`; `100G`; `50`.
 struct SegmentLimit: ExplainedArgument {
     static let requirement =
-        "it is an age of 1s or more, a size, or a number of files from 1, as in 7d, 100G or 50"
+        "expected an age of 1s or more, a size, or a number of files from 1, as in 7d, 100G or 50"
 
     let retention: SegmentRetention
 
@@ -130,7 +130,7 @@ struct SegmentLimit: ExplainedArgument {
 
 /// `5G`, `10%`.
 struct FreeSpace: ExplainedArgument {
-    static let requirement = "it is a size up to 1000T, or 0% to 99% of the disk, as in 5G or 10%"
+    static let requirement = "expected a size up to 1000T, or 0% to 99% of the disk, as in 5G or 10%"
 
     let floor: SegmentRetention.Floor
 

@@ -8,7 +8,7 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help:
             "Camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.",
-        transform: PlainValue.text("it is a camera's path, test, or a .y4m file"))
+        transform: PlainValue.text("expected a camera's path, test, or a .y4m file"))
     var device: String?
 
     @Option(
@@ -32,14 +32,14 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Input of a grabber, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"),
-        transform: PlainValue.text("it is an input's number or name, as 'camrec devices' lists them"))
+        transform: PlainValue.text("expected an input's number or name, as 'camrec devices' lists them"))
     var input: String?
 
     @Option(
         help: ArgumentHelp(
             "Television standard of that input: PAL, NTSC; 'camrec devices' lists them.",
             valueName: "NAME"),
-        transform: PlainValue.text("it is a standard's name, as in PAL"))
+        transform: PlainValue.text("expected a standard's name, as in PAL"))
     var standard: String?
 
     @Flag(

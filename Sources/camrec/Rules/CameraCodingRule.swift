@@ -12,7 +12,7 @@ struct CameraCodingRule: OptionRule {
             encoder.lowPower == .auto ? nil : "--low-power", encoder.upload == .auto ? nil : "--upload",
         ]
         if let option = given.compactMap({ $0 }).first {
-            return "--format h264 takes the camera's own coding; leave out \(option)"
+            return "--format h264 uses the camera's own H.264; leave out \(option)"
         }
         return command.codecs.contains(.hevc)
             ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
@@ -23,7 +23,7 @@ struct CameraCodingRule: OptionRule {
             command.stream.configurations([.h264], rate: command.rate) != [EncoderConfiguration()]
         else { return nil }
         return
-            "--format h264 takes the camera's own coding: options of rate, quality and stream have no effect; "
+            "--format h264 uses the camera's own H.264: options of rate, quality and stream have no effect; "
             + "leave them out, or use another --format"
     }
 

@@ -5,7 +5,7 @@ import Recorder
 struct OverwriteRule: OptionRule {
     func warning(about command: RecordCommand) -> String? {
         command.reporting.overwrite && !replacesSomething(command)
-            ? "--overwrite has no effect: no output here would replace a file; leave it out" : nil
+            ? "--overwrite has no effect: no output would replace a file; leave it out" : nil
     }
 
     private func replacesSomething(_ command: RecordCommand) -> Bool {

@@ -9,7 +9,7 @@ struct SegmentRule: OptionRule {
             return "--segment and --ring need an output that is a file; name one"
         }
         if let path = command.reporting.timestamps, path == choices.first?.path {
-            return "'\(path)' is the output's name, and that of --timestamps, too; give another"
+            return "'\(path)' names both an output and --timestamps; use another name"
         }
         return nil
     }

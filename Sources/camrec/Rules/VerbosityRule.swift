@@ -2,6 +2,6 @@
 struct VerbosityRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         command.reporting.quiet && command.reporting.verbose
-            ? "--quiet and --verbose exclude each other; leave one out" : nil
+            ? "--quiet and --verbose exclude each other; use only one" : nil
     }
 }

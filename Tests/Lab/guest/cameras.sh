@@ -251,7 +251,7 @@ if recording dropped percentage_of_dropped_buffers=50; then
     on_host check "dropped buffers: a keyframe each second of capture" stream dropped/out.h264 --keyframe-time 1 --times dropped/out.txt
     on_host check "dropped buffers: the container has each picture at its time" container times dropped/out.mkv dropped/out.txt
     on_host check "dropped buffers: so has the raw stream, put into one afterwards" remuxes dropped/out.h264 dropped/out.txt
-    check "dropped buffers: the user is told that the rate is off" grep -q 'frames came a second, and the stream says 25.0: as raw it plays too fast' rec/stderr
+    check "dropped buffers: the user is told that the rate is off" grep -q 'frames arrived per second, but the stream declares 25.0: raw, it plays too fast' rec/stderr
     # With half of the frames gone, fewer come a second than the stream says.
     on_host check "dropped buffers: the rate is told" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
 else

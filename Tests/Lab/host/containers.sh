@@ -119,7 +119,7 @@ for format in mkv mp4 ts; do
 done
 head -c $(($(stat -c %s h264-0.raw) * 2 / 3)) h264-0.raw >cut.h264
 records "remux: a recording that was cut" remux cut.h264 cut.mkv --timestamps times.txt &&
-    says "remux: says what is missing" 'warning: times\.txt has [0-9]+ times more'
+    says "remux: says what is missing" 'warning: times\.txt has [0-9]+ more times'
 
 # A process that is killed while it writes.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=1280x720:r=30 -frames:v 150 -c:v libx264 -preset ultrafast -qp 1 -g 15 -f h264 large.h264

@@ -39,7 +39,7 @@ for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do
     refuses "output: $name does not say the codec" 64 "'$name': .*--codec h264" "${small[@]}" --frames 1 "$name"
 done
 records "output: x.bin with --codec" "${small[@]}" --frames 5 --codec hevc x.bin && mv x.bin x.h265 && check "output: x.bin is H.265" is_sound x.h265 --frames 5
-refuses "output: rtsp://" 64 'does not send by rtsp; use tcp://HOST:PORT' "${small[@]}" --frames 1 rtsp://localhost/x
+refuses "output: rtsp://" 64 'does not support rtsp; use tcp://HOST:PORT' "${small[@]}" --frames 1 rtsp://localhost/x
 mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
 check "output: /dev/stdout" bash -o pipefail -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
@@ -79,15 +79,15 @@ says_usage() { # PATTERN ARGUMENTS...: exit code 64, and a line that says what t
     camrec "${small[@]}" "$@" out.h264 || status=$?
     [ $status = 64 ] && [ "$(wc -l <stderr)" = 1 ] && grep -qE -- "$pattern" stderr || { echo "exit code $status: $(cat stderr)"; return 1; }
 }
-check "message: --frames -1" says_usage "'-1' is invalid for '--frames <N>': it is a whole number, 1 or more" --frames -1
-check "message: --frames abc" says_usage "'--frames <N>': it is a whole number, 1 or more" --frames abc
-check "message: --qp -4" says_usage "'--qp <N>': it is a whole number, 1 to 51" --qp -4
-check "message: --rate-control abr" says_usage "'abr' is invalid for .*: it is auto, cbr, vbr, cqp, icq or qvbr; see 'camrec --help'$" --rate-control abr
+check "message: --frames -1" says_usage "'-1' is invalid for '--frames <N>': expected a whole number, 1 or more" --frames -1
+check "message: --frames abc" says_usage "'--frames <N>': expected a whole number, 1 or more" --frames abc
+check "message: --qp -4" says_usage "'--qp <N>': expected a whole number, 1 to 51" --qp -4
+check "message: --rate-control abr" says_usage "'abr' is invalid for .*: expected auto, cbr, vbr, cqp, icq or qvbr; see 'camrec --help'$" --rate-control abr
 check "message: --overwrite -1.h264" says_usage "'-1.h264' is not an option; for a file of that name write \./-1.h264$" --overwrite -1.h264
 check "message: --report= does not take the OUTPUT" says_usage "'--report=' has no value; write one, or leave the option out$" --report=
 check "message: --report twice" says_usage '--report is given twice; leave one out' --report a --report b
 check "message: a newline in a name" says_usage "'a\\\\x0ab.xyz': '.xyz' is not a kind of video" $'a\nb.xyz'
-refuses "message: --device with nothing" 64 "it is a camera's path, test, or a .y4m file" --device '' out.h264
+refuses "message: --device with nothing" 64 "expected a camera's path, test, or a .y4m file" --device '' out.h264
 refuses "message: --device tset" 66 'camrec: tset: no such device; use --device test$' --device tset out.h264
 refuses "message: --device tset with segments is not waited for" 66 'tset: no such device' --device tset --segment 1s out.h264
 refuses "message: the test source has no H.264" 64 'test: the test source has no H264; try nv12' --device test --format h264 out.h264
@@ -97,8 +97,8 @@ check "message: -v" says_usage "'-v'; use --verbose, or --version" -v
 check "message: -t" says_usage "'-t'; use --duration" -t 10s
 check "message: -o" says_usage "'-o'; give the OUTPUT alone" -o x.h264
 check "message: --durtion" says_usage "unknown option '--durtion'; use --duration" --durtion 3
-check "message: --duration 1d" says_usage "'1d' is invalid for '--duration <TIME>': it is a time such as 500ms, 90s, 10m or 24h" --duration 1d
-check "message: --codec h265" says_usage "'h265' is invalid for .*: it is h264, or hevc for H.265" --codec h265
+check "message: --duration 1d" says_usage "'1d' is invalid for '--duration <TIME>': expected a time such as 500ms, 90s, 10m or 24h" --duration 1d
+check "message: --codec h265" says_usage "'h265' is invalid for .*: expected h264, or hevc for H.265" --codec h265
 check "message: --size 640" says_usage '1280x720' --size 640
 check "message: --level 9.9" says_usage 'as in 4.1, or auto' --level 9.9
 refuses "message: a name that is not UTF-8" 64 "'caf.\.h264', is not UTF-8" "${small[@]}" --frames 1 $'caf\xe9.h264'
@@ -214,7 +214,7 @@ refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${
 refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265
 refuses "codec: a level that H.265 has not" 64 'H.265 has no level 1.2' "${small[@]}" --frames 5 --level 1.2 none.h265
 records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5 --overwrite --codec hevc named.h264 &&
-    says "codec: the other name is told" 'named.h264 gets H.265'
+    says "codec: the other name is told" 'named.h264 receives H.265'
 
 # A clean stop: exit 0, everything that was captured is in the file.
 stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the signal

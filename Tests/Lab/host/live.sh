@@ -168,8 +168,8 @@ refuses "orders: nor the port" 73 "127.0.0.1:$port: another program uses this po
 check "orders: neither leaves a file" test ! -e other.h264
 refuses "orders: an unknown one" 64 "'dance' is not a command; there are keyframe" ctl ctl dance
 refuses "orders: a mistyped one" 64 "'stauts' is not a command; the nearest is 'stats'" ctl ctl stauts
-refuses "orders: no rate" 64 "'1' is not a bit rate; it is 1k to 2000M" ctl ctl bitrate 1
-refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; it is 1k to 2000M" ctl ctl bitrate
+refuses "orders: no rate" 64 "'1' is not a bit rate; expected 1k to 2000M" ctl ctl bitrate 1
+refuses "orders: a rate is missing" 64 "'bitrate' needs a rate; expected 1k to 2000M" ctl ctl bitrate
 above() {
     local answer
     ! answer=$("$CAMREC" ctl ctl bitrate 900k) && grep -q 'more than --max-bitrate' <<<"$answer"
@@ -203,7 +203,7 @@ check "orders, H.265: the report" report orders2.json 'encoder.bitRate == 300000
 starts --listen 0 --duration 60s --qp 30 --control-socket ctl constant.h264
 unlimited() {
     local answer
-    ! answer=$("$CAMREC" ctl ctl max-bitrate 4M) && grep -q 'no maximum rate that could be changed' <<<"$answer"
+    ! answer=$("$CAMREC" ctl ctl max-bitrate 4M) && grep -q 'no maximum rate to change' <<<"$answer"
 }
 check "orders, constant QP: there is no maximum to change" unlimited
 check "orders, constant QP: stop" told '^{"ok":true}$' stop
@@ -240,7 +240,7 @@ recorder=$!
 receivers listen "$free" early 1 || fail "out: a receiver that leaves for good" "it failed"
 ends "out: a receiver that leaves for good is no failure"
 check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.* left after [0-9]+ frames' log
-check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not taken' log
+check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not received' log
 check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
 
 # Nothing is left for clients that send commands
@@ -342,10 +342,10 @@ check "unix: a receiver gets the stream, and the socket goes" serves_path
 # Addresses
 refuses "address: not this machine's" 73 '192\.0\.2\.1:9982: this machine has no such address' "${source[@]}" --frames 1 --listen 192.0.2.1
 for address in 1:2:3 :9982 9982: '*:9982' ::1 99999; do
-    refuses "address: $address" 64 "--listen cannot be '.*': it is a port, with a host ahead of it" "${source[@]}" --frames 1 --listen "$address"
+    refuses "address: $address" 64 "--listen cannot be '.*': expected a port, with an optional host" "${source[@]}" --frames 1 --listen "$address"
 done
 for buffer in 61s 50ms 0 1B 100GB 5x; do
-    refuses "buffer: $buffer" 64 "'--client-buffer .*': it is a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
+    refuses "buffer: $buffer" 64 "'--client-buffer .*': expected a time of 100ms to 60s, or 4kB to 64MB" "${source[@]}" --frames 1 --listen 0 --client-buffer $buffer
 done
 records "buffer: the least" "${source[@]}" --frames 1 --listen 0 --client-buffer 4kB || true
 refuses "unix: a mistyped mode" 64 'only a mode may follow it; write unix:sk,mode=660' "${source[@]}" --frames 1 --listen unix:sk,mdoe=660
@@ -357,7 +357,7 @@ refuses "listening: at two places" 64 'listen is given twice; leave one out' "${
 check "unix: nothing was made" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"
 records "limit of an address: of this machine" "${source[@]}" --frames 1 --listen 0 --max-clients-per-address 2 && says "limit of an address: it has no effect" 'has no effect: 127\.0\.0\.1:0 is open to this machine alone'
 records "limit of an address: of the network" "${source[@]}" --frames 1 --listen 0.0.0.0:0 --max-clients-per-address 2 && check "limit of an address: it has an effect" bash -c '! grep -q "no effect" stderr'
-refuses "time-out: of nothing" 64 "'--client-timeout <TIME>': it is a time in whole seconds, 1s to 1h" "${source[@]}" --frames 1 --listen 0 --client-timeout 0
+refuses "time-out: of nothing" 64 "'--client-timeout <TIME>': expected a time in whole seconds, 1s to 1h" "${source[@]}" --frames 1 --listen 0 --client-timeout 0
 refuses "time-out: of seconds" 64 'in whole seconds' "${source[@]}" --frames 1 --listen 0 --client-timeout 1.5s
 refuses "address: no address" 64 'tcp://HOST:PORT' "${source[@]}" --frames 1 tcp://
 refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1

@@ -286,7 +286,7 @@ for driver in iHD radeonsi; do
     wait "${playing[@]}"
     goes_on() {
         [ "$(cat status)" = 0 ] || { echo "exit code $(cat status): $(cat stderr)"; return 1; }
-        grep -q 'renderD128: its driver does not answer\|the GPU.s driver does not answer' stdout stderr || { cat stdout stderr; return 1; }
+        grep -q 'renderD128: its driver is not responding\|the GPU.s driver does not answer' stdout stderr || { cat stdout stderr; return 1; }
         play_report report.json 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' '(losses == 0) == (pictures.decoded == 90)' 'decoder == "software"' &&
             [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.y4m)" = "$("$PYTHON" -c 'import json; print(json.load(open("report.json"))["pictures"]["decoded"])')" ]
     }
@@ -310,11 +310,11 @@ refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output fu
 refuses "play: two files in one" 73 'same\.y4m: already being written' --no-window plain.h264 --output same.y4m --save same.h264 --overwrite
 refuses "play: no JPEG" 64 'must be named .png' --no-window plain.h264 --snapshot out.jpg
 refuses "play: no container" 64 'camrec remux' --no-window plain.h264 --save out.mp4
-refuses "play: a size that nobody has" 64 "scale <WxH>': it is as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
-refuses "play: a rate of none" 64 "fps <F>': it is 0.01 to 1000" --fps 0 plain.h264
-refuses "play: a decoder that nobody has" 64 "decoder <MODE>': it is auto, software, or a render node" --decoder fast plain.h264
+refuses "play: a size that nobody has" 64 "scale <WxH>': expected a size as in 640x480, to 16000x16000" --no-window plain.h264 --output out.y4m --scale 16384x16384
+refuses "play: a rate of none" 64 "fps <F>': expected 0.01 to 1000" --fps 0 plain.h264
+refuses "play: a decoder that nobody has" 64 "decoder <MODE>': expected auto, software, or a render node" --decoder fast plain.h264
 for address in tcp:// tcp://host:0 listen://:9982; do
-    refuses "play: $address" 64 "SOURCE>': it is tcp://HOST:PORT, listen://" --no-window $address
+    refuses "play: $address" 64 "SOURCE>': expected tcp://HOST:PORT, listen://" --no-window $address
 done
 closed() { # DESCRIPTOR ARGUMENTS...: without it, an error says so
     local number=$1 status=0

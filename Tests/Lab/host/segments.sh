@@ -211,7 +211,7 @@ done
 check "copies: they stay, its own go" test "$(cd copied && echo *.h264)" = "a-1.h264 a-2.h264 a-3.h264 a-4.h264 a-5.h264 a.h264"
 # A folder and a link that have a journal's name, and a folder that is not there, keep nothing from being taken over.
 mkdir copied/.folder.camrec && ln -s nowhere copied/.link.camrec
-adopts() { ("$CAMREC" adopt nowhere copied || [ $? = 66 ]) 2>/dev/null | grep -qx 'copied: recordings taken over: 5'; }
+adopts() { ("$CAMREC" adopt nowhere copied || [ $? = 66 ]) 2>/dev/null | grep -qx 'copied: recordings adopted: 5'; }
 check "copies: camrec adopt" adopts
 records "copies: recorded once more" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
 check "copies: adopted ones go" test "$(cd copied && echo *.h264)" = a.h264

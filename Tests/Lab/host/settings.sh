@@ -49,7 +49,7 @@ ends_once() {
     [ $status = 76 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
     status=0
     as_service "${timed[@]}" --duration 1s timed/a.h264 /dev/full || status=$?
-    [ $status = 76 ] && grep -q 'over before the service was restarted' stderr || { echo "again: exit code $status: $(cat stderr)"; return 1; }
+    [ $status = 76 ] && grep -q 'ended before the service was restarted' stderr || { echo "again: exit code $status: $(cat stderr)"; return 1; }
     [ "$(ls timed)" = a.h264 ] || { echo "files: $(ls timed)"; return 1; }
 }
 check "service: a duration with losses is over, and not begun again" ends_once
@@ -91,7 +91,7 @@ END
 cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
-camrec: bad.conf:4: the value '640by480' is invalid for '--size <WxH>': it is width and height in pixels, as in 1280x720, up to 16384x16384
+camrec: bad.conf:4: the value '640by480' is invalid for '--size <WxH>': expected width and height in pixels, as in 1280x720, up to 16384x16384
 camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is already in line 8; leave one out
@@ -115,7 +115,7 @@ refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profil
 printf 'output = a.h265\nprofile = high\n' >impossible.conf
 refuses "check: a profile that H.265 has not" 1 'impossible.conf:2: H.265 has no profile high' check impossible.conf
 printf 'output = a.h264\nlisten = yes\n' >impossible.conf
-refuses "check: listen is no flag" 1 "impossible.conf:2: --listen cannot be 'yes': it is a port" check impossible.conf
+refuses "check: listen is no flag" 1 "impossible.conf:2: --listen cannot be 'yes': expected a port" check impossible.conf
 printf 'output = a.h264\nmax-clients = 3\n' >impossible.conf
 refuses "check: an option without what it needs" 1 'impossible.conf:2: --max-clients needs --listen' check impossible.conf
 
@@ -180,7 +180,7 @@ for driver in radeonsi iHD; do
     cp stdout "$driver.text"
     launcher=()
     check "doctor: $driver fails: it is told, and software is tried all the same" \
-        grep -Pzq 'H.264 on /dev/dri/renderD128: (no picture|the process was ended).*\nH.265 on /dev/dri/renderD128: .*\nH.264 on software: libx264' "$driver.text"
+        grep -Pzq 'H.264 on /dev/dri/renderD128: (no picture|the process was killed).*\nH.265 on /dev/dri/renderD128: .*\nH.264 on software: libx264' "$driver.text"
     check "doctor: $driver encodes" json "$driver.json" "any(f['verdict'] == 'fine' and 'renderD128' in f['subject'] and 'H.264' in f['message'] for f in r['diagnosis']['findings'])"
 done
 finish

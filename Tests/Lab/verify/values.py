@@ -65,7 +65,7 @@ def fault(command, option, value, is_joined):
         return f"not one line: {said}"
     line = said[0].decode(errors="replace")
     # A pointer to the help is not an answer.
-    if not re.search("; |: it is ", re.sub("; see 'camrec [a-z -]*--help'$", "", line)):
+    if not re.search("; |: expected ", re.sub("; see 'camrec [a-z -]*--help'$", "", line)):
         return f"no next step: {line[:300]}"
     if value in (b"\xff", b"caf\xe9") and (run.returncode != 64 or "is not UTF-8" not in line):
         return f"damage is not told: {line[:300]}"
