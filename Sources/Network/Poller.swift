@@ -58,11 +58,3 @@ public struct Poller: ~Copyable {
         }
     }
 }
-
-extension Poller {
-    /// The same for what still counts time in integers: monotonic nanoseconds.
-    @_disfavoredOverload
-    public func wait(until deadline: Int64?, _ body: (_ token: UInt64, Readiness) -> Void) {
-        wait(until: deadline.map(Instant.init), body)
-    }
-}

@@ -72,9 +72,4 @@ extension Socket {
     public func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
         Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }
-
-    /// The same for what still counts time in integers: monotonic nanoseconds.
-    public func waitUntilReadable(until deadline: Int64) -> Bool {
-        waitUntilReadable(until: Instant(nanoseconds: deadline))
-    }
 }

@@ -25,8 +25,8 @@ public protocol AccessUnitSink: AnyObject {
     /// Ends the current file of an output with several files. The next IDR begins another.
     func endFile() throws(OutputError)
 
-    /// Nanoseconds between calls of `maintain`; nil if it need not be called.
-    var maintenanceInterval: Int64? { get }
+    /// The time between calls of `maintain`; nil if it need not be called.
+    var maintenanceInterval: Duration? { get }
 
     /// Does the work that becomes due as time passes, even while nothing is written.
     func maintain()
@@ -87,7 +87,7 @@ extension AccessUnitSink {
     public var takesPictures: Bool { true }
 
     /// Most outputs have no work between writes.
-    public var maintenanceInterval: Int64? { nil }
+    public var maintenanceInterval: Duration? { nil }
 
     public func maintain() {}
 

@@ -22,9 +22,6 @@ public final class DiskSynchronizer: Sendable {
         guard loop.start() else { return nil }
     }
 
-    /// The same for what still counts time in integers: nanoseconds.
-    public convenience init?(bound: Int64) { self.init(bound: .nanoseconds(bound)) }
-
     deinit { loop.stop() }
 
     /// Takes care of an open file until it is ended.

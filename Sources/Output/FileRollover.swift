@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Time
 
 /// A recording in one file, which continues in a file with the next free counter if the picture format changes.
 ///
@@ -24,7 +25,7 @@ public final class FileRollover: AccessUnitSink {
     ///   - report: receives events, on the writer's thread.
     public init(
         first: any AccessUnitSink, path: String, stream: StreamDescription, open: @escaping SinkOpening,
-        synchronizer: DiskSynchronizer? = nil, clock: SegmentClock = .system,
+        synchronizer: DiskSynchronizer? = nil, clock: any TimeSource = SystemTime(),
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) {
         (name, takesPictures, sink) = (first.name, first.takesPictures, first)

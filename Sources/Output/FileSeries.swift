@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import Time
 
 /// Opens an output's files, one after another, each under a name that is free. Used by one thread.
 ///
@@ -21,7 +22,7 @@ struct FileSeries {
     private var main: Kind
     private let timestamps: Kind?
     private let volume: Volume
-    private let clock: SegmentClock
+    private let clock: any TimeSource
 
     /// The number of names to try for one file.
     private static let mostNames = 10_000
@@ -31,7 +32,8 @@ struct FileSeries {
     ///   - timestamps: the files of their timestamps, which have the same counters; nil for none.
     ///   - volume: the file system that the files are to be on.
     init(
-        _ main: Kind, timestamps: Kind? = nil, stream: StreamDescription, volume: Volume, clock: SegmentClock
+        _ main: Kind, timestamps: Kind? = nil, stream: StreamDescription, volume: Volume,
+        clock: any TimeSource
     ) {
         (self.main, self.timestamps) = (main, timestamps)
         (self.stream, self.volume, self.clock) = (stream, volume, clock)
@@ -40,7 +42,7 @@ struct FileSeries {
     /// Opens the next file, and the one for its timestamps.
     mutating func next() throws(OutputError) -> Opened {
         guard !volume.isGone else { throw OutputError(.volumeGone, output: main.names.folder) }
-        let time = clock.wall()
+        let time = clock.wallTime.seconds
         for _ in 0..<Self.mostNames {
             let path = main.names.next(at: time)
             let companion = timestamps?.names.companion(at: time, counter: main.names.lastCounter)

@@ -1,4 +1,5 @@
 import Threading
+import Time
 
 /// A first-in, first-out queue between two threads, of fixed capacity, whose storage is made beforehand.
 final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
@@ -13,7 +14,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private var totalCost = 0
     private var isClosed = false
     /// When the latest element was taken, or else when the queue was made, on CLOCK_MONOTONIC.
-    private var latestPop = MonotonicTime.now()
+    private var latestPop = Instant.now
 
     /// What came of waiting for room.
     enum Room {
@@ -71,14 +72,14 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Waits until the next `push` of this thread, the only one, will not have to. A closed queue always has room.
-    /// - Parameter patience: nanoseconds without a `pop`, after which it waits no longer; `Int64.max` forever.
-    func waitForRoom(cost: Int, patience: Int64) -> Room {
+    /// - Parameter patience: the time without a `pop` after which it waits no longer; nil forever.
+    func waitForRoom(cost: Int, patience: Duration?) -> Room {
         monitor.withLock {
             if hasRoom(for: cost) { return .atOnce }
             while !hasRoom(for: cost) {
-                let (end, isEndless) = latestPop.addingReportingOverflow(patience)
-                guard isEndless || MonotonicTime.now() < end else { return .none }
-                monitor.wait(until: isEndless ? nil : end)
+                let end = patience.map { latestPop + $0 }
+                if let end, .now >= end { return .none }
+                monitor.wait(until: end)
             }
             return .later
         }
@@ -113,15 +114,15 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// The oldest element; waits for one.
-    /// - Parameter deadline: on CLOCK_MONOTONIC; nil for none.
-    func pop(until deadline: Int64?) -> Popped {
+    /// - Parameter deadline: nil for none.
+    func pop(until deadline: Instant?) -> Popped {
         monitor.withLock {
             while count == 0, !isClosed {
-                if let deadline, MonotonicTime.now() >= deadline { return .due }
+                if let deadline, .now >= deadline { return .due }
                 monitor.wait(until: deadline)
             }
             let element = takeFirst()
-            latestPop = MonotonicTime.now()
+            latestPop = Instant.now
             monitor.signal()
             guard let element else { return .end }
             return .element(element)

@@ -1,4 +1,5 @@
 import Capture
+import Time
 
 /// Waits for a camera that is in use, or not there yet.
 ///
@@ -13,22 +14,21 @@ public struct CameraWait {
         public let isBusy: Bool
     }
 
-    private let busyPatience: Int64?
-    private let absencePatience: Int64?
+    private let busyPatience: Duration?
+    private let absencePatience: Duration?
     private let clock: any RestartClock
 
-    /// Nanoseconds between two tries.
-    static let busyInterval: Int64 = 200_000_000
-    static let absenceInterval: Int64 = 1_000_000_000
+    static let busyInterval = Duration.milliseconds(200)
+    static let absenceInterval = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - busyPatience: nanoseconds to wait for a camera in use; nil forever.
-    ///   - absencePatience: nanoseconds to wait for an absent camera; nil forever.
-    public init(busyPatience: Int64?, absencePatience: Int64?) {
+    ///   - busyPatience: how long to wait for a camera in use; nil forever.
+    ///   - absencePatience: how long to wait for an absent camera; nil forever.
+    public init(busyPatience: Duration?, absencePatience: Duration?) {
         self.init(busyPatience: busyPatience, absencePatience: absencePatience, clock: RecordingStop())
     }
 
-    init(busyPatience: Int64?, absencePatience: Int64?, clock: any RestartClock) {
+    init(busyPatience: Duration?, absencePatience: Duration?, clock: any RestartClock) {
         self.busyPatience = busyPatience
         self.absencePatience = absencePatience
         self.clock = clock
@@ -42,17 +42,17 @@ public struct CameraWait {
     public func open(
         _ open: () throws(CaptureError) -> any CaptureStream, isOver: () -> Bool, failed: (Failure) -> Void
     ) throws(CaptureError) -> any CaptureStream {
-        let start = clock.now()
+        let start = clock.now
         var isFirst = true
         while true {
             do throws(CaptureError) { return try open() } catch {
                 guard error.isBusy || error.isAbsence, !isOver() else { throw error }
                 let patience = error.isBusy ? busyPatience : absencePatience
-                if let patience, clock.now() - start >= patience { throw error }
+                if let patience, clock.now - start >= patience { throw error }
                 failed(Failure(error: error, isFirst: isFirst, isBusy: error.isBusy))
                 isFirst = false
                 _ = clock.wait(
-                    until: clock.now() + (error.isBusy ? Self.busyInterval : Self.absenceInterval))
+                    until: clock.now + (error.isBusy ? Self.busyInterval : Self.absenceInterval))
             }
         }
     }

@@ -115,7 +115,7 @@ final class EncodeStage: @unchecked Sendable {
     private func isComplete(at timestamp: Int64) -> Bool {
         if tracks.allSatisfy(isComplete) { return true }
         if let duration = limits.duration, let firstTimestamp {
-            return timestamp - firstTimestamp >= duration
+            return .nanoseconds(timestamp - firstTimestamp) >= duration
         }
         return false
     }

@@ -1,4 +1,5 @@
 import Threading
+import Time
 
 /// The encode thread, and another one in its place whenever it hangs in a driver.
 final class EncodeThread: @unchecked Sendable {
@@ -12,7 +13,7 @@ final class EncodeThread: @unchecked Sendable {
     private var watchdog: WorkerThread?
     private let isWatched: Bool
 
-    private static let tick: Int64 = 1_000_000_000
+    private static let tick = Duration.seconds(1)
 
     /// - Parameter isWatched: false where somebody else calls `look`.
     init(_ stage: EncodeStage, isWatched: Bool = true) {
@@ -57,12 +58,12 @@ final class EncodeThread: @unchecked Sendable {
     }
 
     private func watch() {
-        while !hasFinished(by: MonotonicTime.now() + Self.tick) { look() }
+        while !hasFinished(by: .now + Self.tick) { look() }
     }
 
-    private func hasFinished(by time: Int64) -> Bool {
+    private func hasFinished(by time: Instant) -> Bool {
         monitor.withLock {
-            while !isFinished, MonotonicTime.now() < time { monitor.wait(until: time) }
+            while !isFinished, .now < time { monitor.wait(until: time) }
             return isFinished
         }
     }

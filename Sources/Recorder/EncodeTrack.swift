@@ -254,13 +254,13 @@ final class EncodeTrack {
         closeEncoder()
         let cause = failure
         var failure = failure
-        while restarts.allowsAnother(at: clock.now()) || provider.giveUpDrivers() {
-            if let end = restarts.pause(at: clock.now()), clock.wait(until: end) { return }
-            restarts.count(at: clock.now())
+        while restarts.allowsAnother(at: clock.now) || provider.giveUpDrivers() {
+            if let end = restarts.pause(at: clock.now), clock.wait(until: end) { return }
+            restarts.count(at: clock.now)
             counters.add(to: .restarts)
             do throws(EncoderError) {
                 try openEncoder()
-                if let untold = messages.admit(at: clock.now()) { reportRestart?(cause, untold) }
+                if let untold = messages.admit(at: clock.now) { reportRestart?(cause, untold) }
                 return
             } catch {
                 if case .exhausted = error.kind { break }

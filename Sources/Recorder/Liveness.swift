@@ -1,11 +1,13 @@
+import Time
+
 /// Whether each of a recording's threads still does something.
 ///
 /// A thread that has work and finishes none of it since the last look is dead. One that looks for a camera which went
 /// away works. Writers do not count: a disk that hangs is nothing that a restart mends, and what waits in their queues
 /// would be lost with it; when those are full the encoders stand still. Nor does anything once all is encoded.
 public struct Liveness {
-    private let frameInterval: Int64
-    private var last: (progress: Progress, time: Int64, wasAlive: Bool)?
+    private let frameInterval: Duration
+    private var last: (progress: Progress, time: Instant, wasAlive: Bool)?
 
     /// What the threads have done so far.
     struct Progress {
@@ -20,17 +22,16 @@ public struct Liveness {
     }
 
     /// Nothing was looked at yet.
-    /// - Parameter frameInterval: nanoseconds from a frame of the source to the next.
-    public init(frameInterval: Int64) { self.frameInterval = frameInterval }
+    /// - Parameter frameInterval: the time from a frame of the source to the next.
+    public init(frameInterval: Duration) { self.frameInterval = frameInterval }
 
     /// The first look finds life. One before a frame can be expected finds what the last one did.
-    /// - Parameter time: monotonic nanoseconds.
-    public mutating func isAlive(_ recording: Recording, at time: Int64) -> Bool {
+    public mutating func isAlive(_ recording: Recording, at time: Instant) -> Bool {
         isAlive(after: Progress(recording), at: time)
     }
 
-    mutating func isAlive(after now: Progress, at time: Int64) -> Bool {
-        if let last, time - last.time < 2 * frameInterval { return last.wasAlive }
+    mutating func isAlive(after now: Progress, at time: Instant) -> Bool {
+        if let last, time - last.time < frameInterval * 2 { return last.wasAlive }
         let isAlive = hasMoved(to: now)
         last = (now, time, isAlive)
         return isAlive

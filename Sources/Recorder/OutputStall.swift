@@ -1,3 +1,5 @@
+import Time
+
 /// Decides when outputs that make no progress are given up, so that a recording that is over always ends.
 ///
 /// An output that hangs is first interrupted, which ends a wait for a pipe's reader, and then abandoned. Scripted
@@ -32,15 +34,15 @@ public struct OutputStall {
     private var patience = Self.unattendedPatience
     private var isStopping = false
     private var isInterrupted = false
-    private var last: (written: Int, time: Int64)?
+    private var last: (written: Int, time: Instant)?
 
-    /// Nanoseconds without progress, after somebody asked for the end.
-    static let patience: Int64 = 5_000_000_000
+    /// The time without progress after somebody asked for the end.
+    static let patience = Duration.seconds(5)
     /// The same for what still hangs after an interruption: less than systemd's TimeoutStopSec in the unit, more than
     /// a disk needs to spin up.
-    static let lastPatience: Int64 = 15_000_000_000
+    static let lastPatience = Duration.seconds(15)
     /// The same where a recording ends by itself and nobody is there to end the wait.
-    static let unattendedPatience: Int64 = 60_000_000_000
+    static let unattendedPatience = Duration.seconds(60)
 
     /// - Parameter isAttended: somebody watches, and can end a wait.
     public init(isAttended: Bool) { self.isAttended = isAttended }
@@ -52,8 +54,7 @@ public struct OutputStall {
     }
 
     /// Decides what to do now. To be called every few seconds.
-    /// - Parameter now: monotonic nanoseconds.
-    public mutating func step(_ progress: Progress, at now: Int64) -> Step {
+    public mutating func step(_ progress: Progress, at now: Instant) -> Step {
         guard isStopping || (progress.isEncoded && !isAttended) else { return .wait }
         guard let last, last.written == progress.written, progress.hasUnwritten else {
             last = (progress.written, now)
@@ -66,7 +67,7 @@ public struct OutputStall {
         return .interrupt
     }
 
-    private mutating func begin(_ patience: Int64) {
+    private mutating func begin(_ patience: Duration) {
         self.patience = patience
         last = nil
     }

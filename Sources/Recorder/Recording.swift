@@ -71,7 +71,7 @@ public final class Recording {
             // A source other than a camera loses nothing while it waits.
             return RecordingOutput(
                 plan, measuresLatency: isLive, control: control,
-                patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : .max, report: report)
+                patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
         }
         self.outputs = outputs
         let stopWish = stopWish

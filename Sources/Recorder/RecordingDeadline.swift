@@ -1,5 +1,5 @@
 import Glibc
-import Threading
+import Time
 
 /// When a recording of limited duration is over, whatever happens to the process: another process that is started
 /// in its place records what is left.
@@ -8,45 +8,43 @@ import Threading
 /// sleeps and that nobody can set.
 public struct RecordingDeadline {
     private let path: String?
-    private let duration: Int64
-    private let now: () -> Int64
-    private var end: Int64?
+    private let duration: Duration
+    private let clock: any TimeSource
+    private var end: Instant?
 
     private static let name = "deadline"
 
-    /// The deadline of a recording of so many nanoseconds; that of a former process where the folder has one.
+    /// The deadline of a recording of this duration; that of a former process where the folder has one.
     /// - Parameter folder: nil where no other process will come.
-    public init(duration: Int64, folder: String?) {
-        self.init(
-            duration: duration, folder: folder, now: { MonotonicTime.now() + MonotonicTime.suspended() })
-    }
-
-    init(duration: Int64, folder: String?, now: @escaping () -> Int64) {
-        (self.duration, self.now) = (duration, now)
+    public init(duration: Duration, folder: String?, clock: any TimeSource = SystemTime()) {
+        (self.duration, self.clock) = (duration, clock)
         path = folder.map { "\($0)/\(Self.name)" }
         end = path.flatMap { Self.read($0) }.flatMap { $0.duration == duration ? $0.end : nil }
         // None of this machine's present run is farther away.
-        if let end, end > now() + duration { self.end = nil }
+        if let end, end > now + duration { self.end = nil }
     }
 
-    /// Nanoseconds that are left, not more than 0 where none are; nil where nothing has been recorded yet.
-    public var remaining: Int64? { end.map { $0 - now() } }
+    /// The time that goes on while the machine sleeps.
+    private var now: Instant { clock.now + clock.suspendedTime }
+
+    /// What is left, zero or less if nothing is; nil if nothing has been recorded yet.
+    public var remaining: Duration? { end.map { $0 - now } }
 
     /// Whether nothing is left to be recorded.
-    public var isOver: Bool { remaining.map { $0 <= 0 } ?? false }
+    public var isOver: Bool { remaining.map { $0 <= .zero } ?? false }
 
     /// The recording begins, or is begun again.
-    /// - Returns: nanoseconds that it is to last.
-    public mutating func begin() -> Int64 {
-        if let remaining { return max(1, remaining) }
-        let end = now() + duration
+    /// - Returns: how long it is to last.
+    public mutating func begin() -> Duration {
+        if let remaining { return max(.nanoseconds(1), remaining) }
+        let end = now + duration
         self.end = end
         // A recording is worth more than what a restart would make of it.
-        if let path { Self.write("\(end) \(duration)\n", to: path) }
+        if let path { Self.write("\(end.nanoseconds) \(duration.inNanoseconds)\n", to: path) }
         return duration
     }
 
-    private static func read(_ path: String) -> (end: Int64, duration: Int64)? {
+    private static func read(_ path: String) -> (end: Instant, duration: Duration)? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -56,7 +54,7 @@ public struct RecordingDeadline {
         let text = String(decoding: bytes[..<count], as: UTF8.self)
         let numbers = text.split { $0.isWhitespace }.compactMap { Int64($0) }
         guard numbers.count == 2, text.hasSuffix("\n"), numbers.allSatisfy({ $0 >= 0 }) else { return nil }
-        return (numbers[0], numbers[1])
+        return (Instant(nanoseconds: numbers[0]), .nanoseconds(numbers[1]))
     }
 
     /// The file is there whole or not at all.

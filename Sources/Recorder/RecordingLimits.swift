@@ -2,11 +2,11 @@
 public struct RecordingLimits: Sendable, Hashable {
     /// Frames, at least 1; nil for no limit.
     public var frames: Int?
-    /// Nanoseconds from the first frame's timestamp; nil for no limit.
-    public var duration: Int64?
+    /// The time from the first frame's timestamp; nil for no limit.
+    public var duration: Duration?
 
-    /// Frames, a duration in nanoseconds, both or neither.
-    public init(frames: Int? = nil, duration: Int64? = nil) {
+    /// Frames, a duration, both or neither.
+    public init(frames: Int? = nil, duration: Duration? = nil) {
         self.frames = frames
         self.duration = duration
     }

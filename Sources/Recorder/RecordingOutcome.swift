@@ -94,14 +94,14 @@ public struct RecordingOutcome: Sendable {
         public let lost: Int
     }
 
-    /// Nanoseconds.
+    /// From capture to write.
     public struct Latency: Sendable, Hashable {
         /// Half of the frames took no longer.
-        public let median: Int64
+        public let median: Duration
         /// 99 of 100 frames took no longer.
-        public let percentile99: Int64
+        public let percentile99: Duration
         /// The slowest frame.
-        public let maximum: Int64
+        public let maximum: Duration
     }
 
     /// Everything that went wrong, what was asked for and is missing first: outputs, encoders, the source.

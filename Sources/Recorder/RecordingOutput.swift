@@ -2,6 +2,7 @@ import Bitstream
 import Output
 import Synchronization
 import Threading
+import Time
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
 ///
@@ -30,7 +31,7 @@ public final class RecordingOutput: @unchecked Sendable {
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
     private let recovers: Bool
     private let neverBlocks: Bool
-    private let patience: Int64
+    private let patience: Duration?
     private let report: @Sendable (OutputEvent) -> Void
     private var stage: WriteStage
     private var writeError: OutputError?
@@ -49,19 +50,19 @@ public final class RecordingOutput: @unchecked Sendable {
         var stream: StreamDescription?
     }
 
-    /// How long an output may take nothing, in nanoseconds, where others would have to wait: longer than a disk
+    /// How long an output may take nothing where others would have to wait: longer than a disk
     /// takes to spin up.
-    static let usualPatience: Int64 = 15_000_000_000
+    static let usualPatience = Duration.seconds(15)
     /// A queue of coded pictures: 64 MiB, or a minute at 60 frames a second.
     static let capacity = 3600
     private static let byteLimit = 64 << 20
 
     /// - Parameters:
-    ///   - patience: nanoseconds for which it may take nothing from a full queue; `Int64.max` forever.
+    ///   - patience: how long it may take nothing from a full queue; nil forever.
     ///   - report: told, on the encode thread, where it is left behind.
     init(
         _ plan: OutputPlan, measuresLatency: Bool,
-        control: RecordingControl = RecordingControl(), patience: Int64 = .max,
+        control: RecordingControl = RecordingControl(), patience: Duration? = nil,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {
         let sink = plan.sink
@@ -188,7 +189,8 @@ public final class RecordingOutput: @unchecked Sendable {
             let high = stage.latency.percentile(0.99)
         else { return nil }
         return RecordingOutcome.Latency(
-            median: median, percentile99: high, maximum: stage.latency.maximum)
+            median: .nanoseconds(median), percentile99: .nanoseconds(high),
+            maximum: .nanoseconds(stage.latency.maximum))
     }
 }
 
@@ -215,7 +217,7 @@ extension RecordingOutput {
             items.close()
             return report(.failed(error))
         }
-        blockage = Blockage(isTold: messages.admit(at: MonotonicTime.now()) != nil)
+        blockage = Blockage(isTold: messages.admit(at: .now) != nil)
         if blockage?.isTold == true { report(.blocked(error)) }
     }
 

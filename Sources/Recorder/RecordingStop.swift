@@ -1,5 +1,6 @@
 import Capture
 import Threading
+import Time
 
 /// The wish that a recording ends, which every wait within it can see: for the next picture, for a source that
 /// went away, between an encoder's restarts. It is never taken back.
@@ -30,11 +31,15 @@ final class RecordingStop: SourceStop, @unchecked Sendable {
         if isRequested { interrupter.interrupt() }
     }
 
-    func now() -> Int64 { MonotonicTime.now() }
+    var now: Instant { .now }
 
-    func wait(until deadline: Int64) -> Bool {
+    var wallTime: WallTime { .now }
+
+    var suspendedTime: Duration { SystemTime().suspendedTime }
+
+    func wait(until deadline: Instant) -> Bool {
         monitor.withLock {
-            while !hasBegun, MonotonicTime.now() < deadline { monitor.wait(until: deadline) }
+            while !hasBegun, .now < deadline { monitor.wait(until: deadline) }
             return hasBegun
         }
     }

@@ -1,14 +1,11 @@
 import Capture
+import Time
 
-/// The clock of the pauses between restarts of a failing source or encoder. Tests put their own in place of the
-/// system's.
-protocol RestartClock: AnyObject {
-    /// Monotonic nanoseconds.
-    func now() -> Int64
-
-    /// Waits until `deadline`, in monotonic nanoseconds.
+/// The clock of waits for a failing source or encoder.
+protocol RestartClock: AnyObject, TimeSource {
+    /// Waits until a moment.
     /// - Returns: true as soon as the recording is to end.
-    func wait(until deadline: Int64) -> Bool
+    func wait(until deadline: Instant) -> Bool
 }
 
 /// The end of a recording as its source sees it, while it waits for pictures and while it is away.

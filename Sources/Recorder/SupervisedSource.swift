@@ -1,6 +1,7 @@
 import Capture
 import Pictures
 import Threading
+import Time
 
 /// A source that is kept going: when its stream fails it is started again or reopened, as the error's
 /// `recovery` says, until pictures come or patience ends. Belongs to the capture thread.
@@ -10,31 +11,33 @@ struct SupervisedSource {
     private let frames: BoundedQueue<PixelBuffer>
     private let counters: Counters<CaptureCounter>
     private let stop: any SourceStop
-    /// Nanoseconds from the first picture after which nobody wants another.
-    private let duration: Int64?
+    /// The time from the first picture after which nobody wants another.
+    private let duration: Duration?
     private var countedLosses = CaptureLosses()
-    private var firstTimestamp: Int64?
-    private var lastTimestamp: Int64?
+    private var firstTimestamp: Instant?
+    private var lastTimestamp: Instant?
     private var run = 0
     private var outage: Outage?
-    private var backOff = SourceBackOff()
+    /// A source that worked for twenty seconds is well again.
+    private var backOff = BackOff(first: .milliseconds(100), longest: .seconds(2), steadiness: .seconds(20))
+    private var nextTry = Instant.distantPast
     private var messages = MessageLimit()
 
     /// From a failure to the first picture after it.
     private struct Outage {
         let cause: CaptureError
-        let start: Int64
+        let start: Instant
         /// How many outages were not told since the last that was; nil where this one is not, either.
         let untold: Int?
         var tries = 0
     }
 
     /// How long buffers of a failed stream are waited for. An encoder that keeps one longer hangs.
-    private static let bufferPatience: Int64 = 3_000_000_000
+    private static let bufferPatience = Duration.seconds(3)
 
     init(
         _ source: RecordingSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
-        stop: any SourceStop, duration: Int64?
+        stop: any SourceStop, duration: Duration?
     ) {
         self.source = source
         self.frames = frames
@@ -59,7 +62,7 @@ struct SupervisedSource {
                 switch consume next {
                 case .buffer(var buffer):
                     buffer.run = run
-                    noteDelivery(at: buffer.timestamp)
+                    noteDelivery(at: Instant(nanoseconds: buffer.timestamp))
                     return .buffer(buffer)
                 case .end: return .end
                 case .interrupted: return .interrupted
@@ -74,17 +77,17 @@ struct SupervisedSource {
     /// Ends it for good.
     mutating func end() {
         stream.stop()
-        if let outage { countLostTime(since: outage, until: stop.now()) }
+        if let outage { countLostTime(since: outage, until: stop.now) }
         outage = nil
     }
 
-    private mutating func noteDelivery(at timestamp: Int64) {
+    private mutating func noteDelivery(at timestamp: Instant) {
         if let outage {
             let lost = countLostTime(since: outage, until: timestamp)
             if let untold = outage.untold {
                 source.report(
                     .resumed(
-                        outage.cause, device: stream.identity.device, nanoseconds: lost, untold: untold))
+                        outage.cause, device: stream.identity.device, after: lost, untold: untold))
             }
             self.outage = nil
         }
@@ -92,9 +95,9 @@ struct SupervisedSource {
         lastTimestamp = timestamp
     }
 
-    @discardableResult private func countLostTime(since outage: Outage, until time: Int64) -> Int64 {
-        let lost = max(0, time - (lastTimestamp ?? outage.start))
-        counters.add(Int(lost / 1_000_000), to: .millisecondsLost)
+    @discardableResult private func countLostTime(since outage: Outage, until time: Instant) -> Duration {
+        let lost = max(.zero, time - (lastTimestamp ?? outage.start))
+        counters.add(Int(lost.inMilliseconds), to: .millisecondsLost)
         return lost
     }
 
@@ -118,14 +121,16 @@ extension SupervisedSource {
         while true {
             var outage = self.outage ?? beginOutage(failure)
             guard failure.recovery != .stop, source.reopen != nil else { throw failure }
-            let end = source.timeout.map { outage.start + $0 } ?? .max
-            let last = duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .max
-            if outage.tries == 1, outage.untold != nil, end > stop.now() {
+            let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
+            let last = duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
+            if outage.tries == 1, outage.untold != nil, end > stop.now {
                 source.report(.waiting(outage.cause, timeout: source.timeout))
             }
-            if stop.wait(until: min(backOff.next(at: stop.now()), end, last)) { return false }
-            if stop.now() >= last { return false }
-            if stop.now() >= end { throw told(failure, outage.cause) }
+            backOff.noteSuccess(lasting: stop.now - nextTry)
+            nextTry = stop.now + backOff.next()
+            if stop.wait(until: min(nextTry, end, last)) { return false }
+            if stop.now >= last { return false }
+            if stop.now >= end { throw told(failure, outage.cause) }
             outage.tries += 1
             counters.add(to: .sourceTries)
             self.outage = outage
@@ -141,7 +146,7 @@ extension SupervisedSource {
     }
 
     private mutating func beginOutage(_ failure: CaptureError) -> Outage {
-        let now = stop.now()
+        let now = stop.now
         let outage = Outage(cause: failure, start: now, untold: messages.admit(at: now))
         self.outage = outage
         return outage
@@ -169,7 +174,7 @@ extension SupervisedSource {
     /// What is captured is encoded before the device is given up, unless the encoder hangs.
     private func close() {
         stream.stop()
-        if !stream.awaitBuffers(until: stop.now() + Self.bufferPatience) {
+        if !stream.awaitBuffers(until: (stop.now + Self.bufferPatience).nanoseconds) {
             counters.add(frames.removeAll(), to: .droppedByUs)
         }
         stream.releaseDevice()

@@ -1,6 +1,7 @@
 import Bitstream
 import Output
 import Threading
+import Time
 
 /// A writer thread's work: takes access units to one sink.
 struct WriteStage {
@@ -17,8 +18,8 @@ struct WriteStage {
     /// The sink failed before the stream had ended.
     private(set) var hasGivenUp = false
     private var seenTriggers = 0
-    /// On CLOCK_MONOTONIC; nil ahead of the first item.
-    private var nextMaintenance: Int64?
+    /// Nil before the first item.
+    private var nextMaintenance: Instant?
     private var failure: OutputError?
 
     init(
@@ -60,8 +61,8 @@ struct WriteStage {
     private mutating func nextItem() -> OutputItem? {
         guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
-            let now = MonotonicTime.now()
-            if now >= (nextMaintenance ?? .min) {
+            let now = Instant.now
+            if now >= (nextMaintenance ?? .distantPast) {
                 if nextMaintenance != nil { sink.maintain() }
                 nextMaintenance = now + interval
             }
@@ -107,7 +108,7 @@ struct WriteStage {
         counters.add(to: .written)
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
-        if measuresLatency, !isLate { latency.record(MonotonicTime.now() - unit.timestamp) }
+        if measuresLatency, !isLate { latency.record(Instant.now.nanoseconds - unit.timestamp) }
     }
 
     /// What a container lost with the piece that it could not end had been counted as written.

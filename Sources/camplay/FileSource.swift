@@ -78,7 +78,7 @@ final class FileSource: ByteSource {
         return .ended
     }
 
-    var isReady: Bool { Wake.wait(for: descriptor, unless: nil, until: 0) == .ready }
+    var isReady: Bool { Wake.wait(for: descriptor, unless: nil, until: .start) == .ready }
 
     func giveUp(_ reason: String) -> Bool { false }
 }

@@ -16,7 +16,7 @@ struct EncoderTrialCommand: ParsableCommand {
 
     static let width = 1280, height = 720, framesPerSecond = 30, seconds = 5
     /// Nanoseconds for which hardware may make no picture; software takes as long as it takes.
-    private static let patience: Int64 = 10_000_000_000
+    private static let patience = Duration.seconds(10)
 
     @Option(
         help: ArgumentHelp("Render node. Default: software.", valueName: "PATH"),
@@ -55,7 +55,7 @@ struct EncoderTrialCommand: ParsableCommand {
             return failure("the process was killed (\(reason)); see the driver's output")
         case .silent:
             return failure(
-                "no picture for \(patience / 1_000_000_000) s: the driver hangs; see the kernel's log (sudo dmesg)"
+                "no picture for \(patience.components.seconds) s: the driver hangs; see the kernel's log (sudo dmesg)"
             )
         }
     }

@@ -77,7 +77,7 @@ struct FileOutput {
     /// One for each output, so that a slow disk holds up no other.
     private func synchronizer(for output: String) throws(OutputError) -> DiskSynchronizer? {
         guard let sync = segments.sync else { return nil }
-        guard let synchronizer = DiskSynchronizer(bound: Int64(sync.seconds * 1e9)) else {
+        guard let synchronizer = DiskSynchronizer(bound: sync.duration) else {
             throw OutputError(.notCreated(errno: EAGAIN), output: output)
         }
         return synchronizer

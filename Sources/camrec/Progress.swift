@@ -1,22 +1,23 @@
 import Recorder
 import Threading
+import Time
 
 /// The line that is redrawn while a recording runs.
 struct Progress {
-    let start: Int64
-    private var lastTime: Int64
+    let start: Instant
+    private var lastTime: Instant
     private var lastFrames = 0
     private var lastBytes = 0
 
-    init(start: Int64) {
+    init(start: Instant) {
         self.start = start
         lastTime = start
     }
 
     /// Frames, rate since the last call, drops, time.
     mutating func line(_ recording: Recording) -> String {
-        let now = MonotonicTime.now()
-        let seconds = max(0.001, Double(now - lastTime) / 1e9)
+        let now = Instant.now
+        let seconds = max(0.001, (now - lastTime).inSeconds)
         let frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
         let bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
         let rate = Double(frames - lastFrames) / seconds
@@ -29,8 +30,8 @@ struct Progress {
             + clock(now - start)
     }
 
-    private func clock(_ nanoseconds: Int64) -> String {
-        let seconds = nanoseconds / 1_000_000_000
+    private func clock(_ time: Duration) -> String {
+        let seconds = time.inMilliseconds / 1000
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
     }

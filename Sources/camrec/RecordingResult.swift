@@ -2,6 +2,7 @@ import Bitstream
 import Encoder
 import Output
 import Recorder
+import Time
 
 /// What a recording came to, for people and for programs.
 ///
@@ -164,7 +165,7 @@ struct RecordingResult: Encodable {
         let maximumMilliseconds: Double
     }
 
-    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Int64) {
+    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
@@ -185,7 +186,7 @@ struct RecordingResult: Encodable {
         (self.encoders, self.outputs, self.encoder) = (encoders, outputs, encoder)
         (output, bytes, latency) = (first.output, first.bytes, first.latency)
         frames = Frames(recording.counters, encoder.frames, first)
-        seconds = Double(elapsed) / 1e9
+        seconds = elapsed.inSeconds
         receivers = outcome.outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
         error = outcome.errors.first?.description
     }
@@ -281,8 +282,8 @@ extension RecordingResult.Frames {
 
 extension RecordingResult.Latency {
     fileprivate init(_ latency: RecordingOutcome.Latency) {
-        medianMilliseconds = Double(latency.median) / 1e6
-        percentile99Milliseconds = Double(latency.percentile99) / 1e6
-        maximumMilliseconds = Double(latency.maximum) / 1e6
+        medianMilliseconds = latency.median.inSeconds * 1e3
+        percentile99Milliseconds = latency.percentile99.inSeconds * 1e3
+        maximumMilliseconds = latency.maximum.inSeconds * 1e3
     }
 }

@@ -8,6 +8,7 @@ import Pictures
 import Recorder
 import Terminal
 import Threading
+import Time
 
 /// One run of the record command: opens everything, waits, tells.
 struct RecordingSession {
@@ -17,11 +18,11 @@ struct RecordingSession {
     /// SIGUSR1 and the control socket reach the recording through it.
     let control: RecordingControl
 
-    /// Seconds that a pipe's reader may take, after the wait for it was ended.
-    private static let patience = 5
-    private static let progressInterval: Int64 = 500_000_000
+    /// How long a pipe's reader may take nothing, after the wait for it was ended.
+    private static let patience = Duration.seconds(5)
+    private static let progressInterval = Duration.milliseconds(500)
     /// Nanoseconds between two looks for outputs that hang.
-    private static let lookInterval: Int64 = 5_000_000_000
+    private static let lookInterval = Duration.seconds(5)
     /// How it ended.
     struct Ending {
         let status: ExitStatus
@@ -58,7 +59,7 @@ struct RecordingSession {
         var service = ServiceReport()
         try command.foreseeFailures(at: time(nil))
         let stream = try openSource(&service, until: deadline)
-        service.begin(frameInterval: stream.format.frameRate.frameDuration)
+        service.begin(frameInterval: .nanoseconds(stream.format.frameRate.frameDuration))
         // The source may have been waited for.
         let now = time(nil)
         let choices = datedChoices(at: now)
@@ -80,7 +81,7 @@ struct RecordingSession {
         let recording = try Recording(
             from: source(stream), tracks: consume tracks, to: consume plans, control: control, limits: limits,
             report: { [console] event in console.warn("\(event)") })
-        let start = MonotonicTime.now()
+        let start = Instant.now
         let abilities = ControlDesk.Abilities(
             isPassthrough: stream.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
         let desk = ControlDesk(
@@ -90,7 +91,7 @@ struct RecordingSession {
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
-        let result = RecordingResult(recording, outcome, elapsed: MonotonicTime.now() - start)
+        let result = RecordingResult(recording, outcome, elapsed: Instant.now - start)
         let status = try tell(result, outcome.errors, report)
         return Ending(
             status: ServiceEnvironment.own.status(
@@ -102,7 +103,7 @@ struct RecordingSession {
     private func limits(_ deadline: inout RecordingDeadline?) -> RecordingLimits {
         var limits = command.length.limits
         if let left = deadline?.remaining {
-            console.warn("restarted; recording the \(decimalSeconds(Double(left) / 1e9)) left of --duration")
+            console.warn("restarted; recording the \(decimalSeconds(left.inSeconds)) left of --duration")
         }
         if limits.duration != nil { limits.duration = deadline?.begin() }
         return limits
@@ -146,8 +147,8 @@ struct RecordingSession {
         _ service: inout ServiceReport, until deadline: RecordingDeadline?
     ) throws(RecordingError) -> any CaptureStream {
         let wait = CameraWait(
-            busyPatience: (command.source.wait ?? .none).nanoseconds,
-            absencePatience: deviceTimeout(usually: .none).nanoseconds)
+            busyPatience: (command.source.wait ?? .none).duration,
+            absencePatience: deviceTimeout(usually: .none).duration)
         var caretakers: [SegmentCaretaker]?
         do throws(CaptureError) {
             // A signal ends the process while nothing is recorded: it has nothing else to wait for.
@@ -187,7 +188,7 @@ struct RecordingSession {
         return RecordingSource(
             stream,
             reopen: finder?.open,
-            timeout: deviceTimeout(usually: Patience(seconds: 30)).nanoseconds,
+            timeout: deviceTimeout(usually: Patience(.seconds(30))).duration,
             report: { [console] event in console.warn("\(event)") })
     }
 
@@ -230,7 +231,7 @@ struct RecordingSession {
 
     /// Until everything has ended; a signal asks for that.
     private func wait(
-        for recording: Recording, since start: Int64, outputGivenUp: Interruption,
+        for recording: Recording, since start: Instant, outputGivenUp: Interruption,
         _ service: inout ServiceReport
     ) {
         var progress = Progress(start: start)
@@ -244,14 +245,14 @@ struct RecordingSession {
             // A signal is seen once.
             let wake = Wake.wait(
                 for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
-                until: MonotonicTime.now() + interval)
+                until: Instant.now + interval)
             if wake == .interrupted {
                 isStopping = true
                 service.stop()
                 recording.stop()
                 stall.stop()
             }
-            switch stall.step(OutputStall.Progress(recording), at: MonotonicTime.now()) {
+            switch stall.step(OutputStall.Progress(recording), at: Instant.now) {
             case .wait: break
             case .interrupt: outputGivenUp.raise()
             case .abandon: return recording.abandonOutputs()

@@ -10,7 +10,7 @@ import Threading
 @Suite struct FileSinkTests {
     private let folder = TemporaryFolder()
 
-    private func interruption(patience: Int = 0) throws -> Interruption {
+    private func interruption(patience: Duration = .zero) throws -> Interruption {
         try #require(Interruption(patience: patience))
     }
 
@@ -233,7 +233,7 @@ import Threading
         mkfifo(folder.path("pipe"), 0o600)
         let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let interruption = try interruption(patience: 5)
+        let interruption = try interruption(patience: .seconds(5))
         let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
         // Raised before the pipe is full: the wait sees it when it comes to wait.
         let unit = accessUnit(length: 1 << 20)

@@ -38,7 +38,7 @@ import Threading
         try #require(mkfifo(pipe, 0o600) == 0 && link(pipe, path) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let end = try #require(Interruption(patience: 0))
+        let end = try #require(Interruption(patience: .seconds(0)))
         let root = folder.path("")
         var exchanger = WorkerThread {
             var isLink = false
@@ -59,7 +59,7 @@ import Threading
         }
         let isExchanging = exchanger != nil
         try #require(isExchanging)
-        let interruption = try #require(Interruption(patience: 0))
+        let interruption = try #require(Interruption(patience: .seconds(0)))
         var (writes, refusals) = (0, 0)
         for _ in 0..<2000 {
             guard
@@ -121,7 +121,7 @@ import Threading
         #expect(kind(folder.path("latest")) == nil)
         #expect(folder.names(in: "disk") == ["film"])
         unlink(folder.path("disk/film"))
-        let interruption = try #require(Interruption(patience: 0))
+        let interruption = try #require(Interruption(patience: .seconds(0)))
         do { _ = try OutputFile(path: folder.path("latest"), overwrite: false, interruption: interruption) }
         #expect(folder.names(in: "disk") == [])
         symlink("none/film", folder.path("nowhere"))
@@ -182,7 +182,7 @@ import Threading
 
     @Test("does not remove an empty file if another has taken its name")
     func removesItsOwnOnly() throws {
-        let interruption = try #require(Interruption(patience: 0))
+        let interruption = try #require(Interruption(patience: .seconds(0)))
         do {
             let file = try OutputFile(path: folder.path("a"), overwrite: false, interruption: interruption)
             unlink(folder.path("a"))

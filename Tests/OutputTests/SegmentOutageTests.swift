@@ -1,17 +1,19 @@
 import Testing
+import Time
 
 @testable import Output
 
 /// When the next attempt is due, and what an outage reports at its end.
 @Suite struct SegmentOutageTests {
-    private static let second: Int64 = 1_000_000_000
+    private func instant(_ second: Int64) -> Instant { .start + .seconds(second) }
+
     private let error = OutputError(.diskFull, output: "a.h264")
 
     /// Fails every attempt in a range of seconds.
     /// - Returns: when there were attempts.
     private func attempts(_ outage: inout SegmentOutage, failing: Range<Int64>) -> [Int64] {
         failing.filter { second in
-            let now = second * Self.second
+            let now = instant(second)
             guard outage.allowsAttempt(at: now) else { return false }
             if !outage.isActive { outage.begin(with: error, isReported: true, at: now) }
             outage.postpone(at: now, skipsPause: false)
@@ -22,10 +24,10 @@ import Testing
     @Test("pauses grow from one second to ten")
     func pauses() {
         var outage = SegmentOutage()
-        #expect(outage.allowsAttempt(at: .min))
+        #expect(outage.allowsAttempt(at: .distantPast))
         #expect(attempts(&outage, failing: 0..<46) == [0, 1, 3, 7, 15, 25, 35, 45])
-        #expect(!outage.allowsAttempt(at: 55 * Self.second - 1))
-        #expect(outage.allowsAttempt(at: 55 * Self.second))
+        #expect(!outage.allowsAttempt(at: instant(55) - .nanoseconds(1)))
+        #expect(outage.allowsAttempt(at: instant(55)))
     }
 
     @Test(
@@ -35,8 +37,8 @@ import Testing
         for (begin, expected) in [Int64(19): [Int64(19), 27], 20: [20, 21, 23, 27]] {
             var outage = SegmentOutage()
             #expect(attempts(&outage, failing: 0..<7) == [0, 1, 3])
-            _ = outage.end(at: 10 * Self.second, path: "a.h264")
-            #expect(outage.allowsAttempt(at: 10 * Self.second))
+            _ = outage.end(at: instant(10), path: "a.h264")
+            #expect(outage.allowsAttempt(at: instant(10)))
             #expect(attempts(&outage, failing: begin..<30) == expected)
         }
     }
@@ -44,12 +46,12 @@ import Testing
     @Test("where the cause may be gone, the next attempt is made at once, and the pauses grow all the same")
     func skippedPause() {
         var outage = SegmentOutage()
-        outage.begin(with: error, isReported: true, at: 0)
-        outage.postpone(at: 0, skipsPause: true)
-        #expect(outage.allowsAttempt(at: 0))
-        outage.postpone(at: 0, skipsPause: false)
-        #expect(!outage.allowsAttempt(at: 2 * Self.second - 1))
-        #expect(outage.allowsAttempt(at: 2 * Self.second))
+        outage.begin(with: error, isReported: true, at: instant(0))
+        outage.postpone(at: instant(0), skipsPause: true)
+        #expect(outage.allowsAttempt(at: instant(0)))
+        outage.postpone(at: instant(0), skipsPause: false)
+        #expect(!outage.allowsAttempt(at: instant(2) - .nanoseconds(1)))
+        #expect(outage.allowsAttempt(at: instant(2)))
     }
 
     @Test("its end reports what was lost in it, or only the file if its beginning was not reported")
@@ -59,11 +61,11 @@ import Testing
         for (isReported, event) in [
             (true, SegmentEvent.resumed(path: "b.h264", lost: 5)), (false, .began(path: "b.h264")),
         ] {
-            outage.begin(with: error, isReported: isReported, at: 0)
+            outage.begin(with: error, isReported: isReported, at: instant(0))
             #expect(outage.isActive && outage.error == error)
             outage.lose(2)
             outage.lose(3)
-            #expect(outage.end(at: 0, path: "b.h264") == event)
+            #expect(outage.end(at: instant(0), path: "b.h264") == event)
             #expect(!outage.isActive && outage.error == nil)
         }
     }

@@ -2,6 +2,7 @@ import Files
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -231,14 +232,13 @@ import Testing
         #expect(SegmentCaretaker(plan) == nil)
         #expect(access(folder.path(".a.h264.camrec"), F_OK) != 0)
         try record(["a.h264", "a-1.h264"])
-        var (seconds, wall) = (0, time(nil))
-        let clock = SegmentClock(wall: { wall }, monotonic: { Int64(seconds) * 1_000_000_000 })
+        let clock = ScriptedTime(now: .start, wallTime: .now)
         let caretaker = try #require(SegmentCaretaker(plan, clock: clock))
         #expect(caretaker.maintain() == [])
-        wall += 3700
-        seconds = 9
+        clock.wallTime += .seconds(3700)
+        clock.now = .start + .seconds(9)
         #expect(caretaker.maintain() == [])
-        seconds = 10
+        clock.now = .start + .seconds(10)
         #expect(caretaker.maintain().count == 2)
         #expect(folder.names().isEmpty)
         plan.retention = SegmentRetention()

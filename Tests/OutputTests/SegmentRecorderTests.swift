@@ -144,7 +144,7 @@ import Testing
         bench.failure = nil
         // Too early to try again: the first pause is a second.
         #expect(bench.lost(of: units[25..<35], by: sink) == Array(25..<35))
-        bench.monotonic = 1_000_000_000
+        bench.monotonic = 1
         #expect(bench.lost(of: units[35..<55], by: sink) == Array(35..<40))
         try sink.finish()
         #expect(bench.folder.names() == ["a-1.h264", "a.h264"])
@@ -173,7 +173,7 @@ import Testing
         bench.failure = .diskFull
         #expect(bench.lost(of: units[15..<16], by: sink) == [15])
         #expect(sink.takeRetracted().count == 2)
-        (bench.failure, bench.monotonic) = (nil, 1_000_000_000)
+        (bench.failure, bench.monotonic) = (nil, 1)
         #expect(bench.lost(of: units[16..<25], by: sink) == Array(16..<20))
         #expect(bench.events.last == .resumed(path: bench.folder.path("a-2.h264"), lost: 2 + 5))
         lose(4)
@@ -188,7 +188,7 @@ import Testing
         bench.failure = .writeFailed(errno: EIO)
         var attempts: [Int64] = []
         for second in 0..<60 {
-            (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+            (bench.monotonic, bench.wall) = (second, second)
             let files = sink.summary.count
             #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: second)) }
             if sink.summary.count > files { attempts.append(Int64(second)) }
@@ -205,7 +205,7 @@ import Testing
         let sink = try bench.recorder("a-%S.h264", .frames(1))
         func attempts(from start: Int, failing: Range<Int>) -> [Int] {
             (start..<failing.upperBound + 5).filter { second in
-                (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+                (bench.monotonic, bench.wall) = (second, second)
                 bench.failure = failing.contains(second) ? .diskFull : nil
                 let files = sink.summary.count
                 try? sink.write(accessUnit(frameNumber: second))
@@ -222,7 +222,7 @@ import Testing
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", .frames(1))
         for second in 0..<3600 {
-            (bench.monotonic, bench.wall) = (Int64(second) * 1_000_000_000, time_t(second))
+            (bench.monotonic, bench.wall) = (second, second)
             bench.failure = second % 12 < 2 ? .diskFull : nil
             try? sink.write(accessUnit(frameNumber: second))
         }
@@ -239,7 +239,7 @@ import Testing
         bench.creationFailure = .notCreated(errno: EACCES)
         let first = #expect(throws: OutputError.self) { try sink.write(accessUnit()) }
         #expect(first?.isCreation == true)
-        (bench.creationFailure, bench.monotonic) = (nil, 1_000_000_000)
+        (bench.creationFailure, bench.monotonic) = (nil, 1)
         try sink.write(accessUnit(frameNumber: 0))
         bench.creationFailure = .notCreated(errno: EACCES)
         let second = #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 10)) }
@@ -277,7 +277,7 @@ import Testing
         #expect(bench.folder.names(in: "disk") == [])
         #expect(mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0)
         defer { umount2(bench.folder.path("disk"), Int32(MNT_DETACH)) }
-        bench.monotonic = 1_000_000_000
+        bench.monotonic = 1
         try sink.write(accessUnit(frameNumber: 11))
         try sink.finish()
         #expect(bench.folder.names(in: "disk").count == 1)
@@ -301,7 +301,7 @@ import Testing
         umount2(disk, Int32(MNT_DETACH))
         #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 30)) }
         #expect(mount(store, disk, nil, UInt(MS_BIND), nil) == 0)
-        bench.monotonic = 1_000_000_000
+        bench.monotonic = 1
         for unit in pictures(40..<60, idrEvery: 10) { try sink.write(unit) }
         try sink.finish()
         // By the clock of the test even the first of the new ones is an hour old when the second begins.
@@ -359,7 +359,7 @@ import Testing
         #expect(bench.folder.names().count == 5)
         bench.wall += 3600
         let sink = try bench.recorder("a.h264", nil, retention: retention)
-        #expect(sink.maintenanceInterval == 6_000_000_000)
+        #expect(sink.maintenanceInterval == .seconds(6))
         #expect(bench.folder.names().count == 3)
         sink.maintain()
         #expect(bench.folder.names().count == 1)

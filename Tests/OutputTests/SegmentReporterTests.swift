@@ -1,4 +1,6 @@
+import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -9,16 +11,17 @@ import Testing
 
     @Test("a failure that repeats is reported once in ten seconds; timestamps have a limit of their own")
     func repeated() {
-        var (now, events) = (Int64(0), [SegmentEvent]())
+        let clock = ScriptedTime(now: .start)
+        var events: [SegmentEvent] = []
         var reporter = SegmentReporter(
-            clock: SegmentClock(wall: { 0 }, monotonic: { now }), handler: { events.append($0) })
+            clock: clock, handler: { events.append($0) })
         let isReported = [reporter.reportInterruption(first), reporter.reportInterruption(first)]
         #expect(isReported == [true, false])
         reporter.noteIncomplete(first)
         #expect(events == [.interrupted(first)])
         for _ in 0..<2 { reporter.noteTimestamps(second) }
         #expect(events == [.interrupted(first), .interrupted(second)])
-        now = 10_000_000_000
+        clock.pass(.seconds(10))
         reporter.noteIncomplete(second)
         #expect(events.count == 3)
         reporter.report(.began(path: "c.h264"))
@@ -27,7 +30,7 @@ import Testing
 
     @Test("the first incomplete file, or missing timestamps, is the failure; an interruption is none")
     func failure() {
-        var reporter = SegmentReporter(clock: .system, handler: { _ in })
+        var reporter = SegmentReporter(clock: SystemTime(), handler: { _ in })
         _ = reporter.reportInterruption(first)
         #expect(reporter.failure == nil)
         reporter.noteTimestamps(second)

@@ -35,7 +35,7 @@ import Threading
     func deadline() {
         let queue = BoundedQueue<Int>(capacity: 3)
         func popped() -> String {
-            switch queue.pop(until: MonotonicTime.now()) {
+            switch queue.pop(until: .now) {
             case .element(let number): "\(number)"
             case .end: "end"
             case .due: "due"
@@ -105,18 +105,18 @@ import Threading
     @Test("waits for room while something is taken now and then; a closed queue has some")
     func room() {
         let queue = BoundedQueue<Int>(capacity: 2, costLimit: 100)
-        #expect(queue.waitForRoom(cost: 1000, patience: 0) == .atOnce)
+        #expect(queue.waitForRoom(cost: 1000, patience: .zero) == .atOnce)
         #expect(queue.push(0, cost: 60))
-        #expect(queue.waitForRoom(cost: 40, patience: 0) == .atOnce)
-        #expect(queue.waitForRoom(cost: 41, patience: 0) == .none)
+        #expect(queue.waitForRoom(cost: 40, patience: .zero) == .atOnce)
+        #expect(queue.waitForRoom(cost: 41, patience: .zero) == .none)
         let popper = WorkerThread { #expect(queue.pop() == 0) }
-        #expect(queue.waitForRoom(cost: 41, patience: .max) != .none)
+        #expect(queue.waitForRoom(cost: 41, patience: nil) != .none)
         popper?.join()
         #expect(queue.isEmpty)
         for number in 0..<2 { #expect(queue.push(number)) }
-        #expect(queue.waitForRoom(cost: 0, patience: 0) == .none)
+        #expect(queue.waitForRoom(cost: 0, patience: .zero) == .none)
         queue.close()
-        #expect(queue.waitForRoom(cost: 0, patience: 0) == .atOnce)
+        #expect(queue.waitForRoom(cost: 0, patience: .zero) == .atOnce)
     }
 
     @Test("closing wakes those who wait for room or for an element")

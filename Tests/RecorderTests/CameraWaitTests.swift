@@ -1,5 +1,6 @@
 import Capture
 import Testing
+import Time
 
 @testable import Recorder
 
@@ -17,13 +18,13 @@ import Testing
 
     /// Opens a camera whose tries fail in turn; then they succeed.
     private func open(
-        _ kinds: [CaptureError.Kind], busy: Int64? = 0, absent: Int64? = 0, isOver: () -> Bool = { false }
+        _ kinds: [CaptureError.Kind], busy: Int? = 0, absent: Int? = 0, isOver: () -> Bool = { false }
     ) throws -> Run {
-        let second: Int64 = 1_000_000_000
         let wait = CameraWait(
-            busyPatience: busy.map { $0 * second }, absencePatience: absent.map { $0 * second }, clock: clock)
+            busyPatience: busy.map { .seconds($0) }, absencePatience: absent.map { .seconds($0) },
+            clock: clock)
         let stream = try ScriptedStream([])
-        var (run, left, start) = (Run(), kinds[...], clock.now())
+        var (run, left, start) = (Run(), kinds[...], clock.now)
         do throws(CaptureError) {
             _ = try wait.open { () throws(CaptureError) in
                 if let kind = left.popFirst() { throw CaptureError(kind, device: "/dev/video0") }
@@ -35,7 +36,7 @@ import Testing
             }
             run.isOpen = true
         } catch { run.error = error }
-        run.seconds = Double(clock.now() - start) / 1e9
+        run.seconds = (clock.now - start).inSeconds
         return run
     }
 
@@ -102,9 +103,9 @@ import Testing
 
     @Test("a recording whose time has run out waits no longer")
     func deadline() throws {
-        let end = clock.now() + 20_000_000_000
+        let end = clock.now + .seconds(20)
         let run = try open(
-            Array(repeating: .notFound, count: 1000), absent: nil, isOver: { clock.now() >= end })
+            Array(repeating: .notFound, count: 1000), absent: nil, isOver: { clock.now >= end })
         #expect(run.error?.kind == .notFound)
         #expect(run.seconds == 20)
     }

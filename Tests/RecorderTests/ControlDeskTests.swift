@@ -24,7 +24,7 @@ import Threading
         rates: RateBounds = RateBounds(average: 2_000_000, maximum: nil, highest: nil)
     ) -> ControlDesk {
         ControlDesk(
-            recording, since: MonotonicTime.now(), control: control, stop: stop,
+            recording, since: .now, control: control, stop: stop,
             abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates)
     }
 

@@ -3,6 +3,7 @@ import Encoder
 import Output
 import Pictures
 import Testing
+import Time
 import Threading
 
 @testable import Capture
@@ -289,7 +290,7 @@ import Threading
     func duration() throws {
         let bench = try Bench()
         // Pictures come 100 ms apart.
-        bench.limits = RecordingLimits(duration: 550_000_000)
+        bench.limits = RecordingLimits(duration: .milliseconds(550))
         let (units, _) = bench.run(20)
         #expect(units.map(\.sequence) == [0, 1, 2, 3, 4, 5])
         #expect(bench.isInterrupted)
@@ -391,12 +392,12 @@ import Threading
             encoder.failures[1] = (.encoding, ScriptedEncoder.broken)
             return encoder
         }
-        let start = bench.clock.time
+        let start = bench.clock.now
         let (units, error) = bench.run(20)
         #expect(error == .encoder(EncoderError(ScriptedEncoder.broken)))
         #expect(units.count == 4)
         #expect(bench.counters[.restarts] == 3)
-        #expect(bench.clock.waits.map { $0 - start } == [1_000_000_000, 2_000_000_000])
+        #expect(bench.clock.waits == [start + .seconds(1), start + .seconds(2)])
         #expect(bench.isInterrupted)
         #expect(bench.counters[.droppedByEncoder] == 4)
         #expect(bench.counters[.unused] == 12)
@@ -409,7 +410,7 @@ import Threading
         bench.encoders = (0..<6).map { _ in
             let encoder = ScriptedEncoder()
             encoder.failures[2] = (.encoding, ScriptedEncoder.broken)
-            encoder.onPicture = { [unowned bench] _ in bench.clock.pass(15_000_000_000) }
+            encoder.onPicture = { [unowned bench] _ in bench.clock.pass(.seconds(15)) }
             return encoder
         }
         bench.encoders.append(ScriptedEncoder())

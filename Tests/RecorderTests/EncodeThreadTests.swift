@@ -65,8 +65,9 @@ import Threading
         }
 
         /// An encoder that hangs when this picture comes, counted from 0, and the gate that opens then.
-        /// - Parameter time: nanoseconds that have passed by then.
-        func hanging(at picture: Int, after time: Int64 = 0) -> (encoder: ScriptedEncoder, gate: Gate) {
+        /// - Parameter time: what has passed by then.
+        func hanging(at picture: Int, after time: Duration = .zero) -> (encoder: ScriptedEncoder, gate: Gate)
+        {
             let (encoder, gate) = (ScriptedEncoder(), Gate())
             encoder.waitsForDriver = true
             encoder.onPicture = { [never, clock] in
@@ -158,7 +159,7 @@ import Threading
     @Test("the eighth hang switches to software, however rare: each one leaks its memory")
     func mostHangs() throws {
         let bench = try Bench()
-        let hangs = (0..<8).map { _ in bench.hanging(at: 1, after: 3_600_000_000_000) }
+        let hangs = (0..<8).map { _ in bench.hanging(at: 1, after: .seconds(3600)) }
         try bench.add(hangs.map(\.encoder) + [ScriptedEncoder()])
         _ = bench.run(20, hangs: hangs.map(\.gate))
         #expect(bench.units().map(\.sequence) == [0, 2, 4, 6, 8, 10, 12, 14, 16, 17, 18, 19])

@@ -50,28 +50,3 @@ import Testing
         }
     }
 }
-
-@Suite struct RestartLimitTests {
-    private static let second: Int64 = 1_000_000_000
-
-    @Test("the first restart is immediate, the next a second after the last")
-    func pauses() {
-        var limit = RestartLimit()
-        #expect(limit.pause(at: 0) == nil)
-        limit.count(at: 10 * Self.second)
-        #expect(limit.pause(at: 10 * Self.second) == 11 * Self.second)
-        #expect(limit.pause(at: 11 * Self.second - 1) == 11 * Self.second)
-        #expect(limit.pause(at: 11 * Self.second) == nil)
-    }
-
-    @Test("allows three within a minute, however long it goes on")
-    func threeAMinute() {
-        var limit = RestartLimit()
-        var restarts: [Int64] = []
-        for time in 0..<Int64(300) where limit.allowsAnother(at: time * Self.second) {
-            restarts.append(time)
-            limit.count(at: time * Self.second)
-        }
-        #expect(restarts == [0, 1, 2, 60, 61, 62, 120, 121, 122, 180, 181, 182, 240, 241, 242])
-    }
-}

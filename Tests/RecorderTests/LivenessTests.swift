@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Recorder
 
@@ -8,24 +9,26 @@ import Testing
 
     /// Whether a recording that had come to `before` is alive after the change.
     private func isAlive(_ change: (inout Liveness.Progress) -> Void) -> Bool {
-        var liveness = Liveness(frameInterval: 10)
-        _ = liveness.isAlive(after: before, at: 0)
+        var liveness = Liveness(frameInterval: .seconds(10))
+        _ = liveness.isAlive(after: before, at: .start)
         var now = before
         change(&now)
-        return liveness.isAlive(after: now, at: 20)
+        return liveness.isAlive(after: now, at: .start + .seconds(20))
     }
 
     @Test("the first look finds life")
     func first() {
-        var liveness = Liveness(frameInterval: 10)
-        let isAlive = liveness.isAlive(after: before, at: 0)
+        var liveness = Liveness(frameInterval: .seconds(10))
+        let isAlive = liveness.isAlive(after: before, at: .start)
         #expect(isAlive)
     }
 
     @Test("counts looks within two frame intervals as one, for example at a frame in ten seconds")
     func slow() {
-        var liveness = Liveness(frameInterval: 10)
-        let looks = stride(from: Int64(0), through: 50, by: 5).map { liveness.isAlive(after: before, at: $0) }
+        var liveness = Liveness(frameInterval: .seconds(10))
+        let looks = stride(from: 0, through: 50, by: 5).map {
+            liveness.isAlive(after: before, at: .start + .seconds($0))
+        }
         #expect(looks == [true, true, true, true] + Array(repeating: false, count: 7))
     }
 

@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Recorder
 
@@ -18,7 +19,7 @@ import Testing
         var steps: [Step] = []
         for second in 0..<seconds {
             if second == stop { stall.stop() }
-            let step = stall.step(progress(second), at: 7_000_000_000_000 + Int64(second) * 1_000_000_000)
+            let step = stall.step(progress(second), at: .start + .seconds(7000 + second))
             if step != .wait { steps.append(Step(second: second, step: step)) }
             if step == .abandon { break }
         }

@@ -1,6 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Recorder
 
@@ -8,25 +9,25 @@ import Testing
 @Suite final class RecordingDeadlineTests {
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
-    private var time: Int64 = 1000
-    private let hour: Int64 = 3_600_000_000_000
+    private let clock = ScriptedTime(now: .start + .seconds(1000))
+    private let hour = Duration.seconds(3600)
 
-    private func deadline(_ duration: Int64, in folder: String?) -> RecordingDeadline {
-        RecordingDeadline(duration: duration, folder: folder, now: { [unowned self] in time })
+    private func deadline(_ duration: Duration, in folder: String?) -> RecordingDeadline {
+        RecordingDeadline(duration: duration, folder: folder, clock: clock)
     }
 
-    private func deadline() -> RecordingDeadline { deadline(10 * hour, in: folder) }
+    private func deadline() -> RecordingDeadline { deadline(hour * 10, in: folder) }
 
     @Test("records the rest after a crash")
     func crash() {
         var first = deadline()
         #expect(first.remaining == nil && !first.isOver)
-        #expect(first.begin() == 10 * hour)
-        time += 10 * hour - 300
+        #expect(first.begin() == hour * 10)
+        clock.pass(hour * 10 - .seconds(300))
         var second = deadline()
-        #expect(second.remaining == 300 && !second.isOver)
-        #expect(second.begin() == 300)
-        time += 300
+        #expect(second.remaining == .seconds(300) && !second.isOver)
+        #expect(second.begin() == .seconds(300))
+        clock.pass(.seconds(300))
         #expect(second.isOver)
     }
 
@@ -34,16 +35,16 @@ import Testing
     func over() {
         var first = deadline()
         _ = first.begin()
-        time += 10 * hour
+        clock.pass(hour * 10)
         #expect(first.isOver && deadline().isOver)
-        time += 100 * hour
+        clock.pass(hour * 100)
         #expect(deadline().isOver)
     }
 
     @Test("a service that has not begun waits with its whole duration")
     func notBegun() {
         _ = deadline()
-        time += hour
+        clock.pass(hour)
         #expect(deadline().remaining == nil)
     }
 
@@ -53,7 +54,7 @@ import Testing
         _ = first.begin()
         #expect(deadline(hour, in: folder).remaining == nil)
         // Near the end of the one what is left could be the other's.
-        time += 10 * hour - 300
+        clock.pass(hour * 10 - .seconds(300))
         #expect(deadline(hour, in: folder).remaining == nil)
     }
 
@@ -62,7 +63,7 @@ import Testing
         for folder in [nil, "/nowhere"] {
             var first = deadline(hour, in: folder)
             #expect(first.begin() == hour)
-            time += hour
+            clock.pass(hour)
             #expect(first.isOver)
             #expect(deadline(hour, in: folder).remaining == nil)
         }
@@ -79,7 +80,7 @@ import Testing
         fputs(text, file)
         fclose(file)
         var deadline = deadline()
-        #expect(deadline.remaining == nil && deadline.begin() == 10 * hour)
-        #expect(self.deadline().remaining == 10 * hour)
+        #expect(deadline.remaining == nil && deadline.begin() == hour * 10)
+        #expect(self.deadline().remaining == hour * 10)
     }
 }

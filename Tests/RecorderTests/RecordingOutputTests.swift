@@ -3,6 +3,7 @@ import Glibc
 import Output
 import Testing
 import Threading
+import Time
 
 @testable import Recorder
 
@@ -17,7 +18,7 @@ import Threading
         let events = Events()
         let output: RecordingOutput
 
-        init(recovers: Bool, patience: Int64 = 1) throws {
+        init(recovers: Bool, patience: Duration? = .nanoseconds(1)) throws {
             sink.recovers = recovers
             sink.onUnit = { [hangs, goesOn] number in
                 guard number == 0 else { return }
@@ -93,7 +94,7 @@ import Threading
 
     @Test("does not wait for one that still hangs at the end; unwritten units count as lost")
     func abandoned() throws {
-        let bench = try Bench(recovers: true, patience: .max)
+        let bench = try Bench(recovers: true, patience: nil)
         bench.fill()
         bench.output.close()
         #expect(bench.output.hasUnwritten)

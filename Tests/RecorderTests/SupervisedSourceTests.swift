@@ -1,14 +1,13 @@
 import Pictures
 import Testing
 import Threading
+import Time
 
 @testable import Capture
 @testable import Recorder
 
 /// A source that fails, and what is done about it, on the test's own thread and clock.
 @Suite struct SupervisedSourceTests {
-    private static let second: Int64 = 1_000_000_000
-
     /// A source with everything around it.
     final class Bench {
         let clock = ScriptedRestartClock()
@@ -16,12 +15,15 @@ import Threading
         let counters = Counters<CaptureCounter>()
         /// What opening it again comes to, each once.
         var openings: [Result<ScriptedStream, CaptureError>] = []
-        private(set) var openTimes: [Int64] = []
+        /// Called when it was opened.
+        var onOpening: () -> Void = {}
+        private(set) var openTimes: [Instant] = []
         private(set) var events: [SourceEvent] = []
 
         /// Takes pictures until it ends; their numbers and runs.
         func run(
-            _ stream: ScriptedStream, timeout: Int64? = nil, duration: Int64? = nil, canReopen: Bool = true
+            _ stream: ScriptedStream, timeout: Duration? = nil, duration: Duration? = nil,
+            canReopen: Bool = true
         ) -> (sequences: [UInt32], runs: [Int], error: CaptureError?) {
             var source = SupervisedSource(
                 RecordingSource(
@@ -47,9 +49,11 @@ import Threading
         }
 
         private func open() throws(CaptureError) -> any CaptureStream {
-            openTimes.append(clock.time)
+            openTimes.append(clock.now)
             guard !openings.isEmpty else { throw CaptureError(.notFound, device: "scripted") }
-            return try openings.removeFirst().get()
+            let stream = try openings.removeFirst().get()
+            onOpening()
+            return stream
         }
     }
 
@@ -75,19 +79,18 @@ import Threading
         #expect(bench.counters[.corrupt] == 3)
     }
 
-    @Test("pauses grow to two seconds, and do not follow from a source that failed long ago")
-    func backOff() {
-        var backOff = SourceBackOff()
-        var (now, pauses) = (Int64(0), [Int64]())
-        for _ in 0..<8 {
-            let next = backOff.next(at: now)
-            pauses.append((next - now) / 100_000_000)
-            now = next
-        }
-        #expect(pauses == [1, 2, 4, 8, 16, 20, 20, 20])
-        now += 30 * Self.second
-        let next = backOff.next(at: now)
-        #expect(next - now == 100_000_000)
+    @Test("pauses grow to two seconds, and are short again for a source that failed long ago")
+    func backOff() throws {
+        let lost = (0..<8).map { _ in gone() }
+        let recovered = try ScriptedStream([.picture, .fail(.lost)])
+        bench.openings = lost + [.success(recovered)] + lost
+        bench.onOpening = { [clock = bench.clock] in clock.pass(.seconds(30)) }
+        let start = bench.clock.now
+        _ = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: .seconds(40))
+        let times = [start] + bench.openTimes
+        let pauses = zip(times, times.dropFirst()).map { ($1 - $0).inMilliseconds / 100 }
+        #expect(pauses.prefix(9) == [1, 2, 4, 8, 16, 20, 20, 20, 20])
+        #expect(pauses[9...].prefix(4) == [301, 2, 4, 8])
     }
 
     @Test("restarts a frozen camera first, then reopens it")
@@ -117,12 +120,12 @@ import Threading
 
     @Test("one that stays away ends the recording when its time is over, with the original reason")
     func timeout() throws {
-        let start = bench.clock.time
+        let start = bench.clock.now
         let (sequences, _, error) = bench.run(
-            try ScriptedStream([.picture, .fail(.lost)]), timeout: 30 * Self.second)
+            try ScriptedStream([.picture, .fail(.lost)]), timeout: .seconds(30))
         #expect(sequences == [0])
         #expect(error == CaptureError(.lost, device: "scripted"))
-        #expect(bench.clock.time == start + 30 * Self.second)
+        #expect(bench.clock.now == start + .seconds(30))
         #expect(bench.openTimes.count > 10)
         #expect(bench.counters[.sourceRestarts] == 0)
     }
@@ -130,18 +133,19 @@ import Threading
     @Test("one that is back but unusable says why")
     func unusable() throws {
         bench.openings = Array(repeating: gone(.busy(holder: "cheese")), count: 100)
-        let error = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: Self.second).error
+        let error = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: .seconds(1)).error
         #expect(error == CaptureError(.busy(holder: "cheese"), device: "scripted"))
     }
 
     @Test("an unrecoverable failure ends it at once", arguments: [true, false])
     func noPatience(canReopen: Bool) throws {
-        let start = bench.clock.time
+        let start = bench.clock.now
         let error = bench.run(
-            try ScriptedStream([.picture, .fail(.lost)]), timeout: canReopen ? 0 : nil, canReopen: canReopen
+            try ScriptedStream([.picture, .fail(.lost)]), timeout: canReopen ? .zero : nil,
+            canReopen: canReopen
         ).error
         #expect(error == CaptureError(.lost, device: "scripted"))
-        #expect(bench.clock.time == start)
+        #expect(bench.clock.now == start)
         #expect(bench.openTimes.isEmpty)
         #expect(bench.events.isEmpty)
     }
@@ -161,9 +165,9 @@ import Threading
         let other = Bench()
         let stream = try ScriptedStream([.picture, .fail(.lost)])
         // Its first picture is of time 0.
-        let (_, _, error) = other.run(stream, duration: other.clock.time + 5 * Self.second)
+        let (_, _, error) = other.run(stream, duration: other.clock.now - .start + .seconds(5))
         #expect(error == nil)
-        #expect(other.clock.waits.last == 1005 * Self.second)
+        #expect(other.clock.waits.last == .start + .seconds(1005))
     }
 
     @Test(
@@ -186,12 +190,12 @@ import Threading
             .loss(100, 0), .pictures(2), .failOnce(.silent(seconds: 2)), .picture,
         ])
         bench.openings = [gone(), gone(), .success(second)]
-        _ = bench.run(try ScriptedStream([.pictures(3), .fail(.lost)]), timeout: 30 * Self.second)
+        _ = bench.run(try ScriptedStream([.pictures(3), .fail(.lost)]), timeout: .seconds(30))
         // The first stream's last picture is of 0.2 s, the second's first of 10 s.
         #expect(
             bench.events == [
-                .waiting(lost, timeout: 30 * Self.second),
-                .resumed(lost, device: "scripted", nanoseconds: 98 * Self.second / 10, untold: 0),
+                .waiting(lost, timeout: .seconds(30)),
+                .resumed(lost, device: "scripted", after: .milliseconds(9800), untold: 0),
             ], "the second outage follows too soon to be told")
         #expect(bench.counters[.millisecondsLost] == 9800 + 100)
         #expect(bench.counters[.sourceRestarts] == 2)
@@ -202,7 +206,7 @@ import Threading
         var limit = MessageLimit()
         var told: [(second: Int64, untold: Int)] = []
         for second in 0..<Int64(1000) {
-            if let untold = limit.admit(at: second * Self.second) { told.append((second, untold)) }
+            if let untold = limit.admit(at: .start + .seconds(second)) { told.append((second, untold)) }
         }
         #expect(told.map(\.second) == [0, 10, 30, 70, 150, 310, 630])
         #expect(told.map(\.untold) == [0, 9, 19, 39, 79, 159, 319])
@@ -211,16 +215,16 @@ import Threading
     @Test("a repeated message appears at least once an hour")
     func messageLimitEnds() {
         var limit = MessageLimit()
-        let told = (0..<Int64(20_000)).filter { limit.admit(at: $0 * Self.second) != nil }
+        let told = (0..<Int64(20_000)).filter { limit.admit(at: .start + .seconds($0)) != nil }
         #expect(told.suffix(6) == [2550, 5110, 8710, 12310, 15910, 19510])
     }
 
     @Test("after a long silence a message is new again")
     func messageLimitForgets() {
         var limit = MessageLimit()
-        for second in 0..<Int64(100) { _ = limit.admit(at: second * Self.second) }
-        let later = 100_000 * Self.second
-        let untold = [0, 9, 10].map { limit.admit(at: later + $0 * Self.second) }
+        for second in 0..<Int64(100) { _ = limit.admit(at: .start + .seconds(second)) }
+        let later = Instant.start + .seconds(100_000)
+        let untold = [0, 9, 10].map { limit.admit(at: later + .seconds($0)) }
         #expect(untold == [29, nil, 1])
     }
 }

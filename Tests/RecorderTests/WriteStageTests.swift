@@ -10,7 +10,7 @@ import Threading
     func maintenance() {
         let (sink, items) = (ScriptedSink(), BoundedQueue<OutputItem>(capacity: 4))
         var count = 0
-        sink.maintenanceInterval = 1
+        sink.maintenanceInterval = .nanoseconds(1)
         sink.onMaintenance = {
             count += 1
             if count == 3 { items.close() }

@@ -3,8 +3,8 @@ import Time
 /// Time that moves only when a test says so.
 open class ScriptedTime: TimeSource, @unchecked Sendable {
     // Safe to share: a test uses it from one thread at a time.
-    public private(set) var now: Instant
-    public private(set) var wallTime: WallTime
+    public var now: Instant
+    public var wallTime: WallTime
     /// How long the machine was suspended.
     public var suspendedTime = Duration.zero
 

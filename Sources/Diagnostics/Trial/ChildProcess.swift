@@ -42,11 +42,6 @@ public enum ChildProcess {
         return .silent
     }
 
-    /// The same for what still counts time in integers: nanoseconds.
-    public static func run(_ arguments: [String], patience: Int64?) -> Ending {
-        run(arguments, patience: patience.map(Duration.nanoseconds))
-    }
-
     private static func start(
         _ program: String, _ arguments: [String], output: Int32
     ) -> (child: pid_t, code: Int32) {

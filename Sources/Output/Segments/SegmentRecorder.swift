@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Glibc
+import Time
 
 /// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost or
 /// doubled between two of them.
@@ -10,7 +11,7 @@ import Glibc
 /// and the caller counts them.
 public final class SegmentRecorder: AccessUnitSink {
     private let plan: SegmentPlan
-    private let clock: SegmentClock
+    private let clock: any TimeSource
     private let synchronizer: DiskSynchronizer?
     private var files: FileSeries
     private var upkeep: SegmentUpkeep
@@ -47,7 +48,7 @@ public final class SegmentRecorder: AccessUnitSink {
     public init(
         _ plan: SegmentPlan, stream: StreamDescription, open: @escaping SinkOpening,
         openTimestamps: SinkOpening? = nil, synchronizer: DiskSynchronizer? = nil,
-        clock: SegmentClock = .system,
+        clock: any TimeSource = SystemTime(),
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) throws(OutputError) {
         (self.plan, self.clock, self.synchronizer) = (plan, clock, synchronizer)
@@ -81,7 +82,7 @@ public final class SegmentRecorder: AccessUnitSink {
 
     public var segments: SegmentSummary? { summary }
 
-    public var maintenanceInterval: Int64? { plan.retention.maintenanceInterval }
+    public var maintenanceInterval: Duration? { plan.retention.maintenanceInterval }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
         if schedule?.enters(unit) == true { isCutDue = true }
@@ -119,7 +120,7 @@ public final class SegmentRecorder: AccessUnitSink {
 
 extension SegmentRecorder {
     private func begin(with unit: AccessUnit) throws(OutputError) {
-        guard outage.allowsAttempt(at: clock.monotonic()) else { throw loss() }
+        guard outage.allowsAttempt(at: clock.now) else { throw loss() }
         endFile()
         note(upkeep.prune(size: 0))
         do throws(OutputError) { segment = try openSegment() } catch {
@@ -185,7 +186,7 @@ extension SegmentRecorder {
     /// Ends the file with the access unit before the one that could not be written, and sets the time of the next
     /// attempt: at once if old segments made room.
     private func interrupt(_ error: OutputError) -> OutputError {
-        let (now, before) = (clock.monotonic(), retracted.count)
+        let (now, before) = (clock.now, retracted.count)
         // The cause is known.
         try? endSegment()
         let removed = error.kind.isFullDisk ? upkeep.makeRoom() : []
@@ -200,7 +201,7 @@ extension SegmentRecorder {
 
     private func resume() {
         guard let path = segment?.path else { return }
-        reporter.report(outage.end(at: clock.monotonic(), path: path))
+        reporter.report(outage.end(at: clock.now, path: path))
     }
 
     /// Counts an access unit that cannot be written.

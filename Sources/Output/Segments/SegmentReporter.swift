@@ -1,16 +1,17 @@
 import Threading
+import Time
 
 /// Reports what happens to an output's files. Failures that repeat are reported less and less often.
 struct SegmentReporter {
     /// The first failure that no outage accounts for: an incomplete file, or missing timestamps.
     private(set) var failure: OutputError?
     private let handler: (SegmentEvent) -> Void
-    private let clock: SegmentClock
+    private let clock: any TimeSource
     private var limit = MessageLimit()
     private var timestampLimit = MessageLimit()
 
     /// - Parameter handler: receives the events, on the writer's thread.
-    init(clock: SegmentClock, handler: @escaping (SegmentEvent) -> Void) {
+    init(clock: any TimeSource, handler: @escaping (SegmentEvent) -> Void) {
         (self.clock, self.handler) = (clock, handler)
     }
 
@@ -20,7 +21,7 @@ struct SegmentReporter {
     /// Reports that writing failed, unless it was reported recently.
     /// - Returns: whether it was reported now.
     mutating func reportInterruption(_ error: OutputError) -> Bool {
-        guard limit.admit(at: clock.monotonic()) != nil else { return false }
+        guard limit.admit(at: clock.now) != nil else { return false }
         handler(.interrupted(error))
         return true
     }
@@ -34,6 +35,6 @@ struct SegmentReporter {
     /// Notes that a file lacks timestamps.
     mutating func noteTimestamps(_ error: OutputError) {
         failure = failure ?? error
-        if timestampLimit.admit(at: clock.monotonic()) != nil { handler(.interrupted(error)) }
+        if timestampLimit.admit(at: clock.now) != nil { handler(.interrupted(error)) }
     }
 }

@@ -38,12 +38,12 @@ public struct SegmentRetention: Sendable, Hashable {
         [first, second].compactMap { $0 }.min()
     }
 
-    /// Nanoseconds between checks of the limits that can be exceeded while nothing is written; nil without such limits.
+    /// Time between checks of the limits that can be exceeded while nothing is written; nil without such limits.
     ///
     /// A tenth of the age, at most ten seconds: a check removes few segments, and there may be many.
-    var maintenanceInterval: Int64? {
+    var maintenanceInterval: Duration? {
         guard age != nil || free != nil else { return nil }
-        return Int64(min(max((age ?? 600) / 10, 1), 10)) * 1_000_000_000
+        return .seconds(min(max((age ?? 600) / 10, 1), 10))
     }
 
     /// Whether there is any limit.

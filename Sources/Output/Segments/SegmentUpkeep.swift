@@ -1,11 +1,12 @@
 import Files
+import Time
 
 /// Keeps segments within their limits while their disk is mounted. Used by one thread.
 ///
 /// Segments on a disk that is not mounted are not gone: the disk may be mounted again.
 struct SegmentUpkeep {
     private let volume: Volume
-    private let clock: SegmentClock
+    private let clock: any TimeSource
     /// Nil if nothing is ever removed.
     private let pruner: SegmentPruner?
     /// Whether it was reported that there is too little room.
@@ -14,7 +15,7 @@ struct SegmentUpkeep {
     /// Opens the segments' journal if the plan limits them.
     /// - Parameter volume: the file system of the segments' folder.
     /// - Throws: `neverFree` if the disk is smaller than the space to keep free, for which every segment would go.
-    init(_ plan: SegmentPlan, volume: Volume, clock: SegmentClock) throws(OutputError) {
+    init(_ plan: SegmentPlan, volume: Volume, clock: any TimeSource) throws(OutputError) {
         (self.volume, self.clock) = (volume, clock)
         if let floor = plan.retention.free, let space = volume.space,
             floor.bytes(of: space.total) >= space.total
@@ -50,7 +51,7 @@ struct SegmentUpkeep {
     /// - Returns: what to report.
     mutating func prune(size: Int) -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        var events = pruner.prune(now: clock.wall(), size: size).map(SegmentEvent.removed)
+        var events = pruner.prune(now: clock.wallTime.seconds, size: size).map(SegmentEvent.removed)
         let isHelpless = pruner.isHelpless
         if isHelpless, !isShortOfRoom { events.append(.shortOfRoom(folder: volume.folder)) }
         isShortOfRoom = isHelpless
@@ -61,13 +62,13 @@ struct SegmentUpkeep {
     /// - Returns: what to report.
     func pruneByTime() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        return pruner.pruneByTime(now: clock.wall()).map(SegmentEvent.removed)
+        return pruner.pruneByTime(now: clock.wallTime.seconds).map(SegmentEvent.removed)
     }
 
     /// Makes room for the next segment on a full disk.
     /// - Returns: what to report; nothing if no segment could make room.
     func makeRoom() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        return pruner.makeRoom(now: clock.wall()).map(SegmentEvent.removed)
+        return pruner.makeRoom(now: clock.wallTime.seconds).map(SegmentEvent.removed)
     }
 }

@@ -1,4 +1,5 @@
 import Threading
+import Time
 
 /// Carries out the commands that come through the control socket. Used on the socket's thread.
 public struct ControlDesk: Sendable {
@@ -6,7 +7,7 @@ public struct ControlDesk: Sendable {
     private let stop: Interruption
     private let abilities: Abilities
     private let rates: RateBounds
-    private let start: Int64
+    private let start: Instant
     private let counters: Counters<CaptureCounter>
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
@@ -25,11 +26,11 @@ public struct ControlDesk: Sendable {
     }
 
     /// - Parameters:
-    ///   - start: when the recording began, in monotonic nanoseconds.
+    ///   - start: when the recording began.
     ///   - stop: raised to end the recording as by Ctrl-C.
     ///   - rates: the limits on new rates; updated with each change.
     public init(
-        _ recording: Recording, since start: Int64, control: RecordingControl, stop: Interruption,
+        _ recording: Recording, since start: Instant, control: RecordingControl, stop: Interruption,
         abilities: Abilities, rates: RateBounds
     ) {
         (self.control, self.stop, self.start) = (control, stop, start)
@@ -105,7 +106,7 @@ public struct ControlDesk: Sendable {
 
     private var statistics: RecordingStatistics {
         RecordingStatistics(
-            counters, encoders, outputs, seconds: Double(MonotonicTime.now() - start) / 1e9,
+            counters, encoders, outputs, seconds: (.now - start).inSeconds,
             isPaused: control.isPaused)
     }
 }

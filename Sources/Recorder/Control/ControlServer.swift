@@ -1,6 +1,7 @@
 import Glibc
 import Network
 import Threading
+import Time
 
 /// Takes commands from other programs through a socket: a line each, which one line answers.
 ///
@@ -43,9 +44,9 @@ private final class ControlLoop: @unchecked Sendable {
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
     /// When the system may have descriptors again for somebody who waits.
-    private var nextAcceptance: Int64?
+    private var nextAcceptance: Instant?
 
-    private static let second: Int64 = 1_000_000_000
+    private static let second = Duration.seconds(1)
     private static let mostConversations = 8
 
     private enum Token {
@@ -68,7 +69,7 @@ private final class ControlLoop: @unchecked Sendable {
         _ = poller.watch(listener.listener.descriptor, for: .readable, token: Token.listener)
         _ = poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
         while !interruption.isRaised {
-            poller.wait(until: mayHaveMore.contains(true) ? 0 : nextAcceptance) { token, _ in
+            poller.wait(until: mayHaveMore.contains(true) ? .start : nextAcceptance) { token, _ in
                 guard token >= UInt64(Token.firstConversation) else { return }
                 mayHaveMore[Int(token) - Token.firstConversation] = true
             }
@@ -84,7 +85,7 @@ private final class ControlLoop: @unchecked Sendable {
             switch listener.listener.accept() {
             case .connection(let connected, _): socket = connected
             case .nobody: return
-            case .exhausted: return nextAcceptance = MonotonicTime.now() + Self.second
+            case .exhausted: return nextAcceptance = .now + Self.second
             }
             let slot = freeSlot()
             count += 1

@@ -5,6 +5,7 @@ import Network
 import Recorder
 import Terminal
 import Threading
+import Time
 
 /// `camrec ctl PATH COMMAND`: tells a recording that runs what to do, and prints its answer.
 struct CtlCommand: ParsableCommand {
@@ -39,7 +40,7 @@ struct CtlCommand: ParsableCommand {
         let ok: Bool
     }
 
-    private static let patience: Int64 = 5_000_000_000
+    private static let patience = Duration.seconds(5)
     private static let longestAnswer = 1 << 20
 
     func validate() throws {
@@ -83,7 +84,7 @@ struct CtlCommand: ParsableCommand {
         let socket = try connect(console)
         let line = Array((words.joined(separator: " ") + "\n").utf8)
         guard line.withUnsafeBytes({ socket.send($0) }) == .sent(line.count) else { return nil }
-        let deadline = MonotonicTime.now() + Self.patience
+        let deadline = Instant.now + Self.patience
         var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
         while answer.count < Self.longestAnswer, socket.waitUntilReadable(until: deadline) {
             guard case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) }) else {

@@ -3,6 +3,7 @@ import Glibc
 import Output
 import Terminal
 import Threading
+import Time
 
 /// A file or standard input, read as it comes.
 final class StreamInput {
@@ -13,10 +14,10 @@ final class StreamInput {
     private let length: FileLength
     private let interruption: Interruption
     /// Monotonic nanoseconds; nil before the interruption.
-    private var deadline: Int64?
+    private var deadline: Instant?
 
     /// Nanoseconds that the writer of a pipe has, after Ctrl-C, which it got too, to say the rest.
-    private static let patience: Int64 = 2_000_000_000
+    private static let patience = Duration.seconds(2)
 
     /// Why a file cannot be read.
     struct Failure: Error {
@@ -77,7 +78,7 @@ final class StreamInput {
         guard isPipe else { return !interruption.isRaised }
         if deadline == nil {
             guard interruption.wait(for: descriptor) == .interrupted else { return true }
-            deadline = MonotonicTime.now() + Self.patience
+            deadline = .now + Self.patience
         }
         return Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }

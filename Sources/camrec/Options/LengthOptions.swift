@@ -13,6 +13,6 @@ struct LengthOptions: ParsableArguments {
     var duration: TimeSpan?
 
     var limits: RecordingLimits {
-        RecordingLimits(frames: frames, duration: duration.map { Int64($0.seconds * 1e9) })
+        RecordingLimits(frames: frames, duration: duration?.duration)
     }
 }

@@ -104,25 +104,20 @@ struct Patience: ExplainedArgument {
     static let requirement = "expected a time such as 30s or 10m, 0, or forever"
 
     /// Nil forever.
-    let nanoseconds: Int64?
+    let duration: Duration?
 
-    static let forever = Patience(nanoseconds: nil)
-    static let none = Patience(nanoseconds: 0)
+    static let forever = Patience(nil)
+    static let none = Patience(.zero)
 
-    private init(nanoseconds: Int64?) { self.nanoseconds = nanoseconds }
-
-    init(seconds: Int64) { nanoseconds = seconds * 1_000_000_000 }
-
-    /// In monotonic time, for a wait that begins now; nil for never.
-    func deadline(from time: Int64) -> Int64? { nanoseconds.map { time + $0 } }
+    init(_ duration: Duration?) { self.duration = duration }
 
     init?(argument: String) {
         switch argument {
-        case "forever": nanoseconds = nil
-        case "0": nanoseconds = 0
+        case "forever": duration = nil
+        case "0": duration = .zero
         default:
             guard let time = TimeSpan(argument: argument) else { return nil }
-            nanoseconds = Int64(time.seconds * 1e9)
+            duration = time.duration
         }
     }
 }

@@ -2,23 +2,24 @@ import Glibc
 import Network
 import Recorder
 import Threading
+import Time
 
 /// What the service manager hears of this run: that it is ready, how it goes, and that it lives.
 ///
 /// Silent where nobody asked for it, which the environment says (sd_notify(3), sd_watchdog_enabled(3)).
 struct ServiceReport {
     private let manager: ServiceManager?
-    /// Nanoseconds between two signs of life; nil where none are wanted.
-    private let watchdogInterval: Int64?
+    /// The time between two signs of life; nil if none are wanted.
+    private let watchdogInterval: Duration?
     private var isReady = false
-    private var nextStatus: Int64 = 0
-    private var nextSign: Int64 = 0
-    private var progress = Progress(start: MonotonicTime.now())
-    private var liveness = Liveness(frameInterval: 0)
+    private var nextStatus = Instant.distantPast
+    private var nextSign = Instant.distantPast
+    private var progress = Progress(start: Instant.now)
+    private var liveness = Liveness(frameInterval: .zero)
     private var lastCaptured = 0
     private var lastTries = 0
 
-    private static let statusInterval: Int64 = 5_000_000_000
+    private static let statusInterval = Duration.seconds(5)
     /// Microseconds; more than that is no interval.
     private static let longestWatchdog: Int64 = 1 << 48
 
@@ -27,7 +28,7 @@ struct ServiceReport {
         let isMeant = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
         // A quarter of what the manager waits: it gives up a process after several looks that found it dead.
         let wanted = isMeant ? Self.variable("WATCHDOG_USEC").flatMap(Int64.init) : nil
-        watchdogInterval = wanted.map { min(max(4, $0), Self.longestWatchdog) * 250 }
+        watchdogInterval = wanted.map { .microseconds(min(max(4, $0), Self.longestWatchdog)) / 4 }
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
@@ -35,9 +36,10 @@ struct ServiceReport {
     /// Whether somebody listens.
     var isWanted: Bool { manager != nil }
 
-    /// Nanoseconds after which `update` wants to be called again; nil for never.
-    var interval: Int64? {
-        isWanted ? max(1_000_000, min(Self.statusInterval, watchdogInterval ?? Self.statusInterval)) : nil
+    /// The time after which `update` wants to be called again; nil for never.
+    var interval: Duration? {
+        isWanted
+            ? max(.milliseconds(1), min(Self.statusInterval, watchdogInterval ?? Self.statusInterval)) : nil
     }
 
     /// The recorder works, though it may still wait for its camera.
@@ -47,13 +49,13 @@ struct ServiceReport {
     }
 
     /// The camera is there.
-    /// - Parameter frameInterval: nanoseconds from a frame to the next.
-    mutating func begin(frameInterval: Int64) { liveness = Liveness(frameInterval: frameInterval) }
+    /// - Parameter frameInterval: the time from a frame to the next.
+    mutating func begin(frameInterval: Duration) { liveness = Liveness(frameInterval: frameInterval) }
 
     /// Says how far the recording is, and whether it lives.
     mutating func update(_ recording: Recording) {
         guard isWanted else { return }
-        let now = MonotonicTime.now()
+        let now = Instant.now
         if !isReady || now >= nextStatus {
             tell(status(of: recording))
             nextStatus = now + Self.statusInterval

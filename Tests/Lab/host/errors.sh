@@ -86,7 +86,7 @@ check "message: --rate-control abr" says_usage "'abr' is invalid for .*: expecte
 check "message: --overwrite -1.h264" says_usage "'-1.h264' is not an option; for a file of that name write \./-1.h264$" --overwrite -1.h264
 check "message: --report= does not take the OUTPUT" says_usage "'--report=' has no value; write one, or leave the option out$" --report=
 check "message: --report twice" says_usage '--report is given twice; leave one out' --report a --report b
-check "message: a newline in a name" says_usage "'a\\\\x0ab.xyz': '.xyz' is not a kind of video" $'a\nb.xyz'
+check "message: a newline in a name" says_usage "'a\\\\x0ab.xyz': '.xyz' is not a video format" $'a\nb.xyz'
 refuses "message: --device with nothing" 64 "expected a camera's path, test, or a .y4m file" --device '' out.h264
 refuses "message: --device tset" 66 'camrec: tset: no such device; use --device test$' --device tset out.h264
 refuses "message: --device tset with segments is not waited for" 66 'tset: no such device' --device tset --segment 1s out.h264

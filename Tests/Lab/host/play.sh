@@ -286,7 +286,7 @@ for driver in iHD radeonsi; do
     wait "${playing[@]}"
     goes_on() {
         [ "$(cat status)" = 0 ] || { echo "exit code $(cat status): $(cat stderr)"; return 1; }
-        grep -q 'renderD128: its driver is not responding\|the GPU.s driver does not answer' stdout stderr || { cat stdout stderr; return 1; }
+        grep -q 'renderD128: its driver is not responding\|the GPU.s driver is not responding' stdout stderr || { cat stdout stderr; return 1; }
         play_report report.json 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' '(losses == 0) == (pictures.decoded == 90)' 'decoder == "software"' &&
             [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.y4m)" = "$("$PYTHON" -c 'import json; print(json.load(open("report.json"))["pictures"]["decoded"])')" ]
     }

@@ -2,14 +2,14 @@ import Bitstream
 import Glibc
 import TestSupport
 import Threading
+import Time
 
 @testable import Output
 
 /// A folder, a clock and a disk that fails as the test says, for outputs of several files.
 final class SegmentBench {
     let folder = TemporaryFolder()
-    var wall: time_t = 1_234_567_890
-    var monotonic: Int64 = 0
+    let clock = ScriptedTime(now: .start, wallTime: WallTime(seconds: 1_234_567_890))
     /// What the next files fail with when they are written to; nil for none.
     var failure: OutputError.Kind?
     /// What making a file fails with.
@@ -48,8 +48,16 @@ final class SegmentBench {
         SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
     }
 
-    var clock: SegmentClock {
-        SegmentClock(wall: { [unowned self] in wall }, monotonic: { [unowned self] in monotonic })
+    /// Seconds since 1970.
+    var wall: time_t {
+        get { clock.wallTime.seconds }
+        set { clock.wallTime = WallTime(seconds: newValue) }
+    }
+
+    /// Seconds since the clock's start.
+    var monotonic: Int {
+        get { Int(clock.now.nanoseconds / 1_000_000_000) }
+        set { clock.now = .start + .seconds(newValue) }
     }
 
     var open: SinkOpening {

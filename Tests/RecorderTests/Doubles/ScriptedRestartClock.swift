@@ -1,27 +1,27 @@
 import Capture
+import TestSupport
+import Time
 
 @testable import Recorder
 
-/// Time that moves only when someone waits.
-final class ScriptedRestartClock: SourceStop {
-    private(set) var time: Int64 = 1_000_000_000_000
+/// Time that moves only when somebody waits.
+final class ScriptedRestartClock: ScriptedTime, SourceStop, @unchecked Sendable {
+    // Safe to share: a test's encode thread uses it alone until it has ended.
+
     /// The ends of every wait.
-    private(set) var waits: [Int64] = []
+    private(set) var waits: [Instant] = []
     var isStopRequested = false
-
-    func now() -> Int64 { time }
-
-    func pass(_ nanoseconds: Int64) { time += nanoseconds }
-
-    /// The streams that would be interrupted, one after another.
+    /// The streams that would be interrupted, one after the other.
     private(set) var attachedCount = 0
+
+    init() { super.init(now: .start + .seconds(1000)) }
 
     func attach(_ interrupter: CaptureInterrupter) { attachedCount += 1 }
 
-    func wait(until deadline: Int64) -> Bool {
+    func wait(until deadline: Instant) -> Bool {
         if isStopRequested { return true }
         waits.append(deadline)
-        time = max(time, deadline)
+        now = max(now, deadline)
         return false
     }
 }

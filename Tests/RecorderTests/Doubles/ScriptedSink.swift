@@ -25,7 +25,7 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
 
     func takeRetracted() -> WrittenUnits { retractions.removeValue(forKey: count - 1) ?? WrittenUnits() }
 
-    var maintenanceInterval: Int64?
+    var maintenanceInterval: Duration?
     var onMaintenance: () -> Void = {}
 
     func maintain() { onMaintenance() }
