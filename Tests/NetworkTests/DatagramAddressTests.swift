@@ -5,7 +5,7 @@ import Threading
 @testable import Network
 
 /// What a service reports to its manager, by the protocol of sd_notify(3).
-@Suite struct ServiceManagerTests {
+@Suite struct DatagramAddressTests {
     /// A datagram socket in the manager's place.
     private final class Manager {
         let descriptor: Int32
@@ -26,12 +26,12 @@ import Threading
         }
     }
 
-    @Test("a message is one datagram with an assignment per line, to a path")
+    @Test("a message is one datagram, to a path")
     func path() throws {
         let path = "/tmp/camrec-notify-\(getpid())"
         defer { unlink(path) }
         let manager = try #require(Manager(ResolvedAddress(path: path)))
-        try #require(ServiceManager(address: path)).notify("READY=1", "STATUS=recording")
+        try #require(DatagramAddress(path)).send("READY=1\nSTATUS=recording", patience: .zero)
         #expect(manager.receive() == "READY=1\nSTATUS=recording")
     }
 
@@ -39,11 +39,11 @@ import Threading
     func abstractName() throws {
         let name = "camrec/notify/\(getpid())"
         let manager = try #require(Manager(ResolvedAddress(abstractName: name)))
-        try #require(ServiceManager(address: "@\(name)")).notify("WATCHDOG=1")
+        try #require(DatagramAddress("@\(name)")).send("WATCHDOG=1", patience: .zero)
         #expect(manager.receive() == "WATCHDOG=1")
     }
 
-    @Test("waits for a busy manager")
+    @Test("waits for room in a full queue")
     func busy() throws {
         let path = "/tmp/camrec-busy-\(getpid())"
         defer { unlink(path) }
@@ -58,9 +58,8 @@ import Threading
         #expect(address.withSocketAddress { connect(other, $0, $1) } == 0)
         while send(other, "x", 1, 0) == 1 {}
         #expect(errno == EAGAIN)
-        var service = try #require(ServiceManager(address: path))
-        service.patience = .seconds(60)
-        let sending = WorkerThread { [service] in service.notify("WATCHDOG=1") }
+        let destination = try #require(DatagramAddress(path))
+        let sending = WorkerThread { destination.send("WATCHDOG=1", patience: .seconds(60)) }
         // Time to find the queue full; where that is not enough, the notice finds room.
         usleep(50_000)
         var byte: UInt8 = 0
@@ -69,15 +68,15 @@ import Threading
         sending?.join()
     }
 
-    @Test("a missing manager is not an error")
+    @Test("a missing receiver is not an error")
     func nobody() throws {
-        try #require(ServiceManager(address: "/tmp/camrec-nobody-\(getpid())")).notify("READY=1")
+        try #require(DatagramAddress("/tmp/camrec-nobody-\(getpid())")).send("READY=1", patience: .zero)
     }
 
     @Test(
         "ignores an invalid address",
         arguments: ["", "@", "relative", "vsock:2:9999", "/" + String(repeating: "x", count: 200)])
     func noAddress(address: String) {
-        #expect(ServiceManager(address: address) == nil)
+        #expect(DatagramAddress(address) == nil)
     }
 }
