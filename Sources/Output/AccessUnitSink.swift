@@ -42,9 +42,6 @@ public protocol AccessUnitSink: AnyObject {
     /// has ended.
     var segments: SegmentSummary? { get }
 
-    /// Whether no call but `finish` ever waits for anything: then the encode thread may write, without a queue.
-    var neverBlocks: Bool { get }
-
     /// The receivers of a live output; nil for other outputs. Safe in any thread.
     var receivers: ReceiverLedger? { get }
 }
@@ -99,9 +96,6 @@ extension AccessUnitSink {
 
     /// Most outputs are one file or none.
     public var segments: SegmentSummary? { nil }
-
-    /// Most outputs wait for a disk or a reader.
-    public var neverBlocks: Bool { false }
 
     /// Most outputs have no receivers.
     public var receivers: ReceiverLedger? { nil }

@@ -11,10 +11,10 @@ import Time
 /// any it is left behind instead. One file ends there; a recording in segments goes on with the IDR that comes when
 /// its queue has become empty.
 ///
-/// A sink that never blocks needs no queue: the encode thread writes to it, and the writer's thread only ends it.
+/// Live outputs have the queue as well: fed straight from the encode thread, that thread is interrupted while a
+/// thousand receivers are served, and they get their pictures later (docs/latency.md).
 public final class RecordingOutput: @unchecked Sendable {
-    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, or, of a sink
-    // that never blocks, to the encode thread until it has closed the queue and then to the writer's; `blockage`,
+    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage`,
     // `blockError` and `messages` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the
     // recording; everything else is constant or made for many threads.
 
@@ -30,7 +30,6 @@ public final class RecordingOutput: @unchecked Sendable {
     public private(set) var isAbandoned = false
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
     private let recovers: Bool
-    private let neverBlocks: Bool
     private let patience: Duration?
     private let report: @Sendable (OutputEvent) -> Void
     private var stage: WriteStage
@@ -67,7 +66,6 @@ public final class RecordingOutput: @unchecked Sendable {
     ) {
         let sink = plan.sink
         (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, sink.receivers)
-        neverBlocks = sink.neverBlocks
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
             items: items, sink: sink, ring: plan.ring, counters: counters, measuresLatency: measuresLatency,
@@ -81,8 +79,6 @@ public final class RecordingOutput: @unchecked Sendable {
         // In a full queue there are pictures, with which it is noticed as well.
         if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
-            // Nothing is ever in this queue: it ends when the encode thread closes it.
-            if neverBlocks { _ = items.pop() }
             writeError = stage.run()
             hasEnded.store(true, ordering: .releasing)
             ended(stage.hasGivenUp ? writeError : nil)
@@ -90,10 +86,9 @@ public final class RecordingOutput: @unchecked Sendable {
         return thread != nil
     }
 
-    /// Queues an access unit, waiting for room, or writes it if the sink never blocks.
-    /// - Returns: false if nothing more is written.
+    /// Queues an access unit, waiting for room.
+    /// - Returns: false where nothing is written any more.
     func accept(_ unit: AccessUnit) -> Bool {
-        if neverBlocks { return write(unit) }
         if blockage != nil {
             guard unit.isIDR, items.isEmpty else { return lose() }
             endBlockage()
@@ -105,19 +100,8 @@ public final class RecordingOutput: @unchecked Sendable {
         return false
     }
 
-    private func write(_ unit: AccessUnit) -> Bool {
-        guard !stage.hasGivenUp else { return false }
-        counters.add(to: .accepted)
-        stage.take(.unit(unit))
-        return !stage.hasGivenUp
-    }
-
     /// The access units that follow are of a stream with other properties.
     func beginStream(_ description: StreamDescription) {
-        if neverBlocks {
-            if !stage.hasGivenUp { stage.take(.stream(description)) }
-            return
-        }
         if blockage == nil, waitForRoom(0) {
             _ = push(.stream(description))
         } else {
@@ -143,8 +127,7 @@ public final class RecordingOutput: @unchecked Sendable {
     /// It will not be waited for unless it has ended by itself.
     func abandon() {
         isAbandoned = !hasEnded.load(ordering: .acquiring)
-        // Only the encode thread may hand a sink that never blocks to its writer.
-        if isAbandoned, !neverBlocks { close() }
+        if isAbandoned { close() }
     }
 
     /// Waits for the writer, after the encode thread has ended.

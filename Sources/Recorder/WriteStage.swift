@@ -37,24 +37,23 @@ struct WriteStage {
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
     /// - Returns: what went wrong first.
     mutating func run() -> OutputError? {
-        while !hasGivenUp, let item = nextItem() { take(item) }
-        if hasGivenUp { return failure }
+        while let item = nextItem() {
+            noticeEvent()
+            switch item {
+            case .unit(let unit): take(unit)
+            case .stream(let description): beginStream(description)
+            case .event: break
+            }
+            countRetracted()
+            if failure != nil, !sink.recovers {
+                giveUp()
+                return failure
+            }
+        }
         noticeEvent()
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         countRetracted()
         return failure
-    }
-
-    /// Takes one item to the sink. Nothing more is written after the sink has failed for good (`hasGivenUp`).
-    mutating func take(_ item: OutputItem) {
-        noticeEvent()
-        switch item {
-        case .unit(let unit): take(unit)
-        case .stream(let description): beginStream(description)
-        case .event: break
-        }
-        countRetracted()
-        if failure != nil, !sink.recovers { giveUp() }
     }
 
     /// Waits for an item, and looks after the sink meanwhile.

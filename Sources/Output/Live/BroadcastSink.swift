@@ -96,8 +96,6 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     public var identity: FileIdentity? { nil }
 
-    public var neverBlocks: Bool { true }
-
     public var receivers: ReceiverLedger? { ledger }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {

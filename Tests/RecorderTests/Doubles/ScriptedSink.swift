@@ -14,7 +14,6 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     var failures: [Int: OutputError.Kind] = [:]
     /// Whether it goes on after a failure; access units that failed are counted, too.
     var recovers = false
-    var neverBlocks = false
     private var count = 0
     var finishFailure: OutputError.Kind?
     /// Called with the number of each access unit before it is written.
