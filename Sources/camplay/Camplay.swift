@@ -33,7 +33,7 @@ struct Camplay: ParsableCommand {
             no display or no decoder; 73 cannot create a file, or listen; 74 read or write failed; 77 no permission \
             to read; 129, 130, 143: stopped by a signal before playing began, or by a second one.
             """,
-        version: "0.1.0")
+        version: Version.current)
 
     @Argument(
         help: ArgumentHelp("tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -.", valueName: "SOURCE"),

@@ -8,7 +8,7 @@ struct Camrec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camrec",
         abstract: "Records a camera as H.264 or H.265, on the GPU if there is one.",
-        version: "0.1.0",
+        version: Version.current,
         subcommands: [
             RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,
             DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self, AdoptCommand.self,

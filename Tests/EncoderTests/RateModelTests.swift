@@ -138,7 +138,8 @@ import Testing
     @Test("warns of a window shorter than a frame, with a rate that holds if there is one")
     func shorterThanFrames() throws {
         let short = request(rate: 2_000_000, maximum: 3_000_000, window: 0.02)
-        #expect(try model(short, area: 160 * 120).shortfall?.contains("use --max-bitrate 6.1M or more") == true)
+        let shortfall = try model(short, area: 160 * 120).shortfall
+        #expect(shortfall?.contains("use --max-bitrate 6.1M or more") == true)
         let constant = request(rate: 2_000_000, window: 0.02, mode: .cbr)
         #expect(
             try model(constant, area: 160 * 120).shortfall?.hasSuffix("use a longer --rate-window") == true)
