@@ -26,7 +26,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Listens on an address.
     /// - Parameters:
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
-    ///   - report: told of events, on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
     public convenience init(
         listeningOn address: ListeningAddress, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
@@ -55,7 +55,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Connects to an address, and reconnects whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
-    ///   - report: told of events, on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
     public convenience init(
         connectingTo address: SocketAddress, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
