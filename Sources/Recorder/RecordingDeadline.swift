@@ -21,7 +21,7 @@ public struct RecordingDeadline {
         (self.duration, self.clock) = (duration, clock)
         path = folder.map { "\($0)/\(Self.name)" }
         end = path.flatMap { Self.read($0) }.flatMap { $0.duration == duration ? $0.end : nil }
-        // A later one cannot be from this boot.
+        // A later end cannot be from this boot.
         if let end, end > now + duration { self.end = nil }
     }
 

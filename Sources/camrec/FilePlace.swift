@@ -1,7 +1,7 @@
 import Files
 import Output
 
-/// The place that a path leads to, so that two paths to one file compare equal even before it exists.
+/// The place that a path leads to, so that two paths to one file compare equal, whether it exists or not.
 enum FilePlace: Hashable {
     case file(FileIdentity)
     /// An unused name in a folder.
