@@ -1,9 +1,9 @@
 import Threading
 import Time
 
-/// A first-in, first-out queue between two threads, of fixed capacity, whose storage is made beforehand.
+/// A first-in, first-out queue between two threads, with fixed capacity and preallocated storage.
 final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held.
+    // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private let slots: UnsafeMutablePointer<Element>
     private let capacity: Int
@@ -13,20 +13,20 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private var count = 0
     private var totalCost = 0
     private var isClosed = false
-    /// When the latest element was taken, or else when the queue was made, on CLOCK_MONOTONIC.
+    /// When an element was last taken, at first when the queue was made (CLOCK_MONOTONIC).
     private var latestPop = Instant.now
 
-    /// What came of waiting for room.
+    /// The result of waiting for room.
     enum Room {
         case atOnce
         case later
-        /// Nothing was taken for too long.
+        /// No element was taken for too long.
         case none
     }
 
     /// - Parameters:
-    ///   - capacity: elements at most.
-    ///   - costLimit: the sum of the elements' costs at most; a single element may exceed it.
+    ///   - capacity: the maximum number of elements.
+    ///   - costLimit: the maximum total cost; a single element may exceed it.
     init(capacity: Int, costLimit: Int = .max) {
         precondition(capacity > 0)
         self.capacity = capacity
@@ -40,12 +40,11 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         slots.deallocate()
     }
 
-    /// Adds an element, in place of the oldest where there is no room.
-    /// - Parameter limit: elements at most, where that is less than the capacity; at least 1.
-    /// - Returns: how many elements were lost for it: 1 for the oldest, or for this one where the queue is
-    ///   closed.
+    /// Adds an element, replacing the oldest if the queue is full.
+    /// - Parameter limit: the maximum number of elements, if less than the capacity; at least 1.
+    /// - Returns: the number of elements dropped: 1 if the oldest was replaced, or if the queue is closed.
     func pushDroppingOldest(_ element: consuming Element, limit: Int = .max) -> Int {
-        // The displaced element must end outside the lock: its end may take other locks.
+        // Destroy the displaced element outside the lock: its deinit may take other locks.
         var incoming: Element? = element
         var displaced: Element?
         let isAccepted = monitor.withLock {
@@ -59,7 +58,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Adds an element, waiting for room.
-    /// - Returns: false where the queue is closed; the element is then gone.
+    /// - Returns: false if the queue is closed; the element is then dropped.
     func push(_ element: consuming Element, cost: Int = 0) -> Bool {
         var incoming: Element? = element
         return monitor.withLock {
@@ -71,8 +70,8 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until the next `push` of this thread, the only one, will not have to. A closed queue always has room.
-    /// - Parameter patience: the time without a `pop` after which it waits no longer; nil forever.
+    /// Waits until the next `push` by this thread, the only producer, cannot block. A closed queue always has room.
+    /// - Parameter patience: the longest time without a `pop` before it gives up; nil to wait forever.
     func waitForRoom(cost: Int, patience: Duration?) -> Room {
         monitor.withLock {
             if hasRoom(for: cost) { return .atOnce }
@@ -85,7 +84,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Adds an element where there is room, at no cost.
+    /// Adds an element with no cost, or drops it if the queue is full or closed.
     func offer(_ element: consuming Element) {
         var incoming: Element? = element
         monitor.withLock {
@@ -95,7 +94,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// The oldest element; waits for one. Nil once the queue is closed and empty.
+    /// Waits for the oldest element and removes it. Returns nil once the queue is closed and empty.
     func pop() -> Element? {
         switch pop(until: nil) {
         case .element(let element): element
@@ -104,16 +103,16 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// What came of waiting for an element.
+    /// The result of waiting for an element.
     enum Popped: ~Copyable {
         case element(Element)
         /// The queue is closed and empty.
         case end
-        /// The deadline came first.
+        /// The deadline passed.
         case due
     }
 
-    /// The oldest element; waits for one.
+    /// Waits for the oldest element and removes it.
     /// - Parameter deadline: nil for none.
     func pop(until deadline: Instant?) -> Popped {
         monitor.withLock {
@@ -129,14 +128,14 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Whether everything was taken.
+    /// Whether the queue is empty.
     var isEmpty: Bool { monitor.withLock { count == 0 } }
 
-    /// Drops every element that is in it.
-    /// - Returns: how many there were.
+    /// Drops all elements.
+    /// - Returns: the number of elements dropped.
     func removeAll() -> Int {
         var removed = 0
-        // One by one, because an element must end outside the lock: its end may take other locks.
+        // One by one, outside the lock: an element's deinit may take other locks.
         while let element = takeFirstAtOnce() {
             _ = consume element
             removed += 1
@@ -152,7 +151,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Takes no more elements; those in it can still be popped.
+    /// Rejects further elements; queued ones can still be popped.
     func close() {
         monitor.withLock {
             isClosed = true

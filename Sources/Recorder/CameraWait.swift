@@ -1,16 +1,16 @@
 import Capture
 import Time
 
-/// Waits for a camera that is in use, or not there yet.
+/// Waits for a camera that is busy or absent.
 ///
-/// Neither flock(2) nor V4L2 offers a wait with a limit, so the camera is tried again and again.
+/// Neither flock(2) nor V4L2 can wait with a timeout, so it retries.
 public struct CameraWait {
-    /// What happened to the last try.
+    /// A failed attempt.
     public struct Failure {
         public let error: CaptureError
-        /// It is the first one.
+        /// Whether this was the first attempt.
         public let isFirst: Bool
-        /// Another program has the camera; otherwise the camera is absent.
+        /// Whether another program is using the camera; otherwise the camera is absent.
         public let isBusy: Bool
     }
 
@@ -22,7 +22,7 @@ public struct CameraWait {
     static let absenceInterval = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - busyPatience: how long to wait for a camera in use; nil forever.
+    ///   - busyPatience: how long to wait for a busy camera; nil forever.
     ///   - absencePatience: how long to wait for an absent camera; nil forever.
     public init(busyPatience: Duration?, absencePatience: Duration?) {
         self.init(busyPatience: busyPatience, absencePatience: absencePatience, clock: RecordingStop())
@@ -34,11 +34,11 @@ public struct CameraWait {
         self.clock = clock
     }
 
-    /// Opens a camera, as soon as that is possible.
+    /// Opens the camera as soon as possible.
     /// - Parameters:
-    ///   - isOver: whether the recording's time has run out meanwhile, which ends the wait.
-    ///   - failed: called after each try that is followed by another.
-    /// - Throws: the error of the last try: patience is over, or the error is not one that time mends.
+    ///   - isOver: whether the recording's time has run out, which ends the wait.
+    ///   - failed: called after each attempt that will be retried.
+    /// - Throws: the last attempt's error, if patience has run out or retrying cannot help.
     public func open(
         _ open: () throws(CaptureError) -> any CaptureStream, isOver: () -> Bool, failed: (Failure) -> Void
     ) throws(CaptureError) -> any CaptureStream {
@@ -59,7 +59,7 @@ public struct CameraWait {
 }
 
 extension CaptureError {
-    /// The camera is not there now, and may be later.
+    /// Whether the camera is absent but may appear later.
     fileprivate var isAbsence: Bool {
         switch kind {
         case .noCamera, .notFound, .lost: true
@@ -67,6 +67,6 @@ extension CaptureError {
         }
     }
 
-    /// Another program has the camera.
+    /// Whether another program is using the camera.
     fileprivate var isBusy: Bool { if case .busy = kind { true } else { false } }
 }

@@ -3,8 +3,8 @@ import Pictures
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.
 ///
-/// A live source never waits: when the encoder is late, the oldest picture that still waits is given up. Raw
-/// pictures are independent of each other, so any of them can be spared.
+/// A live source never waits: if the encoder is late, the oldest waiting picture is dropped. Raw pictures do not
+/// depend on each other, so any of them can be dropped.
 struct CaptureStage {
     private var source: SupervisedSource
     private let frames: BoundedQueue<PixelBuffer>
@@ -38,18 +38,18 @@ struct CaptureStage {
         }
     }
 
-    /// The stream in use, once `run` has ended.
+    /// The current stream; read it only after `run` has returned.
     var stream: any CaptureStream { source.stream }
 
     private func queue(_ buffer: consuming PixelBuffer) {
         counters.add(to: .captured)
         if source.stream.isLive {
-            // One buffer is being encoded, one is on its way into the queue, and two stay with the driver, if it
-            // granted as many.
+            // One buffer is being encoded, one is being queued, and two stay with the driver, if it granted that
+            // many.
             let limit = max(1, source.stream.bufferCount - 4)
             counters.add(frames.pushDroppingOldest(buffer, limit: limit), to: .droppedByUs)
         } else {
-            // A closed queue is one that nobody takes from any more.
+            // False only if the queue is closed, when pictures are no longer needed.
             _ = frames.push(buffer)
         }
     }

@@ -1,55 +1,55 @@
-/// What is counted of a recording's source.
+/// Counters of a recording's source.
 public enum CaptureCounter: Int, CaseIterable, Sendable {
-    /// Frames that the source delivered, damaged ones included.
+    /// Frames that the source delivered, including damaged ones.
     case captured
-    /// Gaps in the driver's numbers.
+    /// Gaps in the driver's sequence numbers.
     case droppedByDriver
-    /// Of the captured: flagged, cut short, or not decodable.
+    /// Captured frames that were flagged as damaged, truncated, or not decodable.
     case corrupt
-    /// Of the captured: given up, the oldest first, because the encoders were late.
+    /// Captured frames that were dropped, oldest first, because the encoders were late.
     case droppedByUs
-    /// Of those dropped by us: while an encoder hung or was reopened.
+    /// Frames of `droppedByUs`: while an encoder hung or was reopened.
     case droppedInRestart
-    /// Of those dropped by us: while an output's queue was full.
+    /// Frames of `droppedByUs`: while an output's queue was full.
     case droppedForOutput
-    /// Of the captured: given up during a pause.
+    /// Captured frames that were dropped during a pause.
     case paused
-    /// Times that a source which had failed was to be started again or reopened.
+    /// Attempts to restart or reopen a failed source.
     case sourceTries
-    /// Of the tries, those after which it streamed.
+    /// Attempts after which the source streamed.
     case sourceRestarts
-    /// Milliseconds between the last picture before a restart and the first after it.
+    /// Milliseconds from the last picture before a restart to the first after it.
     case millisecondsLost
 }
 
-/// What is counted of an encoder. What the source delivered, without the corrupt, those dropped by us and those of a pause, is
+/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs` or `paused`, add up to
 /// `droppedByEncoder` + `encoded` + `unused`.
 public enum EncoderCounter: Int, CaseIterable, Sendable {
-    /// Frames given to the encoder and never seen again.
+    /// Frames that went into the encoder and never came out.
     case droppedByEncoder
-    /// Frames still waiting when the recording ended or when its encoder had failed for good, or of a camera's
-    /// own H.264 before an IDR.
+    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR of a
+    /// camera's own H.264.
     case unused
-    /// Access units that the encoder made.
+    /// Access units that the encoder produced.
     case encoded
-    /// Times that a failing encoder was closed and reopened.
+    /// Times a failing encoder was closed and reopened.
     case restarts
 }
 
-/// What is counted of an output.
+/// Counters of an output.
 public enum OutputCounter: Int, CaseIterable, Sendable {
-    /// Access units that were to be written.
+    /// Access units sent to the output.
     case accepted
     /// Access units written.
     case written
-    /// Of the accepted: lost when writing failed, or hung.
+    /// Accepted access units that were lost because writing failed or hung.
     case lost
-    /// Of the accepted: kept in memory, or let go from there because nothing happened.
+    /// Accepted access units that are in the ring, or left it unwritten because no trigger came.
     case passed
-    /// Of the written: IDRs.
+    /// Written access units that are IDRs.
     case keyframes
-    /// Bytes of access units written.
+    /// Bytes of written access units.
     case bytes
-    /// Access units that had to wait for room in its queue.
+    /// Access units that had to wait for room in the queue.
     case waits
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Numbers that are counted while a recording runs, by any thread and readable by all.
+/// Counters that any thread may increment and read while a recording runs.
 public final class Counters<Counter: CaseIterable & RawRepresentable<Int> & Sendable>: Sendable {
     private let cells = Counter.allCases.map { _ in Cell() }
 

@@ -2,12 +2,12 @@ import Encoder
 import Pictures
 import Threading
 
-/// The encode thread's work: the only owner of the codecs. Each picture goes to every track.
+/// The encode thread's work: the only owner of the codecs. Passes each picture to every track.
 final class EncodeStage: @unchecked Sendable {
-    // Safe to share: it all belongs to the encode thread. When that hangs in a call and is abandoned it passes to the
-    // thread that is started in its place, for the watch keeps the one that hangs from returning.
+    // Safe to share: it belongs to the encode thread. If that thread hangs in a call and is abandoned, it passes to
+    // the replacement thread, because the watch keeps the hanging one from returning.
 
-    /// Around every call that may hang.
+    /// Guards every call that may hang.
     let watch: CallWatch
     let tracks: [EncodeTrack]
     let frames: BoundedQueue<PixelBuffer>
@@ -15,25 +15,24 @@ final class EncodeStage: @unchecked Sendable {
     let stop: RecordingStop
     let limits: RecordingLimits
     let control: RecordingControl
-    /// The picture that is being encoded.
+    /// The picture being encoded.
     private var pictureInHand: PixelBufferClaim?
     private var hangs = 0
-    /// How often an encoder had failed, or an output had been waited for, and what had been dropped, after the last
-    /// picture.
+    /// The encoder failures, output waits and drops counted up to the last picture.
     private var lastFailures = 0
     private var lastWaits = 0
     private var lastDropped = 0
     private var isDraining = false
     private var firstTimestamp: Int64?
     private var skippedInARow = 0
-    /// The moment of the first picture that was given up in the pause that goes on.
+    /// The timestamp of the first picture dropped in the current pause.
     private var pauseStart: Int64?
-    /// Which life of the source the last picture was of, and in which format.
+    /// The source generation and format of the last picture.
     private var lastRun = 0
     private var format: PictureFormat?
-    /// More than the keyframe interval of any camera that means to have one.
+    /// More than the keyframe interval of any camera that sends keyframes regularly.
     private static let mostSkippedInARow = 900
-    /// A thread that hangs keeps its stack and its session for good; with more of them drivers are given up.
+    /// Each hung thread leaks its stack and session; after this many, hardware drivers are no longer used.
     private static let mostHangs = 8
 
     init(
@@ -50,7 +49,7 @@ final class EncodeStage: @unchecked Sendable {
         tellRateChanges()
     }
 
-    /// Runs until the source has ended and everything is encoded, or every encoder has failed for good.
+    /// Runs until the source has ended and every picture is encoded, or every encoder has failed for good.
     func run() {
         while let buffer = frames.pop() {
             pictureInHand = buffer.claim
@@ -69,15 +68,15 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.finish() }
     }
 
-    /// Goes on in place of a thread that hangs; with no other encoder where the recording is to end, for every
-    /// one of them might hang.
+    /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any of them
+    /// might hang.
     func goOnAfterHang() {
         replaceEncoders(isLast: isDraining || stop.isRequested)
         countDrops()
         run()
     }
 
-    /// Ends everything in place of a thread that hangs, where there is no other to go on.
+    /// Ends everything in place of a hung thread, if no replacement thread can be started.
     func giveUpAfterHang() {
         replaceEncoders(isLast: true)
         frames.close()
@@ -85,8 +84,8 @@ final class EncodeStage: @unchecked Sendable {
         run()
     }
 
-    /// The encoders share a display and what they make of a picture, so that all of them are given up: unclosed,
-    /// because that may hang as well.
+    /// Abandons all encoders, because they share a display and converted pictures: without closing them, which
+    /// might hang as well.
     private func replaceEncoders(isLast: Bool) {
         hangs += 1
         for track in tracks { track.leaveEncoder(hasPicture: pictureInHand != nil) }
@@ -95,8 +94,8 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.replaceEncoder(isLast: isLast, areDriversOver: hangs >= Self.mostHangs) }
     }
 
-    /// What was given up since the last picture was not late for its coding, where an encoder has failed meanwhile
-    /// or an output had no room.
+    /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was one,
+    /// rather than to slow encoding.
     private func countDrops() {
         var (failures, waits) = (hangs, 0)
         for track in tracks {
@@ -125,7 +124,7 @@ final class EncodeStage: @unchecked Sendable {
         track.isOver || limits.frames.map { track.frameNumber >= $0 } ?? false
     }
 
-    /// What every track can do.
+    /// Publishes the rate changes that every track supports.
     private func tellRateChanges() {
         var possible = RateChanges(rawValue: ~0)
         for track in tracks where !track.isOver { possible.formIntersection(track.rateChanges) }
@@ -166,12 +165,12 @@ final class EncodeStage: @unchecked Sendable {
         _ = consume buffer
         if damage != nil { counters.add(to: .corrupt) }
         if isTaken { skippedInARow = 0 } else { skip(damage) }
-        // As soon as the last frame is in, the source can stop: no frame more is needed to find that out.
+        // Once the last frame is in, the source can stop without capturing another.
         if tracks.allSatisfy(isComplete) { stop.request() }
     }
 
-    /// A source that came back may deliver something else: every encoder is then made anew. First all are closed,
-    /// because they share what they have in common.
+    /// Reopens every encoder if a source came back with another format. Closes all of them first, because they
+    /// share resources.
     private func followFormat(of buffer: borrowing PixelBuffer) {
         defer { format = buffer.format }
         guard let format, format !== buffer.format else { return }
@@ -179,7 +178,7 @@ final class EncodeStage: @unchecked Sendable {
         for track in tracks { track.beginSource(buffer.format) }
     }
 
-    /// One picture that cannot be used does no harm; none that can is the end.
+    /// A single unusable picture is harmless; too many in a row end the recording.
     private func skip(_ damage: EncoderError?) {
         skippedInARow += 1
         guard skippedInARow >= Self.mostSkippedInARow else { return }

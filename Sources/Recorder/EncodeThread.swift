@@ -1,10 +1,10 @@
 import Threading
 import Time
 
-/// The encode thread, and another one in its place whenever it hangs in a driver.
+/// The encode thread, replaced whenever it hangs in a driver.
 final class EncodeThread: @unchecked Sendable {
-    // Safe to share: what is mutable is touched with the lock held, but for the watchdog's `detector` and `watchdog`
-    // itself, which is its maker's.
+    // Safe to share: mutable state is accessed with the lock held, except `detector`, which belongs to the
+    // watchdog, and `watchdog` itself, which belongs to the creator.
     private let stage: EncodeStage
     private let monitor = Monitor()
     private var isFinished = false
@@ -15,7 +15,7 @@ final class EncodeThread: @unchecked Sendable {
 
     private static let tick = Duration.seconds(1)
 
-    /// - Parameter isWatched: false where somebody else calls `look`.
+    /// - Parameter isWatched: false if the caller calls `look` itself.
     init(_ stage: EncodeStage, isWatched: Bool = true) {
         self.stage = stage
         self.isWatched = isWatched
@@ -23,18 +23,18 @@ final class EncodeThread: @unchecked Sendable {
     }
 
     /// Starts the thread and its watchdog.
-    /// - Returns: false where the system allows no more threads.
+    /// - Returns: false if the system allows no more threads.
     func start() -> Bool {
         guard startWorker({ $0.run() }) else {
             finish()
             return false
         }
-        // Without one nobody notices a thread that hangs, and that is all.
+        // Without a watchdog a hang goes unnoticed; everything else still works.
         if isWatched { watchdog = WorkerThread { self.watch() } }
         return true
     }
 
-    /// Waits until everything is encoded. Threads that hang are not waited for.
+    /// Waits until everything is encoded, but not for hung threads.
     func join() {
         monitor.withLock {
             while !isFinished { monitor.wait() }
@@ -45,10 +45,10 @@ final class EncodeThread: @unchecked Sendable {
     /// Whether everything is encoded.
     var hasFinished: Bool { monitor.withLock { isFinished } }
 
-    /// Whether a thread hangs somewhere still: ordinary clean-up at the process's end may hang as well then.
+    /// Whether a thread still hangs, in which case exit handlers may hang too.
     var hasAbandoned: Bool { monitor.withLock { abandonedCount > 0 } }
 
-    /// The watchdog's work, once a second.
+    /// Checks for a hang; the watchdog calls it once a second.
     func look() {
         guard detector.tick() else { return }
         monitor.withLock { abandonedCount += 1 }

@@ -4,22 +4,23 @@ import Output
 import Pictures
 import Threading
 
-/// Is told that an encoder failed and another was opened, and how often that was not told since the last time.
+/// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
+/// last.
 public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
 
-/// One codec's part of the encode thread's work: its encoder, its keyframes and restarts, and the outputs that
-/// take its stream. Belongs to the encode thread, and to whoever has joined it.
+/// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that take its
+/// stream. Belongs to the encode thread, and to any thread that has joined it.
 final class EncodeTrack {
     let counters = Counters<EncoderCounter>()
     /// Why the encoder failed for good.
     private(set) var error: EncoderError?
-    /// Nobody takes access units any more, or none can be made.
+    /// No output takes access units any more, or none can be produced.
     private(set) var isOver = false
-    /// From the earliest to the latest moment of capture among the access units, in nanoseconds.
+    /// The earliest to the latest capture time of the access units, in nanoseconds.
     private(set) var span: ClosedRange<Int64>?
-    /// Nanoseconds in the span in which the recording paused.
+    /// Nanoseconds of the span during which the recording was paused.
     private(set) var pausedTime: Int64 = 0
-    /// What the first access unit's VUI says.
+    /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
 
     private let outputs: [RecordingOutput]
@@ -31,13 +32,13 @@ final class EncodeTrack {
     private var policy: KeyframePolicy
     private var rate = RateRecord()
     private var encodedBits = 0
-    /// When the outputs begin another file.
+    /// When the outputs begin a new file.
     private var segments: SegmentSchedule?
     private var restarts = RestartLimit()
     private var messages = MessageLimit()
-    /// Frames given to the encoder that have come to no end yet.
+    /// Frames that the encoder has neither finished nor lost yet.
     private var framesInEncoder = 0
-    /// The picture at hand was given to the encoder.
+    /// Whether the current picture was passed to the encoder.
     private var isPictureTaken = false
 
     init(
@@ -54,28 +55,28 @@ final class EncodeTrack {
         rate.begin(track.encoder.ratePromise)
     }
 
-    /// The standard that its encoders code by.
+    /// The codec of its encoders.
     var codec: Codec { provider.codec }
 
     /// The encoder in use.
     var choice: EncoderChoice? { provider.choice }
 
-    /// The number that the next frame will have.
+    /// The next frame's number.
     var frameNumber: Int { policy.frameNumber }
 
-    /// How often it had to wait for an output.
+    /// The number of times it had to wait for an output.
     var waits: Int {
         var count = 0
         for output in outputs { count += output.counters[.waits] }
         return count
     }
 
-    /// The recording paused for so many nanoseconds.
+    /// Notes a pause of this many nanoseconds.
     func skipTime(_ duration: Int64) {
         if frameNumber > 0 { pausedTime += duration }
     }
 
-    /// How its bits were spread. To be read after the encode thread has ended.
+    /// Returns the rates of the stream. Call only after the encode thread has ended.
     func rateOutcome(seconds: Double?) -> RecordingOutcome.Rate {
         rate.outcome(bits: encodedBits, seconds: seconds)
     }
@@ -83,11 +84,11 @@ final class EncodeTrack {
     /// Makes the next frame a keyframe, in addition to the regular ones.
     func requestKeyframe() { policy.request() }
 
-    /// Which rates can be changed now.
+    /// The rates that can be changed now.
     var rateChanges: RateChanges { encoder?.rateChanges ?? [] }
 
-    /// Codes at another rate from the next picture on: few encoders change the rate while they are open, and in
-    /// another session that picture is an IDR. Between pictures only.
+    /// Changes the rate from the next picture on. Most encoders need a new session for that, and begin it with an
+    /// IDR. Call between pictures only.
     func changeRate(_ change: RateChange) {
         guard !isOver, let encoder else { return }
         if provider.change(change) {
@@ -98,7 +99,7 @@ final class EncodeTrack {
         }
     }
 
-    /// Goes on in another session, whose first picture has to be an IDR. Between pictures only.
+    /// Continues in a new session, which begins with an IDR. Call between pictures only.
     private func openAnother() {
         do throws(EncoderError) {
             try drain()
@@ -115,8 +116,8 @@ final class EncodeTrack {
         rate.begin(encoder?.ratePromise)
     }
 
-    /// The camera gives other than its nominal rate, and most encoders count frames for time: with a regular
-    /// keyframe one begins that knows.
+    /// Opens a new session at a regular keyframe if the camera deviates from its nominal rate, because most
+    /// encoders measure time in frames.
     private func followFrameRate(_ buffer: borrowing PixelBuffer) {
         guard let encoder, encoder.wantsAnotherSession,
             policy.isRegular(at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
@@ -124,8 +125,8 @@ final class EncodeTrack {
         openAnother()
     }
 
-    /// No more pictures of this format come: takes what the encoder holds back, and closes it. Between pictures
-    /// only, and `beginSource` has to follow.
+    /// Drains and closes the encoder before a change of format. Call between pictures only; `beginSource` must
+    /// follow.
     func endSource() {
         guard !isOver else { return }
         do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
@@ -133,7 +134,7 @@ final class EncodeTrack {
         closeEncoder()
     }
 
-    /// Codes pictures of another format from now on, the first as an IDR, and tells the outputs.
+    /// Encodes pictures of another format from now on, beginning with an IDR, and informs the outputs.
     func beginSource(_ format: PictureFormat) {
         guard !isOver else { return }
         provider.follow(format)
@@ -144,16 +145,16 @@ final class EncodeTrack {
         for output in outputs { output.beginStream(stream) }
     }
 
-    /// What became of a picture.
+    /// The result of encoding a picture.
     enum Verdict {
         case taken
-        /// Nothing can be decoded from it yet, or the encoder takes no more.
+        /// It cannot be decoded yet, or the encoder takes no more pictures.
         case unused
-        /// Its data is damaged, for every encoder alike.
+        /// Its data is damaged, so no encoder can use it.
         case damaged(EncoderError)
     }
 
-    /// Encodes a picture; `endPicture` has to follow.
+    /// Encodes a picture; `endPicture` must follow.
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
         guard !isOver else { return .unused }
         followFrameRate(buffer)
@@ -183,15 +184,15 @@ final class EncodeTrack {
         return .taken
     }
 
-    /// Every encoder has seen the picture.
-    /// - Parameter isLost: it counts as damaged or dropped already, whether it was encoded here or not.
+    /// Releases the picture once every encoder has seen it.
+    /// - Parameter isLost: whether it is already counted as damaged or dropped, encoded here or not.
     func endPicture(isLost: Bool) {
         encoder?.releasePicture()
         if !isPictureTaken, !isLost { counters.add(to: .unused) }
         isPictureTaken = false
     }
 
-    /// No more pictures come: takes what the encoder holds back, and tells the outputs.
+    /// Drains the encoder at the end of the stream and closes the outputs.
     func finish() {
         if !isOver {
             do throws(EncoderError) { try drain() } catch { fail(error) }
@@ -199,11 +200,11 @@ final class EncodeTrack {
         close()
     }
 
-    /// Ends the track for a reason.
+    /// Ends the track with an error.
     func fail(_ error: EncoderError) {
         guard !isOver else { return }
         self.error = error
-        // What the encoder holds back may still come out; that it does not changes nothing any more.
+        // The encoder may still return delayed access units; an error here changes nothing.
         if error.recovery == .stop { try? drain() }
         close()
     }
@@ -240,14 +241,14 @@ final class EncodeTrack {
         try forwardAccessUnits()
     }
 
-    /// What is still in the encoder will never come out.
+    /// Counts the frames that will never come out of the encoder.
     private func countLostFrames() {
         counters.add(framesInEncoder, to: .droppedByEncoder)
         framesInEncoder = 0
     }
 
-    /// Closes the failed session and opens a new one, whose first frame is an IDR. Where the recording is to
-    /// end meanwhile there is none any more.
+    /// Closes the failed session and opens a new one, which begins with an IDR. Opens none if the recording ends
+    /// meanwhile.
     private func rebuild(after failure: EncoderError) {
         countLostFrames()
         policy.restart(after: counters[.encoded])
@@ -274,10 +275,10 @@ final class EncodeTrack {
 // MARK: Calls that may hang
 
 extension EncodeTrack {
-    /// Ticks of the watchdog, a second each.
+    /// Watchdog ticks, one per second.
     private static let patience = 5
 
-    /// What waits for no driver takes as long as it takes.
+    /// An encoder that waits for no driver may take any time.
     private var patience: Int? { encoder?.waitsForDriver == true ? Self.patience : nil }
 
     private func code(
@@ -306,18 +307,18 @@ extension EncodeTrack {
         encoder = nil
     }
 
-    /// A thread hangs in this track's encoder or in another's: it is left as it is, forever.
-    /// - Parameter hasPicture: whether that was while a picture was encoded.
+    /// Leaks the encoder, because a thread hangs in this track's or another's.
+    /// - Parameter hasPicture: whether a picture was being encoded.
     func leaveEncoder(hasPicture: Bool) {
         if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }
         provider.discardSharedState()
         if hasPicture { endPicture(isLost: false) }
     }
 
-    /// Opens another encoder in place of the one that was left.
+    /// Opens another encoder in place of the leaked one.
     /// - Parameters:
-    ///   - isLast: no picture will come any more, or nobody waits for one.
-    ///   - areDriversOver: too many hang already.
+    ///   - isLast: whether no more pictures will come or be waited for.
+    ///   - areDriversOver: whether too many threads already hang in drivers.
     func replaceEncoder(isLast: Bool, areDriversOver: Bool) {
         guard !isOver else { return }
         let failure = EncoderError(.hung)

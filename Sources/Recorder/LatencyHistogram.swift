@@ -1,5 +1,4 @@
-/// How long things took, in fixed memory however many there are: 32 buckets an octave, so
-/// that percentiles are right within 4 %.
+/// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate to 4 %.
 struct LatencyHistogram: Sendable {
     private var buckets = Array(repeating: 0, count: 32 * 64)
     private(set) var count = 0
@@ -13,7 +12,7 @@ struct LatencyHistogram: Sendable {
         maximum = max(maximum, value)
     }
 
-    /// The time that `fraction` of the values do not exceed, in nanoseconds; nil where there are none.
+    /// Returns the time that `fraction` of the values do not exceed, in nanoseconds, or nil if there are no values.
     func percentile(_ fraction: Double) -> Int64? {
         guard count > 0 else { return nil }
         let rank = max(1, Int((Double(count) * fraction).rounded(.up)))

@@ -1,31 +1,31 @@
 import Time
 
-/// Whether each of a recording's threads still does something.
+/// Checks that each of a recording's threads makes progress.
 ///
-/// A thread that has work and finishes none of it since the last look is dead. One that looks for a camera which went
-/// away works. Writers do not count: a disk that hangs is nothing that a restart mends, and what waits in their queues
-/// would be lost with it; when those are full the encoders stand still. Nor does anything once all is encoded.
+/// A thread that had work but finished none of it since the last check is dead; searching for a camera that went
+/// away is progress. Writers do not count: a restart does not cure a hung disk, and would lose their queues; once
+/// those are full the encoders stop too. After everything is encoded, no thread counts.
 public struct Liveness {
     private let frameInterval: Duration
     private var last: (progress: Progress, time: Instant, wasAlive: Bool)?
 
-    /// What the threads have done so far.
+    /// The threads' progress so far.
     struct Progress {
-        /// Frames that came, whatever became of them.
+        /// Frames captured or dropped by the driver.
         var captured = 0
-        /// Times that a source which went away was tried again.
+        /// Attempts to restart a source that went away.
         var tries = 0
-        /// Frames that are through the encoders, whatever became of them.
+        /// Frames that have passed the encoders, encoded or not.
         var encoded = 0
-        /// No more will come.
+        /// Everything is encoded.
         var isEncoded = false
     }
 
-    /// Nothing was looked at yet.
-    /// - Parameter frameInterval: the time from a frame of the source to the next.
+    /// Creates a check without history.
+    /// - Parameter frameInterval: the time between two frames of the source.
     public init(frameInterval: Duration) { self.frameInterval = frameInterval }
 
-    /// The first look finds life. One before a frame can be expected finds what the last one did.
+    /// Returns true at the first check. A check before a frame is due repeats the last result.
     public mutating func isAlive(_ recording: Recording, at time: Instant) -> Bool {
         isAlive(after: Progress(recording), at: time)
     }

@@ -3,16 +3,16 @@ import Files
 import Network
 import Output
 
-/// What one output was asked to be: where it goes, in which form, and which codec it takes.
+/// The requested output: where it goes, its form and its codec.
 public struct OutputChoice: Sendable {
     /// How a stream is written.
     public enum Form: Sendable {
-        /// The byte stream of Annex B.
+        /// An Annex B byte stream.
         case annexB
         case container(ContainerFormat)
-        /// The pictures' times alone.
+        /// The pictures' timestamps only.
         case timestamps
-        /// The byte stream of Annex B, to receivers.
+        /// An Annex B byte stream to receivers.
         case live(Live)
 
     }
@@ -23,24 +23,24 @@ public struct OutputChoice: Sendable {
         case connecting(SocketAddress)
     }
 
-    /// The scheme of outputs that connect out.
+    /// The URL scheme of outputs that connect to their receiver.
     public static let scheme = "tcp"
 
     /// A file, a named pipe, `-`, or an address.
     public private(set) var path: String
     public let form: Form
     public let codec: Codec
-    /// Whether the name stands for another codec than the one that was asked for.
+    /// Whether the name suggests another codec than the requested one.
     public let isMisnamed: Bool
-    /// The folder that must exist already; missing folders below it, which a date named, are made. Nil without a date.
+    /// The folder that must already exist; missing folders below it, named by a date, are made. Nil without a date.
     public private(set) var datedBelow: String?
-    /// Where the times of each of its segments go; nil if nowhere, or to an output of its own.
+    /// Where each segment's timestamps go; nil if nowhere, or to an output of their own.
     public var timestamps: String?
 
-    /// Reads an OUTPUT argument.
-    /// - Parameter codec: nil for the codec that the name stands for, H.264 if it stands for none.
+    /// Parses an OUTPUT argument.
+    /// - Parameter codec: nil for the codec that the name suggests, or H.264.
     public init(path: String, codec: Codec?) {
-        // Opened by this name it could be the shell's file, which exists already.
+        // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         self.path = path
         if let address = SocketAddress(url: path, scheme: Self.scheme) {
@@ -60,16 +60,16 @@ public struct OutputChoice: Sendable {
         (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
     }
 
-    /// The times of another output's pictures.
+    /// The timestamps of another output's pictures.
     public init(timestamps path: String, of other: OutputChoice) {
         self.path = path
         (form, codec, isMisnamed) = (.timestamps, other.codec, false)
     }
 
-    /// Whether its name contains a date: a `%` in the name of what is neither a pipe nor a device.
+    /// Whether its name contains a date: a `%` in the name of a file that is neither a pipe nor a device.
     public var isPattern: Bool { isFile && path.contains("%") }
 
-    /// Returns the same output with the date filled into its name, for an output that is one file.
+    /// Returns this output with the date filled into its name, for an output that is a single file.
     /// - Parameter time: seconds since 1970.
     public func dated(at time: Int, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
@@ -79,15 +79,15 @@ public struct OutputChoice: Sendable {
         return choice
     }
 
-    /// Whether it can be spread over several files, unlike receivers, pipes and devices.
+    /// Whether it can be split into several files, unlike receivers, pipes and devices.
     public var isFile: Bool {
         if case .live = form { return false }
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
 
-    /// Whether receivers take it.
+    /// Whether it is a live output.
     public var isLive: Bool { if case .live = form { true } else { false } }
 
-    /// Whether it connects out to its receiver.
+    /// Whether it connects to its receiver.
     public var isConnecting: Bool { if case .live(.connecting) = form { true } else { false } }
 }

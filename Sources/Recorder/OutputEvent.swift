@@ -1,12 +1,12 @@
 import Output
 
-/// What happens to an output while others go on. `description` is one line.
+/// A change in one output while the others go on. `description` is one line.
 public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
-    /// Nothing more is written to it.
+    /// The output has ended.
     case failed(OutputError)
-    /// It took nothing for too long; what comes is lost for it until it takes something.
+    /// The output stalled; new data is lost until it accepts data again.
     case blocked(OutputError)
-    /// It goes on with a keyframe, after so many frames were lost.
+    /// The output continues with a keyframe, after losing frames.
     case resumed(name: String, lost: Int)
 
     public var description: String {

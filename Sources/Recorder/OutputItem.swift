@@ -1,15 +1,15 @@
 import Bitstream
 import Output
 
-/// What an encoder sends to an output, in order.
+/// An item that an encoder sends to an output, in order.
 enum OutputItem: Sendable {
     case unit(AccessUnit)
-    /// What follows has other properties.
+    /// The items that follow have other properties.
     case stream(StreamDescription)
-    /// Something may have happened that a ring waits for.
+    /// A trigger that a ring waits for may have come.
     case event
 
-    /// Bytes.
+    /// Size in bytes.
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count

@@ -1,16 +1,16 @@
 import Bitstream
 import Output
 
-/// One output of a recording that is about to start: what was asked for, and the open sink that carries it out.
+/// One output of a recording about to start: the request and the open sink for it.
 public struct OutputPlan {
-    /// What was asked for. Its codec says which track it takes.
+    /// The requested output. Its codec selects the track.
     public let choice: OutputChoice
-    /// Open. The recording's writer alone uses it from now on.
+    /// The open sink. Only the recording's writer uses it from now on.
     public let sink: any AccessUnitSink
-    /// What is kept in memory ahead of the sink until an event; nil if everything is written.
+    /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
     public let ring: EventRing.Plan?
 
-    /// An output that is open.
+    /// Creates a plan with an open sink.
     public init(_ choice: OutputChoice, sink: any AccessUnitSink, ring: EventRing.Plan? = nil) {
         self.choice = choice
         self.sink = sink

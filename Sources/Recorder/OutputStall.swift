@@ -1,26 +1,26 @@
 import Time
 
-/// Decides when outputs that make no progress are given up, so that a recording that is over always ends.
+/// Decides when to give up outputs that make no progress, so that a recording always ends.
 ///
-/// An output that hangs is first interrupted, which ends a wait for a pipe's reader, and then abandoned. Scripted
-/// times are enough to test it: it never looks at a clock.
+/// A hung output is first interrupted, which ends a wait for a pipe's reader, and then abandoned. It never reads a
+/// clock, so tests can script the times.
 public struct OutputStall {
-    /// What to do with outputs that are not done.
+    /// What to do with unfinished outputs.
     public enum Step: Sendable, Hashable {
         case wait
-        /// End waits that can be ended: a pipe has no reader.
+        /// End waits that can be ended, such as for a pipe's reader.
         case interrupt
-        /// Leave the writers behind that hang still.
+        /// Abandon the writers that still hang.
         case abandon
     }
 
-    /// How far the outputs are.
+    /// The outputs' progress.
     public struct Progress: Sendable, Hashable {
         /// Access units written to all outputs.
         public var written: Int
-        /// An output still has something to do.
+        /// Whether an output still has something to write.
         public var hasUnwritten: Bool
-        /// Nothing more comes from the encoders.
+        /// Whether the encoders are done.
         public var isEncoded: Bool
 
         init(written: Int, hasUnwritten: Bool, isEncoded: Bool) {
@@ -36,24 +36,24 @@ public struct OutputStall {
     private var isInterrupted = false
     private var last: (written: Int, time: Instant)?
 
-    /// The time without progress after somebody asked for the end.
+    /// The longest time without progress after a request to stop.
     static let patience = Duration.seconds(5)
-    /// The same for what still hangs after an interruption: less than systemd's TimeoutStopSec in the unit, more than
-    /// a disk needs to spin up.
+    /// The longest time after an interruption: less than systemd's TimeoutStopSec in the unit, more than a disk
+    /// needs to spin up.
     static let lastPatience = Duration.seconds(15)
-    /// The same where a recording ends by itself and nobody is there to end the wait.
+    /// The longest time if an unattended recording ends by itself.
     static let unattendedPatience = Duration.seconds(60)
 
-    /// - Parameter isAttended: somebody watches, and can end a wait.
+    /// - Parameter isAttended: whether a user is present and can end a wait.
     public init(isAttended: Bool) { self.isAttended = isAttended }
 
-    /// Somebody asked for the end.
+    /// Notes a request to stop.
     public mutating func stop() {
         isStopping = true
         begin(Self.patience)
     }
 
-    /// Decides what to do now. To be called every few seconds.
+    /// Returns what to do now. Call it every few seconds.
     public mutating func step(_ progress: Progress, at now: Instant) -> Step {
         guard isStopping || (progress.isEncoded && !isAttended) else { return .wait }
         guard let last, last.written == progress.written, progress.hasUnwritten else {
@@ -74,7 +74,7 @@ public struct OutputStall {
 }
 
 extension OutputStall.Progress {
-    /// A recording's, now.
+    /// Reads a recording's current progress.
     public init(_ recording: Recording) {
         self.init(
             written: recording.outputs.reduce(0) { $0 + $1.counters[.written] },

@@ -1,27 +1,27 @@
 import Bitstream
 import Encoder
 
-/// Measures a track's bit rate on its own output, and holds it to what the encoder promises: hardware may not obey.
+/// Measures a track's actual bit rate and checks it against the encoder's promise, which hardware may break.
 struct RateRecord {
     private var meter = SlidingBitRate(window: usualWindow, reordering: mostReordered)
     private var promise: RatePromise?
-    /// The most bits in any window since the stream began, whatever was promised then.
+    /// The most bits in any window since the stream began, under any promise.
     private var largestWindow = 0
-    /// By how many bits the worst of windows that broke their promise did, and what that was.
+    /// The window that exceeded its promise most, its excess in bits, and that promise.
     private var broken: (bits: Int, excess: Int, promise: RatePromise)?
-    /// Since something was promised last: the moments of capture, access units and bits.
+    /// Since the current promise: the capture times, access units and bits.
     private var span: ClosedRange<Int64>?
     private var (count, bits) = (0, 0)
-    /// The latest average that was not held, and what was promised.
+    /// The latest average that broke its promise, and that promise.
     private var brokenAverage: (measured: Double, wanted: Int)?
     private var promises = 0
 
-    /// Where nothing is promised, a second says how uneven a stream is.
+    /// Without a promise, a one-second window shows how uneven a stream is.
     private static let usualWindow: Int64 = 1_000_000_000
-    /// B pictures in a row (H.264 has at most 16 reference frames to reorder).
+    /// Consecutive B pictures (H.264 has at most 16 reference frames to reorder).
     private static let mostReordered = 16
 
-    /// From now on something is promised; windows that began before are not held to it.
+    /// Applies a new promise from now on; windows that began before are not checked against it.
     mutating func begin(_ promise: RatePromise?) {
         guard promise != self.promise else { return }
         judge()
@@ -45,10 +45,10 @@ struct RateRecord {
         bits += unit.count * 8
     }
 
-    /// What came of it.
+    /// Returns the result.
     /// - Parameters:
-    ///   - bits: of all access units.
-    ///   - seconds: that they last, by the source's clock.
+    ///   - bits: the total of all access units.
+    ///   - seconds: their duration by the source's clock.
     mutating func outcome(bits: Int, seconds: Double?) -> RecordingOutcome.Rate {
         judge()
         let window = Double(meter.window) / 1e9

@@ -1,20 +1,20 @@
 import Output
 
-/// One connection of a live output, as the report and `stats` have it. The names are the JSON's.
+/// One connection of a live output, as in the report and `stats`. Property names are JSON keys.
 public struct ReceiverReport: Encodable, Sendable {
-    /// The live output that it takes.
+    /// The live output it is connected to.
     public let output: String
     public let peer: String
     public let joinedSeconds: Double
     /// Nil while it is connected.
     public let leftSeconds: Double?
     public let bytes: Int
-    /// Access units that it got whole.
+    /// Access units that it received completely.
     public let units: Int
-    /// Access units left out because it was too slow.
+    /// Access units skipped because it was too slow.
     public let dropped: Int
     public let longestLagMilliseconds: Double
-    /// Bytes that had not been confirmed when it left; if the connection broke they may be lost.
+    /// Bytes not acknowledged when it left; lost if the connection broke before they arrived.
     public let unconfirmedBytes: Int
     /// Why it left; nil while it is connected.
     public let left: String?
@@ -32,7 +32,7 @@ public struct ReceiverReport: Encodable, Sendable {
         left = statistics.departure?.description
     }
 
-    /// The connections that a live output knows; none of other outputs.
+    /// Returns a live output's known connections; none for other outputs.
     public static func all(of ledger: ReceiverLedger?, output: String) -> [ReceiverReport] {
         ledger?.content.receivers.map { ReceiverReport($0, output: output) } ?? []
     }

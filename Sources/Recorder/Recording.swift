@@ -6,18 +6,18 @@ import Pictures
 import Synchronization
 import Threading
 
-/// One codec of a recording.
+/// One codec of a recording, with its encoder.
 public struct RecordingTrack {
     /// Opens another encoder after a failure. Used on the encode thread.
     public var provider: any EncoderProvider
-    /// Already open, so that its failure to open is told before anything is recorded.
+    /// Already open, so that a failure is reported before recording starts.
     public var encoder: any PictureEncoder
     /// Called on the encode thread.
     public var reportRestart: EncoderRestartReport?
-    /// When its outputs begin another file: with a keyframe.
+    /// When its outputs begin a new file, always with a keyframe.
     public var segments: SegmentSchedule?
 
-    /// A track whose first encoder is opened now.
+    /// Creates a track and opens its first encoder.
     public init(
         _ provider: any EncoderProvider, reportRestart: EncoderRestartReport? = nil,
         segments: SegmentSchedule? = nil
@@ -29,19 +29,19 @@ public struct RecordingTrack {
     }
 }
 
-/// A recording under way: a capture thread, an encode thread, and a writer for each output.
+/// A running recording: a capture thread, an encode thread, and a writer for each output.
 ///
-/// Made and ended by one thread; `stop` and the counters may be used from any. What fails takes with it what
-/// cannot be without it: an output itself alone, an encoder its outputs, the source everything. The last output
-/// to end ends the source.
+/// Created and finished by one thread; `stop` and the counters may be used from any. A failure ends only what
+/// depends on it: an output ends alone, an encoder takes its outputs along, the source everything. When the last
+/// output ends, so does the source.
 public final class Recording {
-    /// What is being counted of the source.
+    /// The source's counters.
     public let counters = Counters<CaptureCounter>()
-    /// What is being counted of each track's encoder.
+    /// The counters of each track's encoder.
     public let encoderCounters: [Counters<EncoderCounter>]
-    /// In the order in which they were given.
+    /// In the order given to `init`.
     public let outputs: [RecordingOutput]
-    /// Raised when everything has come to its end and `finish` will not wait.
+    /// Raised when everything has ended and `finish` will not block.
     public let ended: Interruption
 
     private let stopWish = RecordingStop()
@@ -54,8 +54,8 @@ public final class Recording {
     /// - Parameters:
     ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
-    ///   - outputs: in any order; each takes the stream of the track with its codec, which must be there.
-    ///   - report: told, on a writer's thread or the encode thread, what happens to an output while others go on.
+    ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
+    ///   - report: called on a writer's thread or the encode thread when an output changes while others go on.
     public init(
         from source: RecordingSource, tracks: [RecordingTrack], to outputs: [OutputPlan],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,
@@ -68,7 +68,7 @@ public final class Recording {
         let pictureSinks = outputs.count { $0.sink.takesPictures }
         let outputs = outputs.map { plan in
             let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
-            // A source other than a camera loses nothing while it waits.
+            // Only a camera loses pictures while it waits.
             return RecordingOutput(
                 plan, measuresLatency: isLive, control: control,
                 patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
@@ -125,24 +125,24 @@ public final class Recording {
         throw .noResources
     }
 
-    /// Whether as many frames were encoded as there were to be.
+    /// Whether the requested number of frames is encoded.
     public func hasAllFrames(of limits: RecordingLimits) -> Bool {
         limits.frames.map { frames in encoderCounters.contains { $0[.encoded] >= frames } } ?? false
     }
 
-    /// Whether an output has something to do still.
+    /// Whether an output still has something to write.
     public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
 
-    /// Whether everything is encoded: what is left is to write it.
+    /// Whether everything is encoded and only writing is left.
     public var isEncoded: Bool { encode.hasFinished }
 
-    /// Ends the recording: what is captured is encoded, what is encoded is written.
+    /// Ends the recording; captured pictures are still encoded and written.
     public func stop() {
         stopWish.request()
     }
 
-    /// Leaves the outputs behind that have not ended: `finish` does not wait for their writers. Nothing may be done
-    /// with their sinks any more.
+    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Their sinks must not be
+    /// used any more.
     public func abandonOutputs() {
         stopWish.request()
         for output in outputs { output.abandon() }
@@ -150,7 +150,7 @@ public final class Recording {
 
     private var hasAbandonedThread: Bool { encode.hasAbandoned || outputs.contains(where: \.isAbandoned) }
 
-    /// Waits for the end.
+    /// Waits for the recording to end and returns its outcome.
     public func finish() -> RecordingOutcome {
         join()
         return RecordingOutcome(
@@ -165,7 +165,7 @@ public final class Recording {
         for output in outputs { output.join() }
     }
 
-    /// What the capture thread leaves behind.
+    /// The capture thread's results.
     private final class CaptureResult: @unchecked Sendable {
         // Safe to share: written by the capture thread, and read by another after joining it.
         var error: RecordingError?
@@ -196,12 +196,12 @@ extension RecordingOutcome.Track {
     }
 }
 
-/// Tells the last of several threads that it is the last.
+/// Determines which of several threads finishes last.
 private final class Countdown: Sendable {
     private let left: Atomic<Int>
 
     init(_ count: Int) { left = Atomic(count) }
 
-    /// True for the last.
+    /// Returns true for the last thread.
     func countDown() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

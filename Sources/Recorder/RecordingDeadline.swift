@@ -1,11 +1,11 @@
 import Glibc
 import Time
 
-/// When a recording of limited duration is over, whatever happens to the process: another process that is started
-/// in its place records what is left.
+/// The end of a recording of limited duration, which outlasts the process: its replacement records only the
+/// remaining time.
 ///
-/// It stands in a file of a folder that lasts as long as the service does, by a clock that goes on while the machine
-/// sleeps and that nobody can set.
+/// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend and
+/// cannot be set.
 public struct RecordingDeadline {
     private let path: String?
     private let duration: Duration
@@ -14,32 +14,33 @@ public struct RecordingDeadline {
 
     private static let name = "deadline"
 
-    /// The deadline of a recording of this duration; that of a former process where the folder has one.
-    /// - Parameter folder: nil where no other process will come.
+    /// Reads the deadline that a previous process left in the folder, or creates one that begins with the
+    /// recording.
+    /// - Parameter folder: nil if no other process will continue the recording.
     public init(duration: Duration, folder: String?, clock: any TimeSource = SystemTime()) {
         (self.duration, self.clock) = (duration, clock)
         path = folder.map { "\($0)/\(Self.name)" }
         end = path.flatMap { Self.read($0) }.flatMap { $0.duration == duration ? $0.end : nil }
-        // None of this machine's present run is farther away.
+        // A later end cannot be from this boot.
         if let end, end > now + duration { self.end = nil }
     }
 
-    /// The time that goes on while the machine sleeps.
+    /// The current time, including suspend.
     private var now: Instant { clock.now + clock.suspendedTime }
 
-    /// What is left, zero or less if nothing is; nil if nothing has been recorded yet.
+    /// The remaining time, zero or negative if it is over; nil if nothing has been recorded yet.
     public var remaining: Duration? { end.map { $0 - now } }
 
-    /// Whether nothing is left to be recorded.
+    /// Whether the time is over.
     public var isOver: Bool { remaining.map { $0 <= .zero } ?? false }
 
-    /// The recording begins, or is begun again.
-    /// - Returns: how long it is to last.
+    /// Notes that the recording begins or continues.
+    /// - Returns: how long it should last.
     public mutating func begin() -> Duration {
         if let remaining { return max(.nanoseconds(1), remaining) }
         let end = now + duration
         self.end = end
-        // A recording is worth more than what a restart would make of it.
+        // A deadline that cannot be stored must not prevent the recording.
         if let path { Self.write("\(end.nanoseconds) \(duration.inNanoseconds)\n", to: path) }
         return duration
     }
@@ -57,7 +58,7 @@ public struct RecordingDeadline {
         return (Instant(nanoseconds: numbers[0]), .nanoseconds(numbers[1]))
     }
 
-    /// The file is there whole or not at all.
+    /// Writes the file completely or not at all.
     private static func write(_ text: String, to path: String) {
         let temporary = path + ".new"
         unlink(temporary)

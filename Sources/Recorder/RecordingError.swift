@@ -2,7 +2,7 @@ import Capture
 import Encoder
 import Output
 
-/// Why a recording ended before it was asked to. `description` is one line: thing, cause, next step.
+/// The reason a recording ended early. `description` is one line: subject, cause, next step.
 public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
     case capture(CaptureError)
     case encoder(EncoderError)

@@ -2,10 +2,10 @@
 public struct RecordingLimits: Sendable, Hashable {
     /// Frames, at least 1; nil for no limit.
     public var frames: Int?
-    /// The time from the first frame's timestamp; nil for no limit.
+    /// The duration from the first frame's timestamp; nil for no limit.
     public var duration: Duration?
 
-    /// Frames, a duration, both or neither.
+    /// Limits the frames, the duration, both or neither.
     public init(frames: Int? = nil, duration: Duration? = nil) {
         self.frames = frames
         self.duration = duration

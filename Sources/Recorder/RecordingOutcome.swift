@@ -4,9 +4,9 @@ import Encoder
 import Output
 import Pictures
 
-/// What came of a recording.
+/// The outcome of a recording.
 public struct RecordingOutcome: Sendable {
-    /// Why the source ended early; nil where it ended as asked.
+    /// Why the source ended early; nil if it ended as requested.
     public let capture: RecordingError?
     /// The source as it was at the end.
     public let source: Source
@@ -14,81 +14,82 @@ public struct RecordingOutcome: Sendable {
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
-    /// A thread hangs in a driver or on a disk and was left behind: libraries may wait for it when the process ends.
+    /// Whether a thread was left hanging in a driver or on a disk: libraries may wait for it at exit.
     public let leavesThread: Bool
 
-    /// Which source it was, and what it delivered.
+    /// The source and what it delivered.
     public struct Source: Sendable {
-        /// Under the path that it had last.
+        /// With its latest path.
         public let identity: SourceIdentity
-        /// Of its last picture.
+        /// The format of its last picture.
         public let format: PictureFormat
-        /// The controls that were set when it was opened last.
+        /// The controls set when it was last opened.
         public let controlChanges: [ControlChange]
     }
 
-    /// What came of one encoder.
+    /// The outcome of one encoder.
     public struct Track: Sendable {
         public let codec: Codec
         /// The encoder in use at the end.
         public let choice: EncoderChoice?
-        /// What became of the frames, and how often it was reopened.
+        /// The fate of its frames, and its restarts.
         public let counters: Counters<EncoderCounter>
         /// Why it failed for good.
         public let error: EncoderError?
-        /// Frames a second by the source's clock, lost ones missing and pauses left out; nil for less than two.
+        /// Frames per second by the source's clock, lost frames not counted, pauses excluded; nil for fewer than
+        /// two.
         public let measuredRate: Double?
-        /// Frames a second by the stream's VUI; nil where it does not say.
+        /// Frames per second by the stream's VUI; nil if it has none.
         public let statedRate: Double?
-        /// Bits a second, as they came out.
+        /// The measured bit rate.
         public let rate: Rate
     }
 
-    /// A stream's bits, by time of capture.
+    /// A stream's bit rate, by capture time.
     public struct Rate: Sendable, Hashable {
-        /// Bits a second over the whole stream, pauses left out; nil where that has no length.
+        /// Bits per second over the whole stream, without pauses; nil if it has no duration.
         public let average: Double?
-        /// Bits a second in the fullest window.
+        /// Bits per second in the fullest window.
         public let worstWindow: Double
-        /// Its length in seconds.
+        /// The window's length in seconds.
         public let window: Double
-        /// What was promised last; nil where nothing could be.
+        /// The latest promise; nil if the encoder made none.
         public let promise: RatePromise?
-        /// Whether it was another before.
+        /// Whether the promise has changed.
         public let hasChanged: Bool
-        /// Bits a second of an average above what was promised; nil where there is none.
+        /// An average above its promise, in bits per second; nil if there was none.
         public let brokenAverage: Double?
-        /// What was promised then.
+        /// The average promised at that time.
         public let wantedAverage: Int?
-        /// Bits a second in the worst of the windows with more than was promised; nil where there is none.
+        /// Bits per second in the window that exceeded its promise most; nil if none did.
         public let brokenWindow: Double?
-        /// What the maximum was then.
+        /// The maximum at that time.
         public let brokenMaximum: Int?
     }
 
-    /// What came of one output.
+    /// The outcome of one output.
     public struct Output: Sendable {
-        /// What it is called in messages.
+        /// Its name in messages.
         public let name: String
-        /// What was asked for.
+        /// The requested output.
         public let choice: OutputChoice
         public let delivery: Delivery
-        /// Access units for which its queue had no room at first.
+        /// Access units that had to wait for room in its queue.
         public let waits: Int
-        /// Capture to write; nil if nothing was written or the source has no clock.
+        /// From capture to write; nil if nothing was written or the source has no clock.
         public let latency: Latency?
-        /// Its files, if there may be several and its writer does not hang.
+        /// Its files; nil for a single file, or if its writer hangs.
         public let segments: SegmentSummary?
-        /// Who took a live output's stream; nil for other outputs.
+        /// A live output's receivers; nil for other outputs.
         public let receivers: ReceiverLedger?
         /// Why it ended early.
         public let error: OutputError?
     }
 
-    /// What an output has, in access units, and what it lost.
+    /// What an output wrote and lost, in access units.
     public struct Delivery: Sendable, Hashable {
         public let written: Int
-        /// Of the written: IDRs.
+        /// Written access units that are IDRs.
         public let keyframes: Int
         public let bytes: Int
         public let lost: Int
@@ -96,15 +97,15 @@ public struct RecordingOutcome: Sendable {
 
     /// From capture to write.
     public struct Latency: Sendable, Hashable {
-        /// Half of the frames took no longer.
+        /// Half of the frames took at most this long.
         public let median: Duration
-        /// 99 of 100 frames took no longer.
+        /// 99 of 100 frames took at most this long.
         public let percentile99: Duration
         /// The slowest frame.
         public let maximum: Duration
     }
 
-    /// Everything that went wrong, what was asked for and is missing first: outputs, encoders, the source.
+    /// All errors, those closest to the results first: outputs, encoders, the source.
     public var errors: [RecordingError] {
         outputs.compactMap { $0.error.map(RecordingError.output) }
             + tracks.compactMap { $0.error.map(RecordingError.encoder) } + [capture].compactMap { $0 }

@@ -6,27 +6,26 @@ import Time
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
 ///
-/// Where its queue is full the encode thread waits, and pictures are dropped ahead of it: never coded ones, which
-/// others need. An output that takes nothing at all for long would hold up the others with that; where there are
-/// any it is left behind instead. One file ends there; a recording in segments goes on with the IDR that comes when
-/// its queue has become empty.
+/// If its queue is full the encode thread waits, and pictures are dropped before encoding: never coded ones, which
+/// others depend on. To keep a stalled output from holding up others, it is left out: a single file ends there; a
+/// segmented recording continues with the next IDR once its queue is empty.
 ///
-/// Live outputs have the queue as well: fed straight from the encode thread, that thread is interrupted while a
-/// thousand receivers are served, and they get their pictures later (docs/latency.md).
+/// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt it and
+/// deliver their pictures later (docs/latency.md).
 public final class RecordingOutput: @unchecked Sendable {
-    // Safe to share: `stage` and `writeError` belong to the writer's thread until it has been joined, `blockage`,
-    // `blockError` and `messages` to the encode thread until that has, `thread` and `isAbandoned` to whoever made the
-    // recording; everything else is constant or made for many threads.
+    // Safe to share: `stage` and `writeError` belong to the writer's thread until it is joined, `blockage`,
+    // `blockError` and `messages` to the encode thread until it is joined, `thread` and `isAbandoned` to the
+    // recording's creator; everything else is constant or thread-safe.
 
-    /// What it is called in messages.
+    /// Its name in messages.
     public let name: String
-    /// What was asked for.
+    /// The requested output.
     public let choice: OutputChoice
-    /// Who takes a live output's stream; nil for other outputs.
+    /// A live output's receivers; nil for other outputs.
     public let receivers: ReceiverLedger?
-    /// What is being counted.
+    /// Its counters.
     public let counters = Counters<OutputCounter>()
-    /// Its writer hangs, and was not waited for: its sink is not to be touched.
+    /// Whether its writer hangs and was not joined: its sink must not be used.
     public private(set) var isAbandoned = false
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
     private let recovers: Bool
@@ -41,24 +40,23 @@ public final class RecordingOutput: @unchecked Sendable {
     private var blockError: OutputError?
     private var messages = MessageLimit()
 
-    /// A time in which it takes nothing and the others go on.
+    /// A stall during which the others go on.
     private struct Blockage {
         let isTold: Bool
         var lost = 0
-        /// What the stream is now, where that changed meanwhile.
+        /// The current stream, if it changed meanwhile.
         var stream: StreamDescription?
     }
 
-    /// How long an output may take nothing where others would have to wait: longer than a disk
-    /// takes to spin up.
+    /// How long an output may stall before others stop waiting for it: longer than a disk takes to spin up.
     static let usualPatience = Duration.seconds(15)
-    /// A queue of coded pictures: 64 MiB, or a minute at 60 frames a second.
+    /// The queue's capacity: 64 MiB, or a minute at 60 frames per second.
     static let capacity = 3600
     private static let byteLimit = 64 << 20
 
     /// - Parameters:
     ///   - patience: how long it may take nothing from a full queue; nil forever.
-    ///   - report: told, on the encode thread, where it is left behind.
+    ///   - report: called on the encode thread when it stalls or resumes.
     init(
         _ plan: OutputPlan, measuresLatency: Bool,
         control: RecordingControl = RecordingControl(), patience: Duration? = nil,
@@ -73,10 +71,11 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Starts the writer.
-    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason why no more is.
-    /// - Returns: false where the system allows no more threads.
+    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason writing
+    ///   ended early.
+    /// - Returns: false if the system allows no more threads.
     func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
-        // In a full queue there are pictures, with which it is noticed as well.
+        // If the queue is full, its pictures wake the writer as well.
         if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
             writeError = stage.run()
@@ -87,7 +86,7 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Queues an access unit, waiting for room.
-    /// - Returns: false where nothing is written any more.
+    /// - Returns: false if the output has ended.
     func accept(_ unit: AccessUnit) -> Bool {
         if blockage != nil {
             guard unit.isIDR, items.isEmpty else { return lose() }
@@ -100,7 +99,7 @@ public final class RecordingOutput: @unchecked Sendable {
         return false
     }
 
-    /// The access units that follow are of a stream with other properties.
+    /// Announces that the following access units belong to a stream with other properties.
     func beginStream(_ description: StreamDescription) {
         if blockage == nil, waitForRoom(0) {
             _ = push(.stream(description))
@@ -111,20 +110,20 @@ public final class RecordingOutput: @unchecked Sendable {
 
     private func push(_ item: OutputItem) -> Bool { items.push(item, cost: item.cost) }
 
-    /// No more access units come.
+    /// Ends the queue: no more access units follow.
     func close() {
         isClosed.store(true, ordering: .releasing)
         items.close()
     }
 
-    /// Whether its writer has something to do still.
+    /// Whether its writer still has something to do.
     var hasUnwritten: Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
         return isClosed.load(ordering: .acquiring)
             || counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed]
     }
 
-    /// It will not be waited for unless it has ended by itself.
+    /// Abandons the output unless it has ended by itself: `join` will not wait for it.
     func abandon() {
         isAbandoned = !hasEnded.load(ordering: .acquiring)
         if isAbandoned { close() }
@@ -139,15 +138,15 @@ public final class RecordingOutput: @unchecked Sendable {
             counters[.accepted] - counters[.written] - counters[.lost] - counters[.passed], to: .lost)
     }
 
-    /// What came of it; to be read after `join`.
+    /// The outcome; read it only after `join`.
     var outcome: RecordingOutcome.Output {
         RecordingOutcome.Output(
             name: name, choice: choice, delivery: delivery, waits: counters[.waits], latency: latency,
-            // An abandoned sink is still in its writer's hands.
+            // The writer still uses an abandoned sink.
             segments: isAbandoned ? nil : stage.sink.segments, receivers: receivers, error: error)
     }
 
-    /// What receivers took counts as written, not what waited for one.
+    /// If a live output waits for receivers, only what they took counts as written.
     private var delivery: RecordingOutcome.Delivery {
         guard let receivers, receivers.mustBeTaken else {
             return RecordingOutcome.Delivery(
@@ -160,13 +159,13 @@ public final class RecordingOutput: @unchecked Sendable {
             lost: max(0, counters[.written] + counters[.lost] - taken.units))
     }
 
-    /// Why writing failed; to be read after `join`.
+    /// Why writing failed; read it only after `join`.
     var error: OutputError? {
         if isAbandoned { return blockError ?? OutputError(.blocked, output: name) }
         return writeError ?? blockError
     }
 
-    /// Capture to write; nil where nothing was written or the source has no clock. To be read after `join`.
+    /// From capture to write; nil if nothing was written or the source has no clock. Read it only after `join`.
     private var latency: RecordingOutcome.Latency? {
         guard !isAbandoned, let median = stage.latency.percentile(0.5),
             let high = stage.latency.percentile(0.99)
@@ -177,10 +176,10 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 }
 
-// MARK: Outputs that take nothing
+// MARK: Stalled outputs
 
 extension RecordingOutput {
-    /// - Returns: false where there is none and the output is left behind.
+    /// - Returns: false if no room came in time and the output is left out.
     private func waitForRoom(_ cost: Int) -> Bool {
         switch items.waitForRoom(cost: cost, patience: patience) {
         case .atOnce: return true
@@ -210,7 +209,7 @@ extension RecordingOutput {
         if let stream = ended.stream { _ = push(.stream(stream)) }
     }
 
-    /// An access unit is not even queued.
+    /// Counts an access unit that was lost before the queue.
     private func lose() -> Bool {
         blockage?.lost += 1
         counters.add(to: .accepted)

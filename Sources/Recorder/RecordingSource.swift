@@ -2,22 +2,21 @@ import Capture
 import Pictures
 import Time
 
-/// Opens a source again, for a stream that continues one of this format.
+/// Reopens a source, for a stream that continues one of this format.
 public typealias SourceFactory = (PictureFormat) throws(CaptureError) -> any CaptureStream
 
-/// Where a recording's pictures come from.
+/// The source of a recording's pictures.
 public struct RecordingSource {
-    /// Already open, so that its failure to open is told before anything is recorded.
+    /// Already open, so that a failure is reported before recording starts.
     public var stream: any CaptureStream
-    /// Opens the source again after it went away; nil where its end is the recording's. Called on the capture
-    /// thread.
+    /// Reopens the source after it went away; nil to end the recording with it. Called on the capture thread.
     public var reopen: SourceFactory?
-    /// How long it may be without pictures; nil forever, zero for not at all.
+    /// How long it may deliver no pictures; nil forever, zero for not at all.
     public var timeout: Duration?
-    /// Told when the source went away and when it is back. Called on the capture thread.
+    /// Called on the capture thread when the source goes away and when it is back.
     public var report: (SourceEvent) -> Void
 
-    /// A source that ends the recording when it fails, unless it can be opened again.
+    /// Creates a source whose failure ends the recording, unless it can be reopened.
     public init(
         _ stream: any CaptureStream, reopen: SourceFactory? = nil, timeout: Duration? = .zero,
         report: @escaping (SourceEvent) -> Void = { _ in }
@@ -29,16 +28,16 @@ public struct RecordingSource {
     }
 }
 
-/// What happens to a source while it is recorded from. `description` is one line.
+/// A change in the source during a recording. `description` is one line.
 public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
-    /// It went away, and is not back at once.
+    /// It went away and did not come back immediately.
     /// - Parameter timeout: how long camrec waits for it; nil forever.
     case waiting(CaptureError, timeout: Duration?)
-    /// Its pictures come again.
+    /// It delivers pictures again.
     /// - Parameters:
-    ///   - device: the path that it has now.
-    ///   - after: the time without a picture.
-    ///   - untold: how often the same happened since the last time that it was told.
+    ///   - device: its current path.
+    ///   - after: the time without pictures.
+    ///   - untold: how many such events went unreported since the last report.
     case resumed(CaptureError, device: String, after: Duration, untold: Int)
 
     public var description: String {

@@ -2,18 +2,18 @@ import Capture
 import Threading
 import Time
 
-/// The wish that a recording ends, which every wait within it can see: for the next picture, for a source that
-/// went away, between an encoder's restarts. It is never taken back.
+/// The request to end a recording, visible to every wait in it: for the next picture, for a source that went away,
+/// between encoder restarts. It cannot be withdrawn.
 final class RecordingStop: SourceStop, @unchecked Sendable {
-    // Safe to share: what is mutable is touched with the lock held.
+    // Safe to share: mutable state is accessed with the lock held.
     private let monitor = Monitor()
     private var hasBegun = false
     private var interrupter: CaptureInterrupter?
 
-    /// Whether the recording is to end.
+    /// Whether the recording should end.
     var isRequested: Bool { monitor.withLock { hasBegun } }
 
-    /// From any thread.
+    /// Requests the end, from any thread.
     func request() {
         let interrupter = monitor.withLock {
             hasBegun = true

@@ -1,15 +1,15 @@
 import Capture
 import Time
 
-/// The clock of waits for a failing source or encoder.
+/// The clock for retrying a failed source or encoder.
 protocol RestartClock: AnyObject, TimeSource {
-    /// Waits until a moment.
-    /// - Returns: true as soon as the recording is to end.
+    /// Waits until a deadline.
+    /// - Returns: true as soon as the recording should end.
     func wait(until deadline: Instant) -> Bool
 }
 
-/// The end of a recording as its source sees it, while it waits for pictures and while it is away.
+/// The request to end a recording, for a source that waits for pictures or is away.
 protocol SourceStop: RestartClock {
-    /// From now on the wish to end interrupts this stream, in place of the one before.
+    /// Makes the request interrupt this stream from now on, instead of the previous one.
     func attach(_ interrupter: CaptureInterrupter)
 }

@@ -1,6 +1,6 @@
 import Time
 
-/// At most three restarts a minute, with a second between them.
+/// Allows at most three restarts per minute, at least a second apart.
 struct RestartLimit {
     private static let most = 3
     private static let period = Duration.seconds(60)
@@ -13,7 +13,7 @@ struct RestartLimit {
         return times.count < Self.most
     }
 
-    /// When the next restart may be, if that is later than now.
+    /// Returns the earliest time for the next restart, or nil if that is now.
     func pause(at time: Instant) -> Instant? {
         guard let last = times.last, time - last < Self.distance else { return nil }
         return last + Self.distance

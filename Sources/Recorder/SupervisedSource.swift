@@ -3,22 +3,22 @@ import Pictures
 import Threading
 import Time
 
-/// A source that is kept going: when its stream fails it is started again or reopened, as the error's
-/// `recovery` says, until pictures come or patience ends. Belongs to the capture thread.
+/// Keeps a source going: restarts or reopens a failed stream, as the error's `recovery` says, until it delivers
+/// pictures or patience runs out. Belongs to the capture thread.
 struct SupervisedSource {
     private(set) var stream: any CaptureStream
     private let source: RecordingSource
     private let frames: BoundedQueue<PixelBuffer>
     private let counters: Counters<CaptureCounter>
     private let stop: any SourceStop
-    /// The time from the first picture after which nobody wants another.
+    /// The recording's duration from the first picture; later pictures are not needed.
     private let duration: Duration?
     private var countedLosses = CaptureLosses()
     private var firstTimestamp: Instant?
     private var lastTimestamp: Instant?
     private var run = 0
     private var outage: Outage?
-    /// A source that worked for twenty seconds is well again.
+    /// After twenty seconds of streaming a source counts as recovered.
     private var backOff = BackOff(first: .milliseconds(100), longest: .seconds(2), steadiness: .seconds(20))
     private var nextTry = Instant.distantPast
     private var messages = MessageLimit()
@@ -27,12 +27,12 @@ struct SupervisedSource {
     private struct Outage {
         let cause: CaptureError
         let start: Instant
-        /// How many outages were not told since the last that was; nil where this one is not, either.
+        /// The number of unreported outages before this one; nil if this one is not reported either.
         let untold: Int?
         var tries = 0
     }
 
-    /// How long buffers of a failed stream are waited for. An encoder that keeps one longer hangs.
+    /// How long to wait for a failed stream's buffers. An encoder that keeps one longer hangs.
     private static let bufferPatience = Duration.seconds(3)
 
     init(
@@ -47,13 +47,13 @@ struct SupervisedSource {
         stream = source.stream
     }
 
-    /// Begins. A source that cannot even do that the first time ends the recording.
+    /// Starts the source. If even the first start fails, the recording ends.
     func start() throws(CaptureError) {
         stop.attach(stream.interrupter)
         try stream.start()
     }
 
-    /// Waits for the next picture, as long as the source may be without.
+    /// Waits for the next picture, up to the source's timeout.
     mutating func nextBuffer() throws(CaptureError) -> NextBuffer {
         while true {
             do throws(CaptureError) {
@@ -74,7 +74,7 @@ struct SupervisedSource {
         }
     }
 
-    /// Ends it for good.
+    /// Stops the source for good.
     mutating func end() {
         stream.stop()
         if let outage { countLostTime(since: outage, until: stop.now) }
@@ -114,8 +114,8 @@ struct SupervisedSource {
 // MARK: Recovery
 
 extension SupervisedSource {
-    /// Tries until the source streams again.
-    /// - Returns: false where the recording is to end meanwhile.
+    /// Retries until the source streams again.
+    /// - Returns: false if the recording should end first.
     private mutating func recover(from failure: CaptureError) throws(CaptureError) -> Bool {
         var failure = failure
         while true {
@@ -152,7 +152,7 @@ extension SupervisedSource {
         return outage
     }
 
-    /// That nothing is there now says less than why it went.
+    /// Prefers the original cause to a mere "not found".
     private func told(_ failure: CaptureError, _ cause: CaptureError) -> CaptureError {
         failure.kind == .notFound ? cause : failure
     }
@@ -171,7 +171,7 @@ extension SupervisedSource {
         try stream.start()
     }
 
-    /// What is captured is encoded before the device is given up, unless the encoder hangs.
+    /// Lets captured pictures be encoded before the device is released, unless the encoder hangs.
     private func close() {
         stream.stop()
         if !stream.awaitBuffers(until: (stop.now + Self.bufferPatience).nanoseconds) {

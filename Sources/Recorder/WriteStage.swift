@@ -3,19 +3,19 @@ import Output
 import Threading
 import Time
 
-/// A writer thread's work: takes access units to one sink.
+/// A writer thread's work: passes access units to one sink.
 struct WriteStage {
     let items: BoundedQueue<OutputItem>
     let sink: any AccessUnitSink
     let counters: Counters<OutputCounter>
-    /// Whether timestamps are moments of this machine's clock, so that latency can be told.
+    /// Whether timestamps use this machine's clock, so that latency can be measured.
     let measuresLatency: Bool
-    /// Where the events come from that a ring waits for.
+    /// The source of the triggers that a ring waits for.
     let control: RecordingControl
-    /// What is kept in memory until something happens; nil where everything is written.
+    /// Keeps pictures in memory until a trigger; nil if everything is written.
     var ring: EventRing?
     var latency = LatencyHistogram()
-    /// The sink failed before the stream had ended.
+    /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
     private var seenTriggers = 0
     /// Nil before the first item.
@@ -35,7 +35,7 @@ struct WriteStage {
     }
 
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
-    /// - Returns: what went wrong first.
+    /// - Returns: the first error, if any.
     mutating func run() -> OutputError? {
         while let item = nextItem() {
             noticeEvent()
@@ -56,7 +56,7 @@ struct WriteStage {
         return failure
     }
 
-    /// Waits for an item, and looks after the sink meanwhile.
+    /// Waits for an item, and maintains the sink meanwhile.
     private mutating func nextItem() -> OutputItem? {
         guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
@@ -73,7 +73,7 @@ struct WriteStage {
         }
     }
 
-    /// What the ring has is written as soon as something happens, though no other picture may come.
+    /// Writes the ring's content at once after a trigger, even if no other picture comes.
     private mutating func noticeEvent() {
         let triggers = control.triggerCount
         guard triggers != seenTriggers, let kept = ring?.trigger() else { return }
@@ -92,13 +92,13 @@ struct WriteStage {
         }
     }
 
-    /// What is in the ring is of the former stream, and goes with it.
+    /// Clears the ring, whose pictures belong to the previous stream.
     private mutating func beginStream(_ description: StreamDescription) {
         ring?.clear()
         do throws(OutputError) { try sink.beginStream(description) } catch { note(error) }
     }
 
-    /// - Parameter isLate: it was kept back, so that its latency says nothing.
+    /// - Parameter isLate: whether it was kept in the ring, so that its latency means nothing.
     private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
         do throws(OutputError) { try sink.write(unit) } catch {
             counters.add(to: .lost)
@@ -110,7 +110,7 @@ struct WriteStage {
         if measuresLatency, !isLate { latency.record(Instant.now.nanoseconds - unit.timestamp) }
     }
 
-    /// What a container lost with the piece that it could not end had been counted as written.
+    /// Moves access units from written to lost if a container could not finish their fragment.
     private func countRetracted() {
         let lost = sink.takeRetracted()
         guard lost.count > 0 else { return }
@@ -122,7 +122,7 @@ struct WriteStage {
 
     private mutating func note(_ error: OutputError) { failure = failure ?? error }
 
-    /// Nothing more is written.
+    /// Ends the output and counts its queue as lost.
     private mutating func giveUp() {
         hasGivenUp = true
         items.close()

@@ -1,32 +1,32 @@
 import Glibc
 import Synchronization
 
-/// Lets another thread see that a call never returns, and take over.
+/// Lets another thread detect that a call never returns, and take over.
 ///
-/// A driver's call can't be cancelled. So the thread is abandoned where it is: the thread that moves the call's number
-/// on first, the caller by returning or the watchdog by losing patience, owns everything that the caller had.
-/// An abandoned thread that returns after all notices it before it touches anything, and stops there.
+/// A driver's call can't be cancelled, so the thread is abandoned in it: the thread that first increments the
+/// call's number, the caller by returning or the watchdog by losing patience, owns everything that the caller had.
+/// If an abandoned thread returns after all, it notices before touching anything, and stops there.
 public final class CallWatch: Sendable {
-    /// Odd while a call is under way.
+    /// Odd during a call.
     private let number = Atomic<Int>(0)
     private let patience = Atomic<Int>(0)
 
-    /// No call is under way.
+    /// Creates a watch without a call.
     public init() {}
 
-    /// A call under way.
+    /// A call in progress.
     public struct Call {
         fileprivate let number: Int
     }
 
-    /// Call it right before the call. One thread at a time makes calls.
-    /// - Parameter patience: how many ticks of the watchdog it may take; nil for any time.
+    /// Begins a call; use it right before the call. One thread at a time makes calls.
+    /// - Parameter patience: the watchdog ticks that it may take; nil for no limit.
     public func begin(patience: Int?) -> Call {
         self.patience.store(patience ?? .max, ordering: .relaxed)
         return Call(number: number.wrappingAdd(1, ordering: .releasing).newValue)
     }
 
-    /// Call it right after the call. Does not return if the thread was abandoned meanwhile.
+    /// Ends a call; use it right after the call. Does not return if the thread was abandoned meanwhile.
     public func end(_ call: Call) {
         while !number.compareExchange(
             expected: call.number, desired: call.number + 1, ordering: .acquiringAndReleasing
@@ -35,18 +35,18 @@ public final class CallWatch: Sendable {
         }
     }
 
-    /// Counts how long calls take. Used by one thread, the watchdog.
+    /// Measures how long calls take. Used by one thread, the watchdog.
     public struct Watchdog {
         private let watch: CallWatch
         private var lastNumber = 0
         private var ticks = 0
 
-        /// A watchdog of these calls.
+        /// Creates a watchdog for a watch's calls.
         public init(_ watch: CallWatch) { self.watch = watch }
 
-        /// Call it about every second. Ticks are counted, and not time: a process that was stopped, or a
-        /// machine that was suspended, has done nothing meanwhile.
-        /// - Returns: true if the thread that makes the calls was abandoned just now.
+        /// Checks the current call; use it about every second. It counts ticks instead of time, because a stopped
+        /// process or a suspended machine does no work.
+        /// - Returns: true if the calling thread was abandoned just now.
         public mutating func tick() -> Bool {
             let number = watch.number.load(ordering: .acquiring)
             guard !number.isMultiple(of: 2), number == lastNumber else {

@@ -1,15 +1,15 @@
 import Glibc
 import Time
 
-/// A flag that wakes threads polling its descriptor. Raised from any thread, and never lowered.
+/// A flag that wakes threads polling its descriptor. Any thread may raise it; it is never lowered.
 public final class Interruption: Sendable {
-    /// Readable from the moment it is raised.
+    /// Readable once the flag is raised.
     public let descriptor: Int32
     private let writeEnd: Int32
-    /// How long somebody waits before giving up and raising it; for messages.
+    /// How long the owner waits before raising it; for messages.
     public let patience: Duration
 
-    /// Nil where the system has no descriptors left.
+    /// Creates a flag, or returns nil if the system has no descriptors left.
     public init?(patience: Duration = .zero) {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
@@ -34,12 +34,12 @@ public final class Interruption: Sendable {
         return poll(&descriptors, 1, 0) > 0
     }
 
-    /// Waits until a descriptor is ready, this is raised, or the time has come.
+    /// Waits until a descriptor is ready, the flag is raised, or the deadline has passed.
     /// - Parameters:
-    ///   - descriptor: below zero for none.
+    ///   - descriptor: negative for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another one, which is to be readable.
-    ///   - deadline: nil waits forever.
+    ///   - other: another descriptor, to become readable.
+    ///   - deadline: nil to wait forever.
     public func wait(
         for descriptor: Int32 = -1, _ events: Int32 = POLLIN, or other: Int32 = -1,
         until deadline: Instant? = nil
@@ -47,7 +47,7 @@ public final class Interruption: Sendable {
         Wake.wait(for: descriptor, events, or: other, unless: self, until: deadline)
     }
 
-    /// Safe in any thread; raising it again changes nothing.
+    /// Raises the flag, from any thread; raising it again has no effect.
     public func raise() {
         var one: UInt8 = 1
         _ = write(writeEnd, &one, 1)

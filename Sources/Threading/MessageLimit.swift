@@ -1,7 +1,7 @@
 import Time
 
-/// Lets a message through that may come again and again for weeks: at once, then after ten seconds, and each
-/// time twice as long after the last one, up to an hour. What was held back is counted.
+/// Limits a message that may repeat for weeks: it passes at once, then after ten seconds, then after twice as long
+/// each time, up to an hour. Counts the messages held back.
 public struct MessageLimit: Sendable {
     private var backOff = Self.pauses
     private var interval = Duration.zero
@@ -10,18 +10,18 @@ public struct MessageLimit: Sendable {
 
     private static let pauses = BackOff(first: .seconds(10), longest: .seconds(3600))
 
-    /// Nothing was reported yet.
+    /// Creates a limit without history.
     public init() {}
 
-    /// Asks whether a message may be told now.
-    /// - Returns: how many were held back since the last one; nil where this one is to be, too.
+    /// Returns whether a message may be reported now.
+    /// - Returns: the number held back since the last report, or nil if this one is held back too.
     public mutating func admit(at now: Instant) -> Int? {
         let distance = lastTold.map { now - $0 }
         if let distance, distance < interval {
             heldBack += 1
             return nil
         }
-        // A long silence shows that it was over.
+        // A long silence shows that the problem had ended.
         if let distance, distance >= interval * 2 { backOff = Self.pauses }
         (interval, lastTold) = (backOff.next(), now)
         defer { heldBack = 0 }

@@ -1,16 +1,16 @@
 import Glibc
 import Time
 
-/// A mutex with a condition.
+/// A mutex with a condition variable.
 ///
-/// POSIX's own, in memory of their own: `Synchronization.Mutex` has no condition, and ThreadSanitizer takes
-/// it for a race on this toolchain.
+/// Uses POSIX primitives in separately allocated memory: `Synchronization.Mutex` has no condition, and
+/// ThreadSanitizer reports it as a race on this toolchain.
 public final class Monitor: @unchecked Sendable {
-    // Safe to share: the pointers never change, and what they point to is made for use by many threads.
+    // Safe to share: the pointers never change, and their targets are thread-safe.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// Nobody holds the lock.
+    /// Creates an unlocked monitor.
     public init() {
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
@@ -29,14 +29,14 @@ public final class Monitor: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the lock held, which must not be taken twice.
+    /// Runs `body` with the lock held. The lock is not recursive.
     public func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
     }
 
-    /// Waits, with the lock held, until somebody signals or the deadline has come. May also return for no reason.
+    /// Waits, with the lock held, for a signal or the deadline. May also wake spuriously.
     public func wait(until deadline: Instant? = nil) {
         guard let deadline else {
             pthread_cond_wait(condition, mutex)

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The work a process has done so far. Two of these show whether it was working or waiting in between.
+/// The work a process has done so far. Comparing two values shows whether it worked or waited in between.
 struct ProcessActivity {
     /// Of all threads.
     let processorTime: Duration
-    /// Pages that had to be read from a disk (getrusage(2)), as those of a library that is loaded.
+    /// Pages read from a disk (getrusage(2)), such as those of a library being loaded.
     let majorFaults: Int
 
     static var untilNow: Self {
@@ -16,9 +16,9 @@ struct ProcessActivity {
             majorFaults: usage.ru_majflt)
     }
 
-    /// Whether the process used at least a twentieth of a processor, or read pages from disk. Discarding a camera's
-    /// frames, or polling a GPU that does not answer, takes less.
-    /// - Parameter tick: the time between the two.
+    /// Returns whether the process used at least a twentieth of a processor, or read pages from disk. Discarding a
+    /// camera's frames, or polling a GPU that does not answer, takes less.
+    /// - Parameter tick: the time between the two values.
     func wasBusy(since earlier: Self, tick: Duration) -> Bool {
         processorTime - earlier.processorTime >= tick / 20 || majorFaults > earlier.majorFaults
     }

@@ -1,23 +1,23 @@
 import Glibc
 import Time
 
-/// What ends a wait for a descriptor.
+/// The reason a wait for a descriptor ended.
 public enum Wake: Sendable {
-    /// The descriptor is ready, or its other end is gone.
+    /// The descriptor is ready, or its other end was closed.
     case ready
-    /// The other descriptor is.
+    /// The other descriptor is ready.
     case otherReady
     /// The interruption was raised.
     case interrupted
-    /// The time has come.
+    /// The deadline has passed.
     case due
 
-    /// Waits until a descriptor is ready, an interruption is raised, or the time has come. Signals do not end it.
+    /// Waits until a descriptor is ready, an interruption is raised or the deadline passes. Signals do not end it.
     /// - Parameters:
-    ///   - descriptor: below zero for none.
+    ///   - descriptor: negative for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
-    ///   - other: another one, which is to be readable; comes after the first where both are ready.
-    ///   - deadline: nil waits forever.
+    ///   - other: another descriptor, to become readable; if both are ready, the first is reported.
+    ///   - deadline: nil to wait forever.
     public static func wait(
         for descriptor: Int32, _ events: Int32 = POLLIN, or other: Int32 = -1,
         unless interruption: Interruption?,
@@ -31,7 +31,7 @@ public enum Wake: Sendable {
         )
         while true {
             let rest = deadline.map { max(.zero, $0 - .now) }
-            // Rounded up: a wait that ends too early would be followed by others without a pause.
+            // Rounded up: a wait that ended too early would be repeated without a pause.
             let milliseconds = rest.map { Int32(clamping: ($0 + .nanoseconds(999_999)).inMilliseconds) } ?? -1
             let count = withUnsafeMutablePointer(to: &descriptors) {
                 $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, milliseconds) }

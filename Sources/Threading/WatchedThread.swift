@@ -1,13 +1,13 @@
 import Glibc
 import Time
 
-/// A thread that makes calls which may never return, one after another.
+/// A thread that makes calls, one after another, that may never return.
 ///
-/// A driver's call can't be cancelled. So the thread is left where it is, with everything that the call holds, and
+/// A driver's call can't be cancelled, so the thread is abandoned in it, with everything that the call holds, and
 /// stays there even if the call returns after all; no more calls are made then.
 public final class WatchedThread: Sendable {
     private let calls = Calls()
-    /// Where the system allows no more threads, calls run on their callers'.
+    /// False if the system allows no more threads: calls then run on their callers' threads.
     private let isThere: Bool
 
     /// Starts the thread.
@@ -25,9 +25,9 @@ public final class WatchedThread: Sendable {
     ///     `patience` in total: slow machines take long to load a driver, whose own threads may compile shaders while
     ///     the call waits for them. It counts ticks instead of time, because a stopped process or a suspended
     ///     machine does no work.
-    ///   - tick: how often the process is looked at.
-    ///   - call: what it holds must not be used by others before it has returned, and never where it has not.
-    /// - Returns: nil where the call did not return in time, or an earlier one never did.
+    ///   - tick: how often the process's activity is checked.
+    ///   - call: its captured values must not be used elsewhere until it has returned, and never if it has not.
+    /// - Returns: nil if the call did not return in time, or an earlier one never did.
     @discardableResult public func run<Value>(
         patience: Int, tick: Duration = .seconds(1), _ call: @escaping () -> Value
     ) -> Value? {
@@ -36,11 +36,11 @@ public final class WatchedThread: Sendable {
         return calls.make({ outcome.value = call() }, patience: patience, tick: tick) ? outcome.value : nil
     }
 
-    /// Written by the thread, and read by the caller only after that.
+    /// Written by the thread, and read by the caller only afterwards.
     private final class Outcome<Value> { var value: Value? }
 
     fileprivate final class Calls: @unchecked Sendable {
-        // Safe to share: the lock is held wherever the values are touched.
+        // Safe to share: all mutable state is accessed with the lock held.
         private let monitor = Monitor()
         private var state = State.idle
         private var call: (() -> Void)?
@@ -50,11 +50,11 @@ public final class WatchedThread: Sendable {
 
         private enum State {
             case idle
-            /// A call was handed over.
+            /// A call is waiting or running.
             case busy
-            /// It has returned, and releases what it holds.
+            /// The call has returned and is releasing its captured values.
             case returned
-            /// The caller has gone on without it.
+            /// The caller has continued without the call.
             case abandoned
             case over
         }
@@ -73,7 +73,7 @@ extension WatchedThread.Calls {
         }
     }
 
-    /// Makes a call and releases it; false if no more come.
+    /// Makes the next call and releases it. Returns false if there are no more.
     private func makeNext() -> Bool {
         guard let call = take() else { return false }
         call()
@@ -81,7 +81,7 @@ extension WatchedThread.Calls {
             if state == .busy { state = .returned }
             return state == .abandoned
         }
-        // What it holds was given up.
+        // The call's captured values were abandoned.
         while isTooLate { withExtendedLifetime(call) { _ = pause() } }
         return true
     }
@@ -100,16 +100,16 @@ extension WatchedThread.Calls {
         }
     }
 
-    // MARK: Its callers
+    // MARK: Callers
 
-    /// Whether this is the thread itself.
+    /// Whether the current thread is the watched one.
     fileprivate var isCaller: Bool {
         monitor.withLock { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
     fileprivate func end() { set(.over) }
 
-    /// Whether it returned in time.
+    /// Makes a call and returns whether it returned in time.
     fileprivate func make(_ next: @escaping () -> Void, patience: Int, tick: Duration) -> Bool {
         monitor.withLock {
             while isTaken { monitor.wait() }
@@ -123,7 +123,7 @@ extension WatchedThread.Calls {
         }
     }
 
-    /// Waits, with the lock held, until the call has returned or the patience is over.
+    /// Waits, with the lock held, until the call has returned or patience runs out.
     private func wait(patience: Int, tick: Duration) {
         var (ticks, idleTicks, activity) = (0, 0, ProcessActivity.untilNow)
         var next = Instant.now + tick

@@ -4,7 +4,7 @@ import Glibc
 public struct WorkerThread: ~Copyable {
     private let thread: pthread_t
 
-    /// Starts the thread; nil if the system allows no more.
+    /// Starts the thread, or returns nil if the system allows no more.
     public init?(body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()
@@ -22,7 +22,7 @@ public struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
-    /// Lets the function run to its end without a joiner.
+    /// Lets the function run to its end without being joined.
     public consuming func detach() { pthread_detach(thread) }
 
     /// Waits until the function has returned.

@@ -8,7 +8,7 @@ extension Duration {
     /// Seconds, exact to the nanosecond.
     public var inSeconds: Double { Double(inNanoseconds) / 1e9 }
 
-    /// The time without its sign.
+    /// The absolute value.
     public var magnitude: Duration { self < .zero ? .zero - self : self }
 }
 

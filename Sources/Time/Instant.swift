@@ -1,48 +1,47 @@
 import Glibc
 
-/// A moment on CLOCK_MONOTONIC, the clock of V4L2's timestamps, which never goes back and stands still while the
+/// A point in time on CLOCK_MONOTONIC, the clock of V4L2's timestamps, which never goes back and stops while the
 /// machine is suspended.
 ///
-/// Arithmetic never traps: a moment beyond what can be represented becomes the first or the last one. Drivers and
-/// files may claim any time.
+/// Arithmetic saturates instead of trapping, because drivers and files may claim any time.
 public struct Instant: Comparable, Hashable, Sendable {
-    /// Nanoseconds since an arbitrary start, usually the machine's.
+    /// Nanoseconds since an arbitrary start, usually the machine's boot.
     public let nanoseconds: Int64
 
-    /// A moment so many nanoseconds after the clock's start.
+    /// Creates an instant this many nanoseconds after the clock's start.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The clock's start.
     public static var start: Instant { Instant(nanoseconds: 0) }
 
-    /// The first moment that can be represented.
+    /// The earliest representable instant.
     public static var distantPast: Instant { Instant(nanoseconds: .min) }
 
-    /// The last moment that can be represented.
+    /// The latest representable instant.
     public static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
-    /// The current moment.
+    /// The current instant.
     public static var now: Instant { Instant(nanoseconds: nanoseconds(CLOCK_MONOTONIC)) }
 
-    /// The moment that is later by a duration.
+    /// Returns the instant later by a duration.
     public static func + (moment: Instant, duration: Duration) -> Instant {
         Instant(nanoseconds: moment.nanoseconds.addingSaturated(duration.inNanoseconds))
     }
 
-    /// The moment that is earlier by a duration.
+    /// Returns the instant earlier by a duration.
     public static func - (moment: Instant, duration: Duration) -> Instant { moment + (.zero - duration) }
 
-    /// Makes the moment later by a duration.
+    /// Advances the instant by a duration.
     public static func += (moment: inout Instant, duration: Duration) { moment = moment + duration }
 
-    /// The time from one moment to another; exact, however far apart they are.
+    /// Returns the time from one instant to another; exact, however far apart they are.
     public static func - (later: Instant, earlier: Instant) -> Duration {
         .nanoseconds(later.nanoseconds) - .nanoseconds(earlier.nanoseconds)
     }
 
     public static func < (one: Instant, other: Instant) -> Bool { one.nanoseconds < other.nanoseconds }
 
-    /// What a clock of the system shows.
+    /// Returns the time of a system clock.
     static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

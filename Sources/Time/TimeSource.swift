@@ -1,14 +1,14 @@
 import Glibc
 
-/// Tells the time. Tests put a clock of their own in place of the system's.
+/// Provides the time. Tests replace the system's clocks with their own.
 public protocol TimeSource: Sendable {
-    /// The current moment.
+    /// The current instant.
     var now: Instant { get }
 
-    /// The current moment on the calendar.
+    /// The current wall-clock time.
     var wallTime: WallTime { get }
 
-    /// How long the machine has been suspended since it started, about.
+    /// Approximately how long the machine has been suspended since boot.
     var suspendedTime: Duration { get }
 }
 
@@ -21,7 +21,7 @@ public struct SystemTime: TimeSource {
 
     public var wallTime: WallTime { .now }
 
-    /// `now` stands still while the machine is suspended, and CLOCK_BOOTTIME goes on.
+    /// CLOCK_MONOTONIC stops while the machine is suspended; CLOCK_BOOTTIME does not.
     public var suspendedTime: Duration {
         .nanoseconds(Instant.nanoseconds(CLOCK_BOOTTIME)) - .nanoseconds(Instant.now.nanoseconds)
     }

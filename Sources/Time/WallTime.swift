@@ -1,19 +1,19 @@
 import Glibc
 
-/// A moment on the calendar, which people and programs may set: for names, ages and metadata.
+/// A wall-clock time, which users and programs may change: for names, ages and metadata.
 ///
-/// Arithmetic saturates as that of `Instant`.
+/// Arithmetic saturates, as `Instant`'s does.
 public struct WallTime: Comparable, Hashable, Sendable {
     /// Nanoseconds since the beginning of 1970, without leap seconds.
     public let nanoseconds: Int64
 
-    /// A moment so many nanoseconds after the beginning of 1970.
+    /// Creates a time this many nanoseconds after the beginning of 1970.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// A moment so many seconds after the beginning of 1970.
+    /// Creates a time this many seconds after the beginning of 1970.
     public init(seconds: Int) { self.init(nanoseconds: Duration.seconds(seconds).inNanoseconds) }
 
-    /// The current moment.
+    /// The current time.
     public static var now: WallTime { WallTime(nanoseconds: Instant.nanoseconds(CLOCK_REALTIME)) }
 
     /// Whole seconds since the beginning of 1970, as the C library counts them.
@@ -22,18 +22,18 @@ public struct WallTime: Comparable, Hashable, Sendable {
         return Int(rest < 0 ? seconds - 1 : seconds)
     }
 
-    /// The moment that is later by a duration.
+    /// Returns the time later by a duration.
     public static func + (moment: WallTime, duration: Duration) -> WallTime {
         WallTime(nanoseconds: moment.nanoseconds.addingSaturated(duration.inNanoseconds))
     }
 
-    /// The moment that is earlier by a duration.
+    /// Returns the time earlier by a duration.
     public static func - (moment: WallTime, duration: Duration) -> WallTime { moment + (.zero - duration) }
 
-    /// Makes the moment later by a duration.
+    /// Advances the time by a duration.
     public static func += (moment: inout WallTime, duration: Duration) { moment = moment + duration }
 
-    /// The time from one moment to another; exact, however far apart they are.
+    /// Returns the duration from one time to another; exact, however far apart they are.
     public static func - (later: WallTime, earlier: WallTime) -> Duration {
         .nanoseconds(later.nanoseconds) - .nanoseconds(earlier.nanoseconds)
     }

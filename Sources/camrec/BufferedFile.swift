@@ -3,8 +3,8 @@ import Glibc
 import Output
 import Threading
 
-/// An `OutputFile` that is written in large pieces: created before anything is read, and removed again where
-/// nothing came of it.
+/// An `OutputFile` that is written in large blocks: created before any input is read, and removed if the command
+/// fails.
 final class BufferedFile {
     private let file: OutputFile
     private var buffer: [UInt8] = []
@@ -13,7 +13,7 @@ final class BufferedFile {
 
     /// Creates or opens the file; `-` is standard output.
     init(path: String, overwrite: Bool) throws(OutputError) {
-        // Nobody raises it: a pipe's reader is waited for.
+        // Never raised: the wait for a pipe's reader has no end.
         guard let interruption = Interruption() else {
             throw OutputError(.notCreated(errno: EMFILE), output: path)
         }
@@ -23,16 +23,16 @@ final class BufferedFile {
     /// The path, or "standard output".
     var name: String { file.name }
 
-    /// Which file it is.
+    /// The file's identity.
     var identity: FileIdentity? { file.identity }
 
-    /// Adds bytes, and writes what has come together where that is much.
+    /// Appends bytes, and writes the buffer once it is large.
     func write(_ bytes: [UInt8]) throws(OutputError) {
         buffer += bytes
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
-    /// Writes all that is left. The file stays.
+    /// Writes the rest of the buffer and keeps the file.
     func finish() throws(OutputError) {
         try flush()
         file.keep()

@@ -15,12 +15,12 @@ struct Camrec: ParsableCommand {
         ],
         defaultSubcommand: RecordCommand.self)
 
-    /// `camrec --help`: recording is what the program is for, so its options are the help.
+    /// Whether the command line is just `--help`, which shows recording's options.
     private static var asksForHelpAlone: Bool {
         CommandLine.arguments.count == 2 && ["-h", "--help", "help"].contains(CommandLine.arguments[1])
     }
 
-    /// Like ArgumentParser's own, but every error is one line.
+    /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
@@ -37,14 +37,14 @@ struct Camrec: ParsableCommand {
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if exitCode(for: error) == .success {
-                // The parser takes any short options with an h among them for -h.
+                // The parser takes any cluster of short options with an h in it for -h.
                 if given.words.contains(where: isCluster), let mistake = UnknownOption.mistake(in: given) {
                     refuse([mistake])
                 }
                 exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
             }
             let reason = UnknownOption.mistake(in: given) ?? ParserMessage.line(message(for: error))
-            // A reason that says what to do needs no more.
+            // A reason that already names the next step needs no reference to the help.
             refuse([reason.contains("; ") ? reason : "\(reason); see '\(given.help)'"])
         }
     }
@@ -53,7 +53,7 @@ struct Camrec: ParsableCommand {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
     }
 
-    /// The command line, with the settings file that it names.
+    /// Returns the command line with the arguments from its settings file.
     private static func withSettings(_ given: [String]) -> [String] {
         do throws(SettingsProblems) {
             return try SettingsArguments.expand(given)
@@ -68,7 +68,7 @@ struct Camrec: ParsableCommand {
 }
 
 extension Console {
-    /// camrec's.
+    /// Creates camrec's console.
     init(isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         self.init(program: "camrec", isQuiet: isQuiet, isVerbose: isVerbose, isDetached: isDetached)
     }

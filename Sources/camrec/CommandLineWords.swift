@@ -1,13 +1,13 @@
 import ArgumentParser
 import Terminal
 
-/// The words of a command line, ahead of parsing.
+/// The words of a command line, before parsing.
 struct CommandLineWords {
-    /// Without the program's name; negative numbers belong to the option before them.
+    /// The words without the program's name; negative numbers are joined to their option.
     let words: [String]
-    /// The command that they are for: recording unless the first word names another.
+    /// The command they belong to: recording unless the first word names another.
     let command: any ParsableCommand.Type
-    /// The first word names the command.
+    /// Whether the first word names the command.
     let isNamed: Bool
 
     /// - Parameter given: the command line without the program's name.
@@ -23,16 +23,16 @@ struct CommandLineWords {
             ? ArgumentText.joiningNegativeNumbers(given, flags: CommandOptions(of: command).flags) : given
     }
 
-    /// Whether something is to be recorded.
+    /// Whether the command records.
     var isRecording: Bool { command == RecordCommand.self && words.first != "help" }
 
-    /// What to type to see the command's options.
+    /// The command line that shows the command's options.
     var help: String {
         let name = isNamed && !isRecording ? words.first.map { "\($0) " } : nil
         return "camrec \(name ?? "")--help"
     }
 
-    /// The options that are given, without dashes and values, in their order; what turns a flag round is the flag.
+    /// The given options in order, without dashes and values; an inverted flag appears under the flag's name.
     var optionNames: [String] {
         words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { word in
             let name = word.dropFirst(2).prefix { $0 != "=" }
@@ -40,7 +40,7 @@ struct CommandLineWords {
         }
     }
 
-    /// The words that are neither the command, nor options, nor their values.
+    /// Returns the words that are neither the command, nor options, nor their values.
     func operands(of options: CommandOptions) -> [String] {
         let valued = Set(options.names).subtracting(options.flags)
         var operands: [String] = []

@@ -2,10 +2,10 @@ import Recorder
 import Terminal
 import Text
 
-/// A word on the command line that was meant as a command and is none, or stands in the wrong place: without this
-/// check camrec would open the camera and record into a file of that name.
+/// Detects a mistyped or misplaced command on the command line, which would otherwise become the name of a recorded
+/// file.
 enum CommandWord {
-    /// What other programs call camrec's commands.
+    /// Other programs' names for camrec's commands.
     private static let synonyms = [
         "capture": "camrec record", "rec": "camrec record", "start": "camrec record",
         "list": "camrec devices",
@@ -17,12 +17,12 @@ enum CommandWord {
         "view": "camplay", "watch": "camplay", "version": "camrec --version",
     ]
 
-    /// Why a word is refused; nil where each is a command in its place or may be an output.
+    /// Returns the reason a word is refused, or nil if every word is a command in its place or may be an output.
     /// - Parameters:
-    ///   - given: the command line as it was typed.
-    ///   - arguments: the same with what a settings file adds.
+    ///   - given: the command line as typed.
+    ///   - arguments: the command line with the settings file's arguments.
     static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
-        // Few command lines have to be looked at closely.
+        // Most command lines need no closer look.
         guard given.isRecording, given.words.contains(where: { OutputName($0).isBareWord }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }
@@ -32,7 +32,7 @@ enum CommandWord {
             .compactMap { reason(against: $0, isFirst: $0 == first) }.first
     }
 
-    /// A word behind others is an output whose name says no codec, unless it resembles a command.
+    /// A later word is an output without a codec in its name, unless it resembles a command.
     private static func reason(against word: String, isFirst: Bool) -> String? {
         if commands(andHidden: true).contains(word) || word == "help" {
             return "'\(word)' is a command, and stands first: camrec \(word)"

@@ -34,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
         if status != .done { throw status }
     }
 
-    /// What `--json` prints.
+    /// The output of `--json`.
     private struct Report: Encodable {
         let camrec = Camrec.configuration.version
         let diagnosis: Diagnosis
@@ -53,7 +53,7 @@ struct DoctorCommand: ParsableCommand {
         EncoderTrial.nodes.flatMap { node in Codec.allCases.map { (node, $0) } }
     }
 
-    /// Each as soon as it is known.
+    /// Prints each trial as soon as it ends.
     private func printTrials() throws(ExitStatus) {
         typealias Trial = EncoderTrialCommand
         try Printout.write(

@@ -6,8 +6,8 @@ import Glibc
 import Pictures
 import Terminal
 
-/// `camrec encoder-trial`, which `camrec doctor --encode` runs for each encoder: a driver that hangs or ends the
-/// process takes nothing else along.
+/// `camrec encoder-trial`, run by `camrec doctor --encode` for each encoder, so that a driver that hangs or crashes
+/// takes nothing else with it.
 struct EncoderTrialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encoder-trial",
@@ -15,7 +15,7 @@ struct EncoderTrialCommand: ParsableCommand {
         shouldDisplay: false)
 
     static let width = 1280, height = 720, framesPerSecond = 30, seconds = 5
-    /// Nanoseconds for which hardware may make no picture; software takes as long as it takes.
+    /// How long hardware may produce no picture; software may take any time.
     private static let patience = Duration.seconds(10)
 
     @Option(
@@ -26,7 +26,7 @@ struct EncoderTrialCommand: ParsableCommand {
     @Option(help: "Codec.")
     var codec: Codec
 
-    /// Writes newlines as it goes on, and the result as JSON.
+    /// Writes newlines as a sign of progress, then the result as JSON.
     func run() throws {
         guard let size = PictureSize(Self.width, Self.height),
             let rate = FrameRate("\(Self.framesPerSecond)")
@@ -41,7 +41,7 @@ struct EncoderTrialCommand: ParsableCommand {
         _exit(0)
     }
 
-    /// Runs a trial in a process of its own.
+    /// Runs a trial in its own process.
     static func trial(_ node: String?, _ codec: Codec) -> EncoderTrial {
         func failure(_ problem: String) -> EncoderTrial {
             EncoderTrial(node: node, codec: codec, problem: problem)

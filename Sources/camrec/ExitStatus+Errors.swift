@@ -5,9 +5,9 @@ import Output
 import Recorder
 import Terminal
 
-/// Which exit code an error of camrec has.
+/// The exit codes of camrec's errors.
 extension ExitStatus {
-    /// Ends the process at once, because a thread hangs in a driver: exit handlers of libraries may wait for it.
+    /// Ends the process immediately if a thread hangs in a driver: libraries' exit handlers may wait for it.
     func endProcess() -> Never { _exit(rawValue) }
 
     init(_ error: RecordingError) {

@@ -36,8 +36,8 @@ struct FileOutput {
             report: report)
     }
 
-    /// Makes the folders that a date has named.
-    /// - Parameter base: what stands ahead of them, and may be mistyped where it is not there.
+    /// Creates the folders named by a date.
+    /// - Parameter base: the path before the date, which is not created: if it is missing, it may be mistyped.
     static func makeFolder(of path: String, below base: String) throws(OutputError) {
         guard access(base + "/", F_OK) == 0 else {
             throw OutputError(.notCreated(errno: errno), output: path)
@@ -47,13 +47,13 @@ struct FileOutput {
         } catch { throw OutputError(error, output: path) }
     }
 
-    /// A service that was restarted finds its former run's file, and nobody to name another: it gets a counter, too.
-    /// Its names are patterns always, and what a pattern makes is not replaced.
+    /// Whether an existing file's name gets a counter: a restarted service finds its previous run's file and no
+    /// user to choose another name. Its names are always patterns, and files made by a pattern are never replaced.
     private func beginsAgain(_ path: String) -> Bool {
         ServiceEnvironment.own.isNotified && (!overwrite || path.contains("%"))
     }
 
-    /// Makes the sinks of one form.
+    /// Creates the sinks of one form.
     private func opening(
         _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?
     ) -> SinkOpening {
@@ -74,7 +74,7 @@ struct FileOutput {
         }
     }
 
-    /// One for each output, so that a slow disk holds up no other.
+    /// Creates an output's own synchronizer, so that a slow disk does not hold up other outputs.
     private func synchronizer(for output: String) throws(OutputError) -> DiskSynchronizer? {
         guard let sync = segments.sync else { return nil }
         guard let synchronizer = DiskSynchronizer(bound: sync.duration) else {

@@ -1,12 +1,12 @@
 import Files
 import Output
 
-/// Where a path leads, so that two paths to one file are told, be it there or not.
+/// The place that a path leads to, so that two paths to one file compare equal, whether it exists or not.
 enum FilePlace: Hashable {
     case file(FileIdentity)
-    /// A name that nothing has, in a folder.
+    /// An unused name in a folder.
     case vacant(folder: FileIdentity, name: String)
-    /// A path whose folder is not there, without what changes nothing in it.
+    /// A path in a missing folder, without components that change nothing.
     case unreachable([Substring])
 
     init(_ path: String) {

@@ -1,13 +1,13 @@
 import Recorder
 
-/// A bit rate for people: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
+/// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
 struct Megabits: CustomStringConvertible {
     private let bitsPerSecond: Double
 
     init(_ bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
     var description: String {
-        // Hundredths are enough above one, and small rates keep their digits.
+        // Above one, hundredths are enough; small rates keep their digits.
         let digits = bitsPerSecond >= 999_500 ? 100.0 : bitsPerSecond >= 500 ? 1000 : 1e6
         let value = (bitsPerSecond / 1e6 * digits).rounded() / digits
         return value == value.rounded() ? "\(Int(value))" : "\(value)"
@@ -20,7 +20,7 @@ func decimalSeconds(_ seconds: Double) -> String {
 }
 
 extension RecordingOutcome.Rate {
-    /// What was asked for and not held, with the numbers; nil where all was.
+    /// The requested rates that were not held, with numbers; nil if all were.
     var breach: String? {
         var parts: [String] = []
         if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {

@@ -4,7 +4,7 @@ import Network
 import Output
 import Recorder
 
-/// What an OUTPUT argument's name says, and why it may be no output.
+/// An OUTPUT argument's name: what it means, and why it may be refused.
 struct OutputName {
     let text: String
 
@@ -15,20 +15,20 @@ struct OutputName {
         SocketAddress(url: text, scheme: OutputChoice.scheme).map { $0.port != 0 } ?? false
     }
 
-    /// Whether it is a single word that could as well be a command.
+    /// Whether it is a single word that could be meant as a command.
     var isBareWord: Bool {
         !text.isEmpty && !text.hasPrefix("-") && !text.contains { "./".contains($0) } && !isStream
     }
 
-    /// Why it cannot be recorded to; nil where it can.
-    /// - Parameter codec: the one that `--codec` asks for.
+    /// Returns why it cannot be recorded to, or nil if it can.
+    /// - Parameter codec: the codec given by `--codec`.
     func refusal(codec: Codec?) -> String? {
         if text.isEmpty { return "an OUTPUT is empty; name a file, such as out.h264" }
         if let scheme { return refusal(ofScheme: scheme) }
         if let container = foreignContainer {
             return "camrec does not write \(container); use .mkv, .mp4, .ts or a raw .h264 or .h265"
         }
-        // Of a folder the file system says what is wrong.
+        // For a folder, the file system reports the error.
         if codec != nil || isStream || kind == S_IFDIR || Codec(fileName: text) != nil
             || ContainerFormat(path: text) != nil
         {
@@ -62,28 +62,28 @@ struct OutputName {
         return scheme.lowercased()
     }
 
-    /// Standard output, however it is written, or a named pipe or device that is there: these have no file names.
+    /// Whether it is standard output, under any name, or an existing named pipe or device: these have no extension.
     private var isStream: Bool {
         if text == FileSink.standardOutput || text == "/dev/stdout" || text == "/dev/stderr" { return true }
         if text.hasPrefix("/dev/fd/") || text.hasPrefix("/proc/self/fd/") { return true }
         return kind == S_IFIFO || kind == S_IFCHR
     }
 
-    /// What is there under this name; 0 for nothing.
+    /// The type of the existing file; 0 if there is none.
     private var kind: mode_t {
         var status = stat()
         return stat(text, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 
-    /// With its dot; nil for a name that has none.
+    /// The extension with its dot; nil if there is none.
     private var fileExtension: String? {
         let name = text.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         return String(name[dot...])
     }
 
-    /// The extension of a container that camrec does not write; a raw stream under such a name would be taken
-    /// for a damaged file.
+    /// The extension of a container that camrec does not write; a raw stream with it would look like a damaged
+    /// file.
     private var foreignContainer: String? {
         guard let name = fileExtension?.lowercased() else { return nil }
         return [

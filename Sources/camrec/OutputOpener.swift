@@ -3,17 +3,17 @@ import Files
 import Output
 import Recorder
 
-/// Opens a recording's outputs, no two of which may be one file.
+/// Opens a recording's outputs, and refuses two that are the same file.
 struct OutputOpener {
     let files: FileOutput
     let live: LiveOutput
-    /// What outputs that are files keep in memory until an event; nil if everything is written.
+    /// The ring that file outputs keep in memory until a trigger; nil if everything is written.
     let ring: EventRing.Plan?
 
     /// - Parameters:
-    ///   - choices: in the order of the command line.
+    ///   - choices: in command-line order.
     ///   - providers: with an open encoder for each codec.
-    ///   - report: must not be written to the file of an output.
+    ///   - report: must not write to an output's file.
     func open(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], besides report: ReportFile?
     ) throws(OutputError) -> [OutputPlan] {
@@ -39,7 +39,7 @@ struct OutputOpener {
     private func refuseSharing(
         _ sink: any AccessUnitSink, _ others: [OutputPlan], _ report: ReportFile?
     ) throws(OutputError) {
-        // Several writers to /dev/null do no harm.
+        // Several writers to /dev/null are harmless.
         guard let identity = sink.identity, identity != FileIdentity(path: "/dev/null") else { return }
         if let other = others.first(where: { $0.sink.identity == identity }) {
             throw OutputError(.usedTwice(other.sink.name), output: sink.name)

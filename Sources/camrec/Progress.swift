@@ -2,7 +2,7 @@ import Recorder
 import Threading
 import Time
 
-/// The line that is redrawn while a recording runs.
+/// The status line, redrawn while a recording runs.
 struct Progress {
     let start: Instant
     private var lastTime: Instant
@@ -14,7 +14,7 @@ struct Progress {
         lastTime = start
     }
 
-    /// Frames, rate since the last call, drops, time.
+    /// Returns the line: frames, rate since the last call, drops, time.
     mutating func line(_ recording: Recording) -> String {
         let now = Instant.now
         let seconds = max(0.001, (now - lastTime).inSeconds)
@@ -37,7 +37,7 @@ struct Progress {
     }
 }
 
-/// With one decimal.
+/// Formats a number with one decimal.
 func decimal(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths / 10).\(abs(tenths % 10))"

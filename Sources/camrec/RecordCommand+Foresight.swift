@@ -6,8 +6,8 @@ import Output
 import Recorder
 
 extension RecordCommand {
-    /// Fails with what a recording would fail with later, as far as that can be known before a device is opened or a
-    /// file is made.
+    /// Throws the errors that a recording would meet later, if they can be foreseen before opening a device or
+    /// creating a file.
     /// - Parameter time: seconds since 1970, for the dates in names.
     func foreseeFailures(at time: time_t) throws(RecordingError) {
         do throws(CaptureError) {
@@ -28,7 +28,7 @@ extension RecordCommand {
     private func refusePlacesUsedTwice(at time: time_t) throws(OutputError) {
         var uses: [FilePlace: String] = [:]
         for (path, use) in places(at: time) {
-            // Whatever is written to /dev/null does not mix; standard output has rules of its own.
+            // Data written to /dev/null cannot mix; standard output has its own rules.
             guard path != FileSink.standardOutput, FileIdentity(path: path) != FileIdentity(path: "/dev/null")
             else { continue }
             if let earlier = uses.updateValue(use, forKey: FilePlace(path)) {
@@ -37,7 +37,7 @@ extension RecordCommand {
         }
     }
 
-    /// Each name with what it is for: what is read first, then what is written.
+    /// Returns each name with its use: first files to read, then files to write.
     private func places(at time: time_t) -> [(path: String, use: String)] {
         let source = self.source.device.map { $0 == TestSource.name ? nil : ($0, "the source") } ?? nil
         let outputs = choices.filter { if case .live = $0.form { false } else { true } }

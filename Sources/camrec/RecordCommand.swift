@@ -52,7 +52,7 @@ struct RecordCommand: ParsableCommand {
     @Option(name: .customLong("output"), help: .hidden)
     var settingsOutputs: [String] = []
 
-    /// Those of the command line, else those of the settings file.
+    /// The outputs of the command line, or else of the settings file.
     var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
 
     @OptionGroup(title: "Source") var source: SourceOptions
@@ -69,21 +69,21 @@ struct RecordCommand: ParsableCommand {
         if let refusal { throw ValidationError(refusal) }
     }
 
-    /// Each codec once, in the order of the outputs.
+    /// The codecs without duplicates, in the order of the outputs.
     var codecs: [Codec] {
         choices.map(\.codec).reduce(into: []) { codecs, codec in
             if !codecs.contains(codec) { codecs.append(codec) }
         }
     }
 
-    /// Where earlier runs recorded by the same patterns, and how much of that stays.
+    /// The plans for removing segments of earlier runs with the same patterns.
     var retentionPlans: [SegmentPlan] {
         guard segments.isSegmented else { return [] }
         return choices.filter(\.isFile).map { segments.plan(path: $0.path, timestamps: $0.timestamps) }
     }
 
-    /// What each OUTPUT means, in their order, then `--listen`, and the timestamps of the first, unless those
-    /// lie beside its segments. Receivers get what the first file is, so that one encoder does for both.
+    /// The choices for each OUTPUT in order, then `--listen`, then the first output's timestamps, unless they lie
+    /// beside its segments. Receivers get the first file's codec, so that one encoder serves both.
     var choices: [OutputChoice] {
         let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
         var choices =

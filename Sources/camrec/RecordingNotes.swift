@@ -5,7 +5,7 @@ import Pictures
 import Recorder
 import Terminal
 
-/// Says what a recording chose and why, when everything is open.
+/// Reports what a recording chose and why, once everything is open.
 struct RecordingNotes {
     let command: RecordCommand
     let console: Console

@@ -11,17 +11,17 @@ extension RecordingResult {
         return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
     }
 
-    /// What is in the outputs now.
+    /// The outputs' contents.
     var kept: String {
         isEmpty ? "nothing was recorded" : outputs.map(\.kept).joined(separator: "; ")
     }
 
-    /// Not one frame was written.
+    /// Whether no frame was written.
     var isEmpty: Bool { outputs.allSatisfy { $0.written == 0 } }
 
     private var droppedByEncoders: Int { encoders.reduce(0) { $0 + $1.frames.droppedByEncoder } }
 
-    /// Losses that somebody should hear of.
+    /// Losses that the user should know about.
     var warnings: [String] {
         var warnings: [String] = []
         if frames.droppedByDriver > 0 {
@@ -56,7 +56,8 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// Until a receiver is found and a keyframe comes, something is lost always; not more than two seconds.
+    /// Warns of losses beyond the first two seconds, which are usual until a receiver connects and a keyframe
+    /// comes.
     private func lossWarning(_ output: Output) -> String? {
         let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
         guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
@@ -64,7 +65,7 @@ extension RecordingResult {
             "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not received"
     }
 
-    /// A raw stream knows no time but the constant rate in its VUI.
+    /// Warns about raw streams, whose only timing is the constant rate in their VUI.
     private var rateWarnings: [String] {
         guard outputs.contains(where: { $0.format == .annexB && $0.written > 0 }),
             let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
@@ -81,7 +82,7 @@ extension RecordingResult {
 }
 
 extension RecordingResult.Output {
-    /// What is in it now.
+    /// The output's content.
     fileprivate var kept: String {
         if format == .timestamps { return "\(output): \(count(written, "time"))" }
         if let receivers {
@@ -96,10 +97,10 @@ extension RecordingResult.Output {
 }
 
 extension RecordingResult.Encoder {
-    /// What the stream's rate came to, beside what was asked for, by the stream's own time.
+    /// The stream's actual rate beside the requested one, by the stream's own time.
     fileprivate func rateLine(isAlone: Bool) -> String? {
         guard let measured = measuredBitRate else { return nil }
-        // What was asked for last says nothing of what came before.
+        // The latest request does not apply to the time before it.
         let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
         let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
         let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
@@ -119,8 +120,8 @@ extension RecordingResult.Encoder {
         return warnings
     }
 
-    /// Whether frames came at a rate that differs by more than 2 % from what the stream says, over a second at
-    /// least, so that jitter does not matter.
+    /// Whether the frame rate differs by more than 2 % from the stream's stated rate, over at least a second, so
+    /// that jitter does not matter.
     fileprivate var isOffRate: Bool {
         guard let measured = measuredFramesPerSecond, let stated = statedFramesPerSecond else { return false }
         return Double(frames.encoded - 1) >= measured && abs(measured / stated - 1) > 0.02

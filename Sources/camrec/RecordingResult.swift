@@ -4,9 +4,9 @@ import Output
 import Recorder
 import Time
 
-/// What a recording came to, for people and for programs.
+/// A recording's result, for messages and for the JSON report.
 ///
-/// The report's first level; the names are the JSON's. `encoder`, `output`, `frames`, `bytes` and `latency` are
+/// The report's top level; property names are JSON keys. `encoder`, `output`, `frames`, `bytes` and `latency` are
 /// those of the first output.
 struct RecordingResult: Encodable {
     let device: Device
@@ -21,7 +21,7 @@ struct RecordingResult: Encodable {
     let error: String?
     let encoders: [Encoder]
     let outputs: [Output]
-    /// Who took the live outputs: all that were there at the end, and the latest of those gone before.
+    /// The live outputs' receivers: all that were connected at the end, and the latest that had left.
     let receivers: [ReceiverReport]
 
     struct Device: Encodable {
@@ -29,15 +29,15 @@ struct RecordingResult: Encodable {
         let name: String
         let driver: String?
         let bus: String?
-        /// What `--control` set, as the camera has it now.
+        /// The controls set by `--control`, with the camera's current values.
         let controls: [String: String]
     }
 
-    /// How the source held out.
+    /// The source and its failures.
     struct Source: Encodable {
-        /// Times that it failed and was started again or reopened.
+        /// Times it was restarted or reopened after a failure.
         let restarts: Int
-        /// From the last picture before each failure to the first after it, all together.
+        /// The total time from the last picture before each failure to the first after it.
         let secondsLost: Double
     }
 
@@ -61,25 +61,25 @@ struct RecordingResult: Encodable {
         let entryPoint: String?
         let profile: String?
         let rateControlMode: String?
-        /// Bits a second asked for, or chosen, on average and at most in any window.
+        /// The requested or chosen bits per second: the average, and the maximum in any window.
         let bitRate: Int?
         let maximumBitRate: Int?
         let rateWindowSeconds: Double
-        /// Bits a second that came out, by the source's clock: on average, and in the fullest window.
+        /// The measured bits per second by the source's clock: the average, and the fullest window.
         let measuredBitRate: Double?
         let measuredPeakBitRate: Double
         let passedOver: [String]
         let notes: [String]
         let restarts: Int
-        /// Pictures a second that came out, by the source's clock.
+        /// The measured pictures per second, by the source's clock.
         let measuredFramesPerSecond: Double?
-        /// By the stream's VUI.
+        /// Pictures per second by the stream's VUI.
         let statedFramesPerSecond: Double?
         let frames: EncoderFrames
         let error: String?
-        /// What was promised of its rate and not held, for people.
+        /// The promised rates that were not held, as a message.
         let brokenRates: String?
-        /// Other rates were asked for on the way.
+        /// Whether rates were changed during the recording.
         let hasChangedRates: Bool
 
         private enum CodingKeys: CodingKey {
@@ -90,14 +90,14 @@ struct RecordingResult: Encodable {
         }
     }
 
-    /// Of the frames that reach the encoders.
+    /// Counts of the frames that reach the encoders.
     struct EncoderFrames: Encodable {
         let droppedByEncoder: Int
         let unused: Int
         let encoded: Int
     }
 
-    /// How an output is written.
+    /// An output's format.
     enum OutputFormat: String, Encodable {
         case annexB = "annexb"
         case mkv, mp4, ts, timestamps, live
@@ -110,18 +110,18 @@ struct RecordingResult: Encodable {
         let written: Int
         let keyframes: Int
         let lost: Int
-        /// Access units for which its queue had no room at once.
+        /// Access units that had to wait for room in its queue.
         let waits: Int
         let bytes: Int
         let latency: Latency?
-        /// How many took a live output's stream in all.
+        /// The number of receivers a live output had in total.
         let receivers: Int?
-        /// Nil for one file.
+        /// Nil for a single file.
         let segments: Segments?
-        /// How many found as many receivers there as may be.
+        /// Receivers refused because the limit was reached.
         let refused: Int?
         let error: String?
-        /// Whether it connects out to its receiver.
+        /// Whether it connects to its receiver.
         let isConnecting: Bool
 
         private enum CodingKeys: CodingKey {
@@ -130,17 +130,17 @@ struct RecordingResult: Encodable {
         }
     }
 
-    /// The files of an output that has several.
+    /// The files of an output with several.
     struct Segments: Encodable {
         let count: Int
         let first: String?
         let last: String?
-        /// Old ones that `--keep` or `--min-free` removed.
+        /// Old files that `--keep` or `--min-free` removed.
         let removed: Int
     }
 
-    /// captured + droppedByDriver is what the camera numbered; captured is corrupt + droppedByUs + paused +
-    /// droppedByEncoder + encoded + unused.
+    /// captured + droppedByDriver is the number of frames the camera numbered; captured is corrupt + droppedByUs +
+    /// paused + droppedByEncoder + encoded + unused.
     struct Frames: Encodable {
         let captured: Int
         let droppedByDriver: Int
@@ -158,7 +158,7 @@ struct RecordingResult: Encodable {
         let written: Int
     }
 
-    /// Capture to write.
+    /// From capture to write.
     struct Latency: Encodable {
         let medianMilliseconds: Double
         let percentile99Milliseconds: Double
@@ -180,7 +180,7 @@ struct RecordingResult: Encodable {
             restarts: recording.counters[.sourceRestarts],
             secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
         let (encoders, outputs) = (outcome.tracks.map(Encoder.init), outcome.outputs.map(Output.init))
-        // A recording has an output, and each output an encoder.
+        // A recording has at least one output, and each output has an encoder.
         let first = outputs[0]
         let encoder = encoders.first { $0.codec == first.codec } ?? encoders[0]
         (self.encoders, self.outputs, self.encoder) = (encoders, outputs, encoder)

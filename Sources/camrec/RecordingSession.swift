@@ -10,23 +10,23 @@ import Terminal
 import Threading
 import Time
 
-/// One run of the record command: opens everything, waits, tells.
+/// One run of the record command: opens everything, waits, and reports.
 struct RecordingSession {
     let command: RecordCommand
     let console: Console
     let signals: SignalWatch
-    /// SIGUSR1 and the control socket reach the recording through it.
+    /// Passes SIGUSR1 and control socket commands to the recording.
     let control: RecordingControl
 
-    /// How long a pipe's reader may take nothing, after the wait for it was ended.
+    /// How long a pipe's reader may take nothing after the wait for it was ended.
     private static let patience = Duration.seconds(5)
     private static let progressInterval = Duration.milliseconds(500)
-    /// Nanoseconds between two looks for outputs that hang.
+    /// The interval between checks for hung outputs.
     private static let lookInterval = Duration.seconds(5)
     /// How it ended.
     struct Ending {
         let status: ExitStatus
-        /// A thread hangs in a driver still.
+        /// Whether a thread still hangs in a driver.
         let leavesThread: Bool
     }
 
@@ -50,8 +50,8 @@ struct RecordingSession {
         }
     }
 
-    /// Nothing is created before everything else is open: what fails or is interrupted until then leaves
-    /// nothing behind.
+    /// Creates files only after everything else is open: a failure or interruption before that leaves nothing
+    /// behind.
     private func record(
         _ deadline: inout RecordingDeadline?, _ leavesThread: inout Bool
     ) throws(RecordingError) -> Ending {
@@ -60,7 +60,7 @@ struct RecordingSession {
         try command.foreseeFailures(at: time(nil))
         let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: .nanoseconds(stream.format.frameRate.frameDuration))
-        // The source may have been waited for.
+        // Read the clock again: opening the source may have taken long.
         let now = time(nil)
         let choices = datedChoices(at: now)
         let providers = BackendEncoderProvider.providers(
@@ -70,7 +70,7 @@ struct RecordingSession {
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
-        // From here on there is something to clean up: a signal asks for the end instead of being one.
+        // From here on there is something to clean up: a signal requests the end instead of ending the process.
         signals.workBegins()
         let report = try ReportFile(
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
@@ -99,7 +99,7 @@ struct RecordingSession {
             leavesThread: outcome.leavesThread || hasHungNode(providers))
     }
 
-    /// What this run is to record: less than asked for where a former process has begun.
+    /// Returns this run's limits: less than requested if a previous process has recorded a part.
     private func limits(_ deadline: inout RecordingDeadline?) -> RecordingLimits {
         var limits = command.length.limits
         if let left = deadline?.remaining {
@@ -120,8 +120,8 @@ struct RecordingSession {
         providers.contains { !$0.hungNodes.isEmpty }
     }
 
-    /// What each output means, with the date of now in the names of single files. Segments and a service's files
-    /// take theirs when they begin.
+    /// Returns each output's choice, with the current date in the names of single files. Segments and a service's
+    /// files are dated when they begin.
     private func datedChoices(at now: time_t) -> [OutputChoice] {
         guard !command.segments.isSegmented, !ServiceEnvironment.own.isNotified else {
             return command.choices
@@ -141,8 +141,9 @@ struct RecordingSession {
         } catch { throw .encoder(error) }
     }
 
-    /// What runs unattended is there before its camera is, and waits for it; a person is told at once.
-    /// - Parameter deadline: that of a recording which a former process began ends the wait.
+    /// Opens the source. By default an unattended recording waits for its camera and an attended one fails
+    /// immediately.
+    /// - Parameter deadline: ends the wait, if a previous process began the recording.
     private func openSource(
         _ service: inout ServiceReport, until deadline: RecordingDeadline?
     ) throws(RecordingError) -> any CaptureStream {
@@ -151,7 +152,7 @@ struct RecordingSession {
             absencePatience: deviceTimeout(usually: .none).duration)
         var caretakers: [SegmentCaretaker]?
         do throws(CaptureError) {
-            // A signal ends the process while nothing is recorded: it has nothing else to wait for.
+            // A signal ends the process before recording starts: there is nothing else to wait for.
             return try wait.open { () throws(CaptureError) in
                 try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
@@ -166,7 +167,7 @@ struct RecordingSession {
         } catch { throw .capture(error) }
     }
 
-    /// A service manager has the status; without one, nobody should wait for a mistyped name in silence.
+    /// Reports the wait, as a warning if no service manager shows it: the name may be mistyped.
     private func tellWait(_ failure: CameraWait.Failure, _ service: ServiceReport) {
         if failure.isBusy {
             console.inform("waiting: \(failure.error)")
@@ -175,14 +176,14 @@ struct RecordingSession {
         }
     }
 
-    /// How long an absent camera is waited for.
-    /// - Parameter usually: where somebody looks after the recording.
+    /// Returns how long to wait for an absent camera.
+    /// - Parameter usually: the value for an attended recording.
     private func deviceTimeout(usually usual: Patience) -> Patience {
         let isUnattended = ServiceEnvironment.own.hasManager || command.segments.isSegmented
         return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
-    /// A camera that goes away is waited for.
+    /// Returns the recording's source, which waits for a camera that goes away.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
         return RecordingSource(
@@ -229,7 +230,7 @@ struct RecordingSession {
         }
     }
 
-    /// Until everything has ended; a signal asks for that.
+    /// Waits until everything has ended, which a signal requests.
     private func wait(
         for recording: Recording, since start: Instant, outputGivenUp: Interruption,
         _ service: inout ServiceReport
@@ -242,7 +243,7 @@ struct RecordingSession {
             let interval =
                 console.hasProgress || isStopping
                 ? Self.progressInterval : service.interval ?? Self.lookInterval
-            // A signal is seen once.
+            // Each signal is seen only once.
             let wake = Wake.wait(
                 for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
                 until: Instant.now + interval)
@@ -261,7 +262,7 @@ struct RecordingSession {
         }
     }
 
-    /// A line each for who reads along, one for a mail or a journal.
+    /// Prints a line per warning for a user, one line in all for mail or a journal.
     private func tell(_ warnings: [String]) {
         if console.isTerminal || console.isVerbose {
             for warning in warnings { console.warn(warning) }
@@ -270,7 +271,7 @@ struct RecordingSession {
         }
     }
 
-    /// Says how it went, and writes the report. The first of what failed says what the exit status is.
+    /// Reports the result and writes the report. The first failure determines the exit status.
     private func tell(
         _ result: RecordingResult, _ errors: [RecordingError], _ report: ReportFile?
     ) throws(RecordingError) -> ExitStatus {
@@ -287,7 +288,7 @@ struct RecordingSession {
         if let first = errors.first {
             status = ExitStatus(first)
         } else if result.isEmpty, command.segments.ring == nil {
-            // A ring writes nothing where nothing happens.
+            // A ring writes nothing without a trigger.
             console.warn("nothing was recorded")
         }
         return status

@@ -101,7 +101,7 @@ struct RemuxCommand: ParsableCommand {
                     record: record),
                 range: RemuxRange(start: from?.nanoseconds, end: to?.nanoseconds))
             describe(remux, on: console)
-            // From here on there is something to clean up: a signal asks for the end instead of being one.
+            // From here on there is something to clean up: a signal requests the end instead of ending the process.
             signals.workBegins()
             let stepCount = try remux.write(
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
@@ -117,7 +117,7 @@ struct RemuxCommand: ParsableCommand {
         }
     }
 
-    /// Where the cut really is.
+    /// Describes where the cut actually is.
     private static func text(_ cut: RemuxCut) -> String {
         let end = cut.end.map { "\(Double($0) / 1e9) s" } ?? "the end"
         return ", from \(Double(cut.start) / 1e9) s to \(end), where keyframes are"

@@ -1,11 +1,11 @@
 import Terminal
 
-/// An option that is given twice where both might be meant, and one would count: of places and sources. Of other
-/// options the last one counts, so that a script's own can be overridden.
+/// Detects a repeated option of which both values may be meant: places and sources. For other options the last
+/// value counts, so that a script's defaults can be overridden.
 enum RepeatedOption {
     private static let single = ["device", "listen", "report", "timestamps", "control-socket", "settings"]
 
-    /// Why the command line is refused; nil where none of these is given twice.
+    /// Returns why the command line is refused, or nil if no such option is repeated.
     static func mistake(in words: CommandLineWords) -> String? {
         guard words.isRecording else { return nil }
         let names = words.optionNames

@@ -4,19 +4,18 @@ import Output
 import Recorder
 import Terminal
 
-/// Where the JSON report goes. Opened before the recording, so that a report that cannot be written is
-/// told at once.
+/// The JSON report's file, opened before the recording, so that a failure is reported immediately.
 final class ReportFile {
     private let file: BufferedFile
 
-    /// Nil where no report is wanted.
-    /// - Parameter names: what its name makes of the date; nothing of `-`.
+    /// Opens the file; nil if no report is requested.
+    /// - Parameter names: its name as a pattern for the date (`-` stays as it is); nil for no report.
     init?(_ options: ReportingOptions, names: SegmentNames?, at time: time_t) throws(RecordingError) {
         guard let names else { return nil }
         let path = names.name(at: time)
         do throws(OutputError) {
             if path != names.pattern { try FileOutput.makeFolder(of: path, below: names.folder) }
-            // A service that was restarted has nobody to remove its former run's.
+            // After a service's restart, there is no user to remove the previous run's report.
             file = try BufferedFile(
                 path: path, overwrite: options.overwrite || ServiceEnvironment.own.isNotified)
         } catch {
@@ -24,7 +23,7 @@ final class ReportFile {
         }
     }
 
-    /// Which file it is.
+    /// The file's identity.
     var identity: FileIdentity? { file.identity }
 
     func write(_ result: RecordingResult) throws(OutputError) {

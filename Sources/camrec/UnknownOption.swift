@@ -1,12 +1,12 @@
 import Terminal
 import Text
 
-/// An option that the command does not have, with what to type in its place.
+/// Detects an option that the command does not have, and suggests a replacement.
 ///
 /// The parser reports it only if nothing else is wrong: the value of an unknown option would be refused as an
 /// output first.
 enum UnknownOption {
-    /// What other programs call recording's options.
+    /// Other programs' names for recording's options.
     private static let replacements: [Substring: String] = [
         "-b": "--bitrate", "-c": "--codec", "-d": "--device", "-e": "--encoder", "-f": "--format",
         "-g": "--keyframe-interval", "-i": "--device", "-n": "--frames", "-p": "--profile", "-q": "--quiet",
@@ -14,7 +14,7 @@ enum UnknownOption {
         "-y": "--overwrite",
     ]
 
-    /// What to say of the first option that is unknown; nil where there is none.
+    /// Returns the message for the first unknown option, or nil if there is none.
     static func mistake(in words: CommandLineWords) -> String? {
         let names = CommandOptions(of: words.command).names
         for word in words.words.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word.count > 1 {

@@ -2,16 +2,15 @@ import Bitstream
 import Threading
 import Time
 
-/// The latest access units, which all receivers read, each at its own position.
+/// The latest access units, which every receiver reads at its own position.
 ///
-/// There is one buffer instead of a queue for each receiver: handing a unit over costs the same however many
-/// there are, and however slow they are, memory holds one buffer and the unit that each is in the middle of. A
-/// unit goes when every receiver is past it, or for newer ones when the buffer is full. A receiver that still
-/// wanted it has then overflowed.
+/// A shared buffer instead of a queue per receiver: adding a unit costs the same for any number of receivers, and
+/// however slow they are, memory holds only the buffer and each receiver's current unit. A unit is removed once
+/// every receiver is past it, or to make room for newer ones; a receiver that still needed it has overflowed.
 ///
-/// Units are numbered from 0 as they come. Storage is made beforehand.
+/// Units are numbered from 0 in order of arrival. Storage is preallocated.
 final class BroadcastBuffer: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held, for a few instructions.
+    // Safe to share: all mutable state is accessed with the monitor's lock held, for a few instructions.
     private let monitor = Monitor()
     private var entries: [Entry?]
     private var first = 0
@@ -21,22 +20,22 @@ final class BroadcastBuffer: @unchecked Sendable {
     private let longestTime: Duration
     private let byteLimit: Int
 
-    /// An access unit and when it was handed over.
+    /// An access unit and its arrival time.
     struct Entry {
         let unit: AccessUnit
         let arrival: Instant
     }
 
-    /// The numbers of the units that are there.
+    /// The numbers of the buffered units.
     struct Window: Equatable {
         var range: Range<Int>
         /// No more units come.
         var isFinished: Bool
     }
 
-    /// More than a minute at 60 frames a second.
+    /// More than a minute at 60 frames per second.
     private static let capacity = 4096
-    /// However long the buffer.
+    /// Applies whatever the buffer's duration.
     private static let mostBytes = 64 << 20
 
     init(limit: LiveOptions.Buffer, capacity: Int = BroadcastBuffer.capacity) {
@@ -51,7 +50,7 @@ final class BroadcastBuffer: @unchecked Sendable {
         }
     }
 
-    /// Adds a unit, in place of the oldest ones where there is no room. Never waits.
+    /// Adds a unit, removing the oldest ones if there is no room. Never blocks.
     func append(_ unit: AccessUnit, at now: Instant) {
         monitor.withLock {
             guard !isFinished else { return }
@@ -67,7 +66,7 @@ final class BroadcastBuffer: @unchecked Sendable {
 
     var window: Window { monitor.withLock { Window(range: first..<end, isFinished: isFinished) } }
 
-    /// The unit of a number; nil if it is gone, or not there yet.
+    /// Returns the unit with a number, or nil if it was removed or has not arrived yet.
     subscript(number: Int) -> Entry? {
         monitor.withLock { (first..<end).contains(number) ? entries[number % entries.count] : nil }
     }

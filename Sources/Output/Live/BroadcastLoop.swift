@@ -3,9 +3,9 @@ import Glibc
 import Network
 import Time
 
-/// The work of a live output's thread: takes receivers in, sends to each as much as it takes, and sees them off.
+/// The work of a live output's thread: accepts receivers, sends each as much as it takes, and disconnects them.
 ///
-/// Nothing in it waits for a receiver. Belongs to that thread once it runs.
+/// Never waits for a receiver. Belongs to that thread once it runs.
 final class BroadcastLoop {
     private let source: any ReceiverSource
     private let buffer: BroadcastBuffer
@@ -17,14 +17,14 @@ final class BroadcastLoop {
     private let start: Instant
     private var events: EventThrottle
     private var keyframes: NewcomerKeyframes
-    /// By the slot that is a receiver's token with the poller.
+    /// Indexed by slot, which also gives a receiver's poller token.
     private var receivers: [Receiver?]
     private var hungUp: [Bool]
     private var mayHaveArrivals = true
-    /// When the system may have descriptors again.
+    /// When to retry accepting after the system ran out of descriptors.
     private var nextAcceptance: Instant?
     private var seenUnits = 0
-    /// When receivers that have not taken the rest are given up; nil while more comes.
+    /// When to disconnect receivers that have not read the rest; nil until the stream has ended.
     private var closingTime: Instant?
 
     private enum Token {
@@ -33,11 +33,11 @@ final class BroadcastLoop {
         static let firstReceiver = 2
     }
 
-    /// How long receivers may take for the rest once the stream has ended.
+    /// How long receivers may take to read the rest after the stream has ended.
     private static let closingPatience = Duration.seconds(3)
-    /// How long to wait where the system has no descriptor for another receiver.
+    /// How long to wait if the system has no descriptor for another receiver.
     private static let acceptancePause = Duration.seconds(1)
-    /// Connections taken in a row before the receivers have their turn.
+    /// The most connections accepted in a row before receivers are served.
     private static let arrivalsAtOnce = 64
 
     init(
@@ -71,7 +71,7 @@ final class BroadcastLoop {
         events.flush()
     }
 
-    /// Waits until something happens, and notes it for the next round.
+    /// Waits for events and records them for the next round.
     func wait(until deadline: Instant?) {
         poller.wait(until: deadline) { token, readiness in note(token, readiness) }
     }
@@ -88,10 +88,10 @@ final class BroadcastLoop {
         }
     }
 
-    /// One round.
-    /// - Returns: false when everything is over.
+    /// Runs one round.
+    /// - Returns: false once the stream has ended and every receiver is gone.
     func goOn(at now: Instant) -> Bool {
-        // Before the units are looked at: a receiver that comes now gets none that were there before.
+        // Accept before looking at the units: a new receiver gets none that were already there.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
         if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
@@ -102,7 +102,7 @@ final class BroadcastLoop {
         return closingTime == nil || receivers.contains { $0 != nil }
     }
 
-    /// When something is to be done even if nothing happens.
+    /// When the next round is due without an event.
     private var deadline: Instant? {
         if mayHaveArrivals, nextAcceptance == nil, closingTime == nil { return .distantPast }
         var deadline = closingTime ?? nextAcceptance
@@ -178,7 +178,7 @@ extension BroadcastLoop {
         }
     }
 
-    /// Whether another receiver of an address may come, where need be in place of one of its own.
+    /// Returns whether another receiver of an address may join, replacing one from the same address if necessary.
     private func hasRoom(for origin: UInt64?, at now: Instant) -> Bool {
         guard let origin else { return true }
         func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }
@@ -196,22 +196,22 @@ extension BroadcastLoop {
         return free() ?? (makeWay(at: now) { _ in true } ? free() : nil)
     }
 
-    /// Some may have left since the last look.
+    /// Disconnects receivers that have left since the last check.
     private func seeOffDeparted(at now: Instant) {
         wait(until: .distantPast)
         let window = buffer.window
         for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
     }
 
-    /// Sees one of those off that hold a place and do not follow the stream, if there is one.
+    /// Disconnects one receiver that holds a place without following the stream, if there is one.
     private func makeWay(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
         let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
-        // Who has closed the connection, and who only sends no more, is found out by sending. One of which that
-        // is not known yet makes way.
+        // Only sending shows whether a peer has closed the connection or just sends no more. One not yet sent to
+        // since then makes way.
         if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
             return dismiss(slot, .closed, at: now)
         }
-        // So does who has been behind for too long: a byte now and then keeps off the time-out only.
+        // So does one that has lagged too long: reading a byte now and then avoids only the time-out.
         let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .distantFuture) }
         guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - timeout
         else { return false }

@@ -4,17 +4,17 @@ import Glibc
 import Network
 import Threading
 
-/// Raw Annex B to any number of receivers over TCP, as it comes.
+/// Sends raw Annex B to any number of receivers over TCP, without delay.
 ///
-/// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never
-/// waits: a thread of the sink's own serves all receivers, with epoll, and what a receiver does is felt by
-/// nobody else. A receiver gets its first unit at an IDR, which carries the parameter sets; one that falls
-/// behind by more than its buffer gets nothing until the next IDR; one that reads nothing for long is disconnected.
+/// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never blocks:
+/// the sink's own thread serves all receivers with epoll, and no receiver affects another. A receiver's first unit
+/// is an IDR, which carries the parameter sets; one that lags by more than its buffer skips to the next IDR; one
+/// that reads nothing for long is disconnected.
 ///
-/// On epoll, and not on SwiftNIO: every receiver is written to straight from the access unit's own storage.
-/// Nothing is copied or allocated for a picture, neither once nor for each receiver, and start-up costs nothing.
+/// Uses epoll, not SwiftNIO, because every receiver is sent the access unit's own storage: nothing is copied or
+/// allocated per picture or per receiver, and start-up costs nothing.
 public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
-    // Safe to share: `thread` belongs to the writer, everything else is constant and made for many threads.
+    // Safe to share: `thread` belongs to the writer; everything else is constant and thread-safe.
     public let name: String
     /// Whether other machines can connect.
     public let isOpenToNetwork: Bool
@@ -26,7 +26,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Listens on an address.
     /// - Parameters:
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
-    ///   - report: told of events, on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
     public convenience init(
         listeningOn address: ListeningAddress, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
@@ -52,10 +52,10 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         }
     }
 
-    /// Connects out to an address, and again whenever the connection breaks; until then the stream is lost.
+    /// Connects to an address, and reconnects whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
-    ///   - report: told of events, on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
     public convenience init(
         connectingTo address: SocketAddress, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
@@ -103,13 +103,13 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         wakeUp.wake()
     }
 
-    /// An IDR brings its parameter sets, so that receivers can go on.
+    /// Does nothing: each IDR carries the parameter sets that receivers need to continue.
     public func beginStream(_ description: StreamDescription) {}
 
     /// Gives the receivers three seconds to read the rest, and disconnects them.
     public func finish() throws(OutputError) {
         stop()
-        // An output that connects out and reached nobody has failed.
+        // An output that connects to its receiver and never reached it has failed.
         guard ledger.mustBeTaken, ledger.taken.units == 0 else { return }
         throw OutputError(.notTaken(because: ledger.latestFailure), output: name)
     }

@@ -3,12 +3,12 @@ import Network
 import Threading
 import Time
 
-/// The one receiver that an output connects out to, again and again, with pauses that grow from a quarter of a
-/// second to eight seconds until a connection has lasted for a second.
+/// Connects to an output's only receiver, and reconnects with pauses that grow from a quarter of a second to eight
+/// seconds until a connection has lasted for a second.
 ///
-/// Names are looked up and connections awaited on a separate thread, so that neither blocks anyone.
+/// Names are resolved and connections awaited on a separate thread, so that neither blocks other work.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held.
+    // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let address: SocketAddress
     private let monitor = Monitor()
     private let wakeUp: WakeUp
@@ -23,7 +23,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private static let attemptTimeout = Duration.seconds(5)
     private static let longestPause = Duration.seconds(8)
 
-    /// Starts to connect.
+    /// Starts connecting.
     init(_ address: SocketAddress) throws(NetworkError) {
         self.address = address
         wakeUp = try WakeUp()
@@ -60,7 +60,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
             monitor.signal()
         }
         interruption.raise()
-        // The name service may take longer than anyone wants to wait; the thread ends after it.
+        // Name resolution may take too long to wait for; the thread ends after it.
         if let thread = thread.take() { thread.detach() }
     }
 

@@ -1,7 +1,7 @@
 import Time
 
-/// Hands events on as long as they are few: a burst of so many, and then so many a second. The others are
-/// counted, and the count is told as soon as there is room. One thread uses it.
+/// Limits the rate of reported events: a burst, then a few per second. The others are counted, and the count is
+/// reported as soon as the rate allows. Used by one thread.
 struct EventThrottle {
     private static let burst = 20.0
     private static let perSecond = 2.0
@@ -13,7 +13,7 @@ struct EventThrottle {
 
     init(_ report: @escaping @Sendable (LiveEvent) -> Void) { self.report = report }
 
-    /// Tells an event, or counts it.
+    /// Reports an event, or counts it.
     mutating func tell(_ event: LiveEvent, at now: Instant) {
         if let lastTime {
             credit = min(Self.burst, credit + (now - lastTime).inSeconds * Self.perSecond)
@@ -28,7 +28,7 @@ struct EventThrottle {
         report(event)
     }
 
-    /// Tells how many were left out.
+    /// Reports how many events were left out.
     mutating func flush() {
         guard suppressed > 0 else { return }
         report(.suppressed(suppressed))

@@ -1,21 +1,21 @@
 import Glibc
 import Network
 
-/// What happens to a live output's receivers. `description` is one line.
+/// A change in a live output's receivers. `description` is one line.
 public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case joined(peer: String)
     case left(ReceiverStatistics)
-    /// A receiver was too slow, and gets nothing until the next IDR.
+    /// A receiver was too slow and skips to the next IDR.
     case overflowed(peer: String)
-    /// There are as many receivers as may be.
+    /// The limit on receivers is reached.
     case refused(peer: String, limit: Int)
-    /// There are as many receivers of its address as may be.
+    /// The limit on receivers from its address is reached.
     case refusedAddress(peer: String, limit: Int)
-    /// Someone wants to connect, and the system has no descriptor or memory for it.
+    /// A receiver tries to connect, but the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
     /// No receiver answers the output's connection attempts; it retries.
     case unreachable(NetworkError)
-    /// So many events were not told, because they came too fast.
+    /// This many events were not reported, because they came too fast.
     case suppressed(Int)
 
     public var description: String {

@@ -1,21 +1,21 @@
 import Bitstream
 
-/// How a live output treats its receivers.
+/// How a live output serves its receivers.
 public struct LiveOptions: Sendable, Hashable {
-    /// Receivers at a time, at least 1; an output that connects has one.
+    /// The most receivers at a time, at least 1; an output that connects has one.
     public var mostReceivers = 16
-    /// Receivers of one address at a time; nil: half of all places.
+    /// The most receivers from one address at a time; nil for half of all places.
     public var mostPerAddress: Int?
     /// How far a receiver may lag before it must wait for the next IDR.
     public var buffer = Buffer.seconds(2)
     /// Seconds that a receiver may take nothing before it is closed; at least 1.
     public var timeout = 10
-    /// From one regular keyframe to the next.
+    /// The interval between regular keyframes.
     var keyframeInterval = KeyframeInterval.frames(1)
-    /// From one frame to the next, nominally.
+    /// The nominal time between frames.
     var frameDuration = Duration.milliseconds(40)
 
-    /// A bound on what waits to be sent.
+    /// A limit on the data that waits to be sent.
     public enum Buffer: Sendable, Hashable {
         case seconds(Double)
         case bytes(Int)
@@ -24,8 +24,8 @@ public struct LiveOptions: Sendable, Hashable {
     /// Sixteen receivers, two seconds of buffer, ten of patience.
     public init() {}
 
-    /// Takes over when a stream's keyframes come.
-    /// - Parameter keyframeInterval: from one regular keyframe to the next.
+    /// Adopts a stream's frame rate and keyframe interval.
+    /// - Parameter keyframeInterval: the interval between regular keyframes.
     public mutating func follow(_ stream: StreamDescription, keyframeInterval: KeyframeInterval) {
         frameDuration = stream.frameDuration
         self.keyframeInterval = keyframeInterval

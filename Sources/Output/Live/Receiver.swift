@@ -2,47 +2,45 @@ import Bitstream
 import Network
 import Time
 
-/// One connection of a live output: its place in the stream, and what became of it. Belongs to the output's
-/// thread.
+/// One connection of a live output: its place in the stream, and its statistics. Belongs to the output's thread.
 ///
-/// Units are written straight from their own storage, which all receivers share. Once the first byte of one is
-/// sent, the rest of it is, too.
+/// Units are sent from their shared storage. Once a unit's first byte is sent, so is the rest.
 final class Receiver {
-    /// What the ledger calls it.
+    /// Its number in the ledger.
     let id: Int
     let socket: Socket
-    /// The same for connections of one address; nil if these are not limited.
+    /// Identifies the peer's address; nil if connections per address are not limited.
     let origin: UInt64?
     private(set) var statistics: ReceiverStatistics
-    /// It received an IDR: from now on, units it does not get count as lost.
+    /// Whether it received an IDR: from then on, units it does not get count as lost.
     private(set) var hasStarted = false
     /// Whether the system accepts more, as far as is known.
     private var isWritable = true
-    /// Since when the system takes nothing.
+    /// When the system stopped accepting data; nil while it accepts data.
     private(set) var blockedSince: Instant?
-    /// From an overflow until it has everything there is, some seconds after its latest one.
+    /// When it first overflowed; nil once it has caught up, some seconds after its latest overflow.
     private var overflowedSince: Instant?
     private var latestOverflow = Instant.distantPast
-    /// Bytes that the peer's system has not all confirmed, and since when that is so.
+    /// Bytes not all confirmed by the peer's system, and since when.
     private var unconfirmed: (count: Int, since: Instant)?
     private var latestLook = Instant.distantPast
     private var gate = SinkGate()
     /// The number of the unit after `current`.
     private(set) var position: Int
-    /// The unit that is being sent, and how much of it was.
+    /// The unit being sent, and how much of it has been sent.
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
 
-    /// How long without an overflow until it counts as having caught up.
+    /// How long without an overflow counts as having caught up.
     private static let steadyTime = Duration.seconds(2)
 
-    /// The time between two looks at what the peer's system has confirmed.
+    /// The interval between checks of what the peer's system has confirmed.
     private static let lookInterval = Duration.seconds(1)
 
-    /// How much it had got when its peer ended its half of the connection; nil before that.
+    /// Bytes sent when the peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
 
-    /// - Parameter position: the number of the first unit that comes after it joined.
+    /// - Parameter position: the number of the first unit after it joined.
     init(
         id: Int, socket: consuming Socket, origin: UInt64?, statistics: ReceiverStatistics, position: Int
     ) {
@@ -53,31 +51,31 @@ final class Receiver {
         self.position = position
     }
 
-    /// The system says that it takes more.
+    /// Notes that the system accepts more.
     func becomeWritable() {
         isWritable = true
         blockedSince = nil
     }
 
-    /// The peer sends no more. It may have left, or have nothing to say: then it still receives.
+    /// Notes that the peer sends no more. It may have left, or may still receive.
     func peerEnded() { bytesAtEnd = bytesAtEnd ?? statistics.bytes }
 
-    /// Whether the peer sends no more, and nothing was sent since: the next send would show whether it left.
+    /// Whether the peer ended its half and nothing was sent since: the next send would show whether it left.
     var mayBeGone: Bool { bytesAtEnd == statistics.bytes }
 
-    /// Why it left, if a call failed with this errno.
+    /// Returns why it left, if a call failed with this errno.
     func departure(for code: Int32) -> ReceiverStatistics.Departure {
         // A peer that closes a connection announces it first, and then refuses data.
         bytesAtEnd == nil ? .broken(errno: code) : .closed
     }
 
-    /// Whether the system has accepted everything that is available for it.
+    /// Returns whether the system has accepted everything available.
     func isIdle(in window: BroadcastBuffer.Window) -> Bool {
         current == nil && position >= window.range.upperBound
     }
 
     /// Drops the pending units if some of them have left the buffer.
-    /// - Returns: whether that was so.
+    /// - Returns: whether it newly overflowed.
     func dropIfOverflowed(_ window: BroadcastBuffer.Window, at now: Instant) -> Bool {
         guard position < window.range.lowerBound else { return false }
         noteLag(at: now)
@@ -93,13 +91,14 @@ final class Receiver {
         return isLate
     }
 
-    /// Since when it is behind; nil where it is not.
+    /// Returns since when it has lagged, or nil if it does not.
     func lateSince(at now: Instant) -> Instant? {
         lookAtConfirmation(at: now)
         return [overflowedSince, unconfirmed?.since].compactMap { $0 }.min()
     }
 
-    /// The system's buffers hold a minute and more of a thin stream, and so hide a peer that hardly reads.
+    /// Checks the peer's confirmations, because the system's buffers can hold more than a minute of a low-rate
+    /// stream and hide a peer that hardly reads.
     private func lookAtConfirmation(at now: Instant) {
         latestLook = now
         let confirmed = statistics.bytes - socket.unconfirmedByteCount
@@ -107,10 +106,10 @@ final class Receiver {
         if unconfirmed == nil, confirmed < statistics.bytes { unconfirmed = (statistics.bytes, now) }
     }
 
-    /// Sends what there is until the system takes no more.
-    /// - Returns: errno where the connection is broken.
+    /// Sends what is available until the system accepts no more.
+    /// - Returns: errno if the connection is broken.
     func send(from buffer: BroadcastBuffer, at now: Instant) -> Int32? {
-        // Of what waits since a former call: it is late whether it is taken now or not.
+        // Note the lag of a unit that still waits, whether it can be sent now or not.
         noteLag(at: now)
         skip(in: buffer)
         while isWritable, let entry = current ?? next(in: buffer) {
@@ -145,13 +144,13 @@ final class Receiver {
         current = nil
     }
 
-    /// Of the unit that is being sent.
+    /// Notes the lag of the unit being sent.
     private func noteLag(at now: Instant) {
         guard let current else { return }
         statistics.longestLag = max(statistics.longestLag, (now - current.arrival).inNanoseconds)
     }
 
-    /// Skips what the gate does not pass, even while the rest of an earlier unit waits to be sent.
+    /// Skips units that the gate rejects, even while the rest of an earlier unit waits to be sent.
     private func skip(in buffer: BroadcastBuffer) {
         while !gate.isOpen, let entry = buffer[position] {
             if gate.admits(entry.unit) {
@@ -177,8 +176,8 @@ final class Receiver {
 
     /// Ends the connection so that data the system has accepted still arrives.
     /// - Parameters:
-    ///   - window: what it leaves behind in the buffer is lost to it.
-    ///   - elapsed: from the output's beginning.
+    ///   - window: the buffered units, of which those not received are lost.
+    ///   - elapsed: the time since the output began.
     func leave(
         _ departure: ReceiverStatistics.Departure, _ window: BroadcastBuffer.Window, at elapsed: Duration,
         now: Instant
@@ -189,7 +188,7 @@ final class Receiver {
         }
         statistics.left = elapsed.inNanoseconds
         statistics.departure = departure
-        // A UNIX socket counts the memory that it takes, which is more.
+        // A UNIX socket counts the memory it uses, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
         guard departure == .ended else { return }
         socket.shutDownWriting()

@@ -1,11 +1,11 @@
 import Network
 import Threading
 
-/// All receivers of a live output's stream. Written by the output's thread, read by any.
+/// The receivers of a live output. Written by the output's thread, read by any.
 ///
-/// Of receivers that have left it keeps the latest, so that memory stays bounded however many come and go.
+/// Keeps only the latest of those that have left, so that memory stays bounded.
 public final class ReceiverLedger: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held.
+    // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var entries: [(id: Int, statistics: ReceiverStatistics)] = []
     private var count = 0
@@ -15,44 +15,44 @@ public final class ReceiverLedger: @unchecked Sendable {
     private var failure: NetworkError?
     private let mostDeparted: Int
 
-    /// Whether the output connects out: then what no receiver took counts as lost.
+    /// Whether the output connects to its receiver: then data that no receiver took counts as lost.
     public let mustBeTaken: Bool
 
-    /// What receivers took in all, including those that are no longer known.
+    /// The totals of all receivers, including those no longer kept.
     public struct Taken: Sendable {
         public var bytes = 0
         /// Whole access units.
         public var units = 0
-        /// Of the units: IDRs.
+        /// Access units that are IDRs.
         public var keyframes = 0
     }
 
-    /// - Parameter mostDeparted: how many receivers that have left are kept.
+    /// - Parameter mostDeparted: the most receivers to keep after they have left.
     init(mustBeTaken: Bool, mostDeparted: Int = 256) {
         self.mustBeTaken = mustBeTaken
         self.mostDeparted = mostDeparted
     }
 
-    /// How many receivers were served in all, how many more were refused because the output was full, and those
-    /// still known, in the order in which they came.
+    /// The number of receivers served in total, the number refused because the output was full, and those still
+    /// kept, in the order in which they joined.
     public var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
         monitor.withLock { (count, refused, entries.map(\.statistics)) }
     }
 
-    /// What was taken until now.
+    /// The totals so far.
     public var taken: Taken { monitor.withLock { sum } }
 
-    /// Why nobody could be had the last time; nil if that never was so.
+    /// Why the latest connection attempt failed; nil if none has.
     var latestFailure: NetworkError? { monitor.withLock { failure } }
 
-    /// Counts someone for whom there was no place.
+    /// Counts a receiver that was refused.
     func refuse() { monitor.withLock { refused += 1 } }
 
-    /// Nobody could be had.
+    /// Notes a failed connection attempt.
     func note(_ error: NetworkError) { monitor.withLock { failure = error } }
 
     /// Adds a receiver.
-    /// - Returns: what `update` calls it.
+    /// - Returns: its number, for `update`.
     func add(_ statistics: ReceiverStatistics) -> Int {
         monitor.withLock {
             count += 1
@@ -83,7 +83,7 @@ public final class ReceiverLedger: @unchecked Sendable {
         departed -= 1
     }
 
-    /// Entries are in the order of their numbers.
+    /// Finds an entry by bisection: entries are in the order of their numbers.
     private func index(of id: Int) -> Int? {
         var range = 0..<entries.count
         while range.count > 1 {

@@ -1,32 +1,32 @@
 import Network
 
-/// Where a live output's receivers come from. Used by the output's thread.
+/// The source of a live output's receivers. Used by the output's thread.
 protocol ReceiverSource: AnyObject {
-    /// Readable when someone may be there.
+    /// Readable when a connection may be available.
     var descriptor: Int32 { get }
 
-    /// Takes the next connection.
+    /// Returns the next connection, if any.
     func next() -> Arrival
 
-    /// One that came is gone.
+    /// Notes that a receiver has left.
     func receiverLeft()
 
-    /// No more are wanted.
+    /// Stops looking for receivers.
     func stop()
 }
 
-/// What a source of receivers has.
+/// The result of asking a source for a receiver.
 enum Arrival: ~Copyable {
-    /// `origin` is the same for connections of one address; nil if these are not limited.
+    /// `origin` identifies the peer's address; nil if connections per address are not limited.
     case receiver(Socket, peer: String, origin: UInt64?)
     case nobody
-    /// The system has no descriptor or memory for someone who waits.
+    /// The system has no descriptor or memory for a waiting receiver.
     case exhausted(errno: Int32)
     /// The receiver does not answer; the attempts continue.
     case unreachable(NetworkError)
 }
 
-/// Those that connect to a port.
+/// Receivers that connect to a port.
 final class ListeningSource: ReceiverSource {
     private let listener: Listener
 
@@ -47,7 +47,7 @@ final class ListeningSource: ReceiverSource {
     func stop() {}
 }
 
-/// Those that connect to a UNIX socket.
+/// Receivers that connect to a UNIX socket.
 final class PathListeningSource: ReceiverSource {
     private let listener: PathListener
 

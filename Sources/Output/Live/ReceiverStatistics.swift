@@ -1,28 +1,28 @@
 import Glibc
 
-/// What is known of one receiver of a live output.
+/// Statistics of one receiver of a live output.
 public struct ReceiverStatistics: Sendable, Equatable {
     /// Its address.
     public let peer: String
     /// Nanoseconds from the output's beginning.
     public let joined: Int64
-    /// Likewise; nil while it is there.
+    /// Nanoseconds from the output's beginning; nil while it is connected.
     public internal(set) var left: Int64?
-    /// Bytes that the system took for it.
+    /// Bytes that the system accepted for it.
     public internal(set) var bytes = 0
-    /// Access units that the system took whole.
+    /// Access units that the system accepted completely.
     public internal(set) var units = 0
     /// IDRs among them.
     public internal(set) var keyframes = 0
-    /// Bytes that its system had not confirmed when it went: of a connection that broke they may be lost.
+    /// Bytes its system had not confirmed when it left; they may be lost if the connection broke.
     public internal(set) var unconfirmedBytes = 0
-    /// Access units left out because it was too slow.
+    /// Access units skipped because it was too slow.
     public internal(set) var dropped = 0
-    /// From when a unit was handed over to when the system had taken the last of it, or it was given up, or to
-    /// now while it waits, at worst; nanoseconds. Time in the system's own buffers and on the way comes on top,
-    /// and so does what it took to serve the other receivers in the same round.
+    /// The longest time, in nanoseconds, from a unit's arrival until the system accepted the last of it or it was
+    /// dropped, or until now if it still waits. Time in the system's buffers and on the network is extra, and so is
+    /// the time to serve other receivers in the same round.
     public internal(set) var longestLag: Int64 = 0
-    /// Why it is gone; nil while it is there.
+    /// Why it left; nil while it is connected.
     public internal(set) var departure: Departure?
 
     init(peer: String, joined: Int64) {
@@ -30,7 +30,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
         self.joined = joined
     }
 
-    /// Why a receiver is gone.
+    /// Why a receiver left.
     public enum Departure: Sendable, Equatable, CustomStringConvertible {
         /// It closed the connection.
         case closed

@@ -1,11 +1,9 @@
 import Bitstream
 
-/// Which access units reach someone who takes a stream's units as they come: none until an IDR, and from there
-/// on every one.
+/// Selects the access units for a consumer that takes a stream as it comes: none before an IDR, then all.
 ///
-/// Coded pictures depend on those before them, so none is ever dropped alone: a gate that must drop
-/// one closes, and opens at the next IDR. This handles late joiners, slow receivers and those that
-/// come back.
+/// Coded pictures depend on earlier ones, so none is ever dropped alone: a gate that must drop one closes, and
+/// opens at the next IDR. This handles late joiners, slow receivers and those that return.
 struct SinkGate: Sendable, Hashable {
     /// Whether the last access unit passed.
     private(set) var isOpen = false
@@ -13,7 +11,7 @@ struct SinkGate: Sendable, Hashable {
     /// Lets nothing pass until the next IDR.
     mutating func close() { isOpen = false }
 
-    /// Whether the next access unit passes; an IDR opens the gate.
+    /// Returns whether the next access unit passes; an IDR opens the gate.
     mutating func admits(_ unit: AccessUnit) -> Bool {
         if unit.isIDR { isOpen = true }
         return isOpen

@@ -4,13 +4,13 @@ import Bitstream
 ///
 /// A ring begins with an IDR, and drops whole groups of pictures. It refers to access units and does not copy them.
 public struct EventRing: Sendable {
-    /// How much is kept.
+    /// How much to keep.
     public struct Plan: Sendable, Hashable {
         /// Nanoseconds before an event, at least 1; up to a group of pictures more is kept.
         public var before: Int64
         /// Nanoseconds after an event, at least 1; the file then ends at the next IDR.
         public var after: Int64
-        /// The most bytes in memory; if they are too few, less is kept.
+        /// The most bytes in memory; less is kept if they do not suffice.
         public var byteLimit = usualByteLimit
 
         /// 256 MiB.
@@ -49,7 +49,7 @@ public struct EventRing: Sendable {
     public init(_ plan: Plan) { self.plan = plan }
 
     /// Begins an event, or extends the current one.
-    /// - Returns: what to write at once, oldest first.
+    /// - Returns: the access units to write at once, oldest first.
     public mutating func trigger() -> [AccessUnit] {
         if case .event = state {
             state = .event(end: nil)
@@ -78,7 +78,7 @@ public struct EventRing: Sendable {
         }
     }
 
-    /// Drops what is kept, because another stream follows.
+    /// Drops the kept access units, because another stream follows.
     public mutating func clear() { _ = takeAll() }
 
     private mutating func takeAll() -> [AccessUnit] {

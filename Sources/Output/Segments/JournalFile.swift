@@ -106,7 +106,7 @@ final class JournalFile {
                 close(opened)
                 throw error
             }
-            // A user who can open the file can lock it and so block recorders. Earlier versions let everybody open it.
+            // A user who can open the file can lock it and block recorders. Earlier versions let everyone open it.
             fchmod(opened, mode)
             // The previous holder of the lock may have replaced the journal in the meantime.
             if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) { return opened }

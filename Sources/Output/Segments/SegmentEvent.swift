@@ -1,4 +1,4 @@
-/// What happens to an output of several files. `description` is one line.
+/// A change in an output of several files. `description` is one line.
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
@@ -8,7 +8,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case resumed(path: String, lost: Int)
     /// A segment is recorded, but later runs will not know that they may remove it.
     case unnoted(OutputError)
-    /// Less is free than should be, and no older segment could make room.
+    /// Too little space is free, and no older segment could make room.
     case shortOfRoom(folder: String)
     /// The number of segments in this folder's journal whose names now belong to other files.
     case unrecognised(count: Int, folder: String)

@@ -86,7 +86,7 @@ final class SegmentJournal {
         try? compact()
     }
 
-    /// Enters a segment that begins, on the disk itself: what is not in the journal is never removed.
+    /// Enters a segment that begins, and syncs it to the disk: files not in the journal are never removed.
     /// - Parameter paths: the segment, and its timestamps if there are any.
     /// - Returns: why it could not be entered, the first time that this happens.
     func begin(_ paths: [String]) -> OutputError? {
@@ -262,7 +262,7 @@ final class SegmentJournal {
     }
 }
 
-// MARK: What is in the file
+// MARK: The file's content
 
 extension SegmentJournal {
     /// Rewrites the journal, merged with the one that has taken its place, if any.
@@ -295,7 +295,7 @@ extension SegmentJournal {
         return entries
     }
 
-    /// Of the first entries, forgets those whose files are gone, and sets aside those whose names lead to other files.
+    /// Among the first entries, forgets those whose files are gone, and sets aside those that lead to other files.
     private func sortOut(_ count: Int) {
         var (known, others): ([Entry], [Entry]) = ([], [])
         for entry in entries[..<count] {

@@ -32,7 +32,7 @@ public struct SegmentNames: Sendable {
         return fixed.isEmpty ? "." : fixed == [""] ? "/" : fixed.joined(separator: "/")
     }
 
-    /// Returns the next name that no file has.
+    /// Returns the next unused name.
     /// - Parameter time: seconds since 1970 at the file's beginning.
     public mutating func next(at time: time_t) -> String {
         let name = expanded(at: time)

@@ -13,7 +13,7 @@ final class SegmentPruner {
     private var isCramped = false
     /// The next segment's expected bytes, estimated from those before, which differ in size.
     private var expectedSize = 0
-    /// Bytes that were removed and are not free yet; what was free then, and when.
+    /// Removed bytes that the file system does not show as free yet; the bytes free then, and when.
     private var unseen: (bytes: Int, free: Int, time: Int)?
 
     /// A clock that was set ahead makes every segment old. To not remove them all at once, each check removes at most
@@ -54,7 +54,7 @@ final class SegmentPruner {
     /// Ends the current segment, whose disk is not mounted now: only its time of creation will identify it.
     func endUnseen() { isWriting = false }
 
-    /// Removes what exceeds the limits, at the beginning of a segment and while it grows.
+    /// Removes segments beyond the limits, at the beginning of a segment and while it grows.
     /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - size: bytes of the segment that is being written.
@@ -68,7 +68,7 @@ final class SegmentPruner {
         return (removed + free(wantedRoom, now: now)).map(\.path)
     }
 
-    /// Removes what is too old, and makes room, while no segment may begin or grow for long.
+    /// Removes segments that are too old and makes room, at times when no segment may begin or grow for long.
     /// - Parameter now: seconds since 1970.
     /// - Returns: the segments that were removed.
     func pruneByTime(now: Int) -> [String] {
@@ -120,7 +120,7 @@ final class SegmentPruner {
         return false
     }
 
-    /// Whether less is free than should be, and no segment could make room.
+    /// Whether too little space is free and no segment could make room.
     var isHelpless: Bool {
         guard !hasEnded, let space = space() else { return false }
         return space.free < floor(space.total)
@@ -150,7 +150,7 @@ final class SegmentPruner {
         return removed
     }
 
-    /// Deducts what has become free since then: it may be what was removed.
+    /// Deducts the bytes that have become free since then: they may be the removed ones.
     private func look(at free: Int, now: Int) {
         guard let last = unseen else { return }
         let bytes = last.bytes - max(0, free - last.free)

@@ -1,7 +1,7 @@
 import Threading
 import Time
 
-/// Reports what happens to an output's files. Failures that repeat are reported less and less often.
+/// Reports events of an output's files. Repeated failures are reported less and less often.
 struct SegmentReporter {
     /// The first failure that no outage accounts for: an incomplete file, or missing timestamps.
     private(set) var failure: OutputError?

@@ -1,15 +1,15 @@
 /// The files that an output consists of.
 public struct SegmentSummary: Sendable, Hashable {
-    /// How many were begun.
+    /// The number of files begun.
     public var count = 0
     /// The first file's path; nil if there was none.
     public var first: String?
     /// The latest file's path; nil if there was none.
     public var last: String?
-    /// How many old files were removed.
+    /// The number of old files removed.
     public var removed = 0
 
-    /// No file.
+    /// Creates an empty summary.
     public init() {}
 
     /// Counts a file that begins.

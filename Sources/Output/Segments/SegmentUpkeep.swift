@@ -9,7 +9,7 @@ struct SegmentUpkeep {
     private let clock: any TimeSource
     /// Nil if nothing is ever removed.
     private let pruner: SegmentPruner?
-    /// Whether it was reported that there is too little room.
+    /// Whether the lack of room was reported.
     private var isShortOfRoom = false
 
     /// Opens the segments' journal if the plan limits them.
@@ -42,7 +42,7 @@ struct SegmentUpkeep {
     func end(_ path: String) {
         guard let pruner else { return }
         guard !volume.isGone else { return pruner.endUnseen() }
-        // A new file of which nothing was kept is about to be removed.
+        // An empty file is about to be removed.
         pruner.end(size: FileFacts(path: path).flatMap { $0.size > 0 ? $0.size : nil })
     }
 
@@ -58,7 +58,7 @@ struct SegmentUpkeep {
         return events
     }
 
-    /// Removes the segments that are too old, and makes the room that is to stay free.
+    /// Removes the segments that are too old, and makes the room that must stay free.
     /// - Returns: what to report.
     func pruneByTime() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }

@@ -4,31 +4,31 @@ import Text
 /// A command on the control socket.
 public enum ControlCommand: Sendable, Equatable {
     case keyframe
-    /// Write what --ring has kept.
+    /// Write the pictures kept by --ring.
     case trigger
-    /// Bits a second.
+    /// Bits per second.
     case bitRate(Int)
-    /// Bits a second.
+    /// Bits per second.
     case maximumBitRate(Int)
     case pause
     case resume
     case stats
     case stop
 
-    /// How each is written.
+    /// The syntax of all commands.
     public static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
 
-    /// Their first words.
+    /// The commands' first words.
     public static let names = [
         "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "stats", "stop",
     ]
 
-    /// Why a line is not a command.
+    /// The reason a line is not a valid command.
     public struct Offence: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Reads a line without its newline.
+    /// Parses a line, without its newline.
     public init(_ line: String) throws(Offence) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {

@@ -1,7 +1,7 @@
 import Threading
 import Time
 
-/// Carries out the commands that come through the control socket. Used on the socket's thread.
+/// Carries out commands from the control socket, on the socket's thread.
 public struct ControlDesk: Sendable {
     private let control: RecordingControl
     private let stop: Interruption
@@ -12,11 +12,11 @@ public struct ControlDesk: Sendable {
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
 
-    /// What a recording can be asked for.
+    /// The features that a recording's commands depend on.
     public struct Abilities: Sendable, Hashable {
-        /// Keyframes and rates are the camera's: it codes the pictures itself.
+        /// The camera encodes the pictures, and controls keyframes and rates.
         public var isPassthrough: Bool
-        /// Pictures are kept in memory until a trigger.
+        /// Pictures stay in memory until a trigger.
         public var hasRing: Bool
 
         public init(isPassthrough: Bool, hasRing: Bool) {
@@ -27,8 +27,8 @@ public struct ControlDesk: Sendable {
 
     /// - Parameters:
     ///   - start: when the recording began.
-    ///   - stop: raised to end the recording as by Ctrl-C.
-    ///   - rates: the limits on new rates; updated with each change.
+    ///   - stop: raised to end the recording, as Ctrl-C does.
+    ///   - rates: the limits on new rates, updated with each change.
     public init(
         _ recording: Recording, since start: Instant, control: RecordingControl, stop: Interruption,
         abilities: Abilities, rates: RateBounds
@@ -38,7 +38,7 @@ public struct ControlDesk: Sendable {
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
     }
 
-    /// Carries out a line, without its newline, and returns the answer.
+    /// Carries out a command line, without its newline, and returns the reply.
     public func reply(to line: String) -> ControlReply {
         let command: ControlCommand
         do throws(ControlCommand.Offence) { command = try ControlCommand(line) } catch {

@@ -1,9 +1,9 @@
-/// The answer to a command on the control socket. The names are the JSON's.
+/// The reply to a command on the control socket. Property names are JSON keys.
 public struct ControlReply: Encodable, Sendable {
-    /// Whether the command is being carried out: what an encoder then cannot do is a warning of the recording's.
+    /// Whether the command was accepted. If an encoder then cannot carry it out, the recording warns.
     let ok: Bool
     let error: String?
-    /// After a change of rate: whether the encoder takes it only in another session, which begins with a keyframe.
+    /// After a rate change: whether the encoder needs a new session, which begins with a keyframe.
     let keyframeForced: Bool?
     let stats: RecordingStatistics?
 

@@ -3,17 +3,16 @@ import Network
 import Threading
 import Time
 
-/// Takes commands from other programs through a socket: a line each, which one line answers.
+/// Accepts commands from other programs on a socket: one line each, one line in reply.
 ///
-/// A thread of its own serves a few connections at a time. What they send may be anything: a line that is too
-/// long, or an answer that nobody reads, ends the connection.
+/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long a
+/// line, or does not read its replies, is closed.
 public final class ControlServer {
     private let interruption: Interruption
     private var thread: WorkerThread?
 
     /// Starts serving.
-    /// - Parameter answer: what a command, without its line's end, is answered with; called on the server's
-    ///   thread.
+    /// - Parameter answer: returns the reply to a command, without its newline; called on the server's thread.
     public init(
         _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> String
     ) throws(NetworkError) {
@@ -33,9 +32,9 @@ public final class ControlServer {
     }
 }
 
-/// The server's thread's work.
+/// The server thread's work.
 private final class ControlLoop: @unchecked Sendable {
-    // Safe to share: its maker hands it to the server's thread, and touches it no more.
+    // Safe to share: its creator hands it to the server's thread and no longer uses it.
     private let listener: PathListener
     private let poller: Poller
     private let interruption: Interruption
@@ -43,7 +42,7 @@ private final class ControlLoop: @unchecked Sendable {
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
-    /// When the system may have descriptors again for somebody who waits.
+    /// When to retry accepting after the system ran out of descriptors.
     private var nextAcceptance: Instant?
 
     private static let second = Duration.seconds(1)
@@ -96,7 +95,7 @@ private final class ControlLoop: @unchecked Sendable {
         }
     }
 
-    /// That of the oldest conversation, where all are taken.
+    /// Returns a free slot, closing the oldest conversation if there is none.
     private func freeSlot() -> Int {
         if let slot = conversations.firstIndex(where: { $0 == nil }) { return slot }
         let oldest = conversations.indices.min {

@@ -3,16 +3,16 @@ import Network
 /// One connection to the control socket.
 final class Conversation {
     let socket: Socket
-    /// Later ones have higher numbers.
+    /// Later conversations have higher numbers.
     let number: Int
     private var line: [UInt8] = []
-    /// Of an answer, what the system has not taken yet.
+    /// The part of a reply that the system has not yet accepted.
     private var unsent: ArraySlice<UInt8> = []
 
     /// Longer than any command.
     static let longestLine = 1024
 
-    /// What is to be done next.
+    /// What to do next.
     enum State { case nothing, more, over }
 
     init(_ socket: consuming Socket, number: Int) {
@@ -21,13 +21,13 @@ final class Conversation {
         line.reserveCapacity(Self.longestLine)
     }
 
-    /// Reads some of what has come, and answers the lines in it, of which each waits for the answer before it.
+    /// Reads available bytes and replies to each complete line, in order.
     func serve(_ answer: (String) -> String) -> State {
         guard flush() else { return .over }
         return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { room in
             switch socket.receive(into: room) {
             case .received(let count):
-                // Whoever asks on reads no answers.
+                // A client that sends more before its reply is sent does not read replies.
                 guard unsent.isEmpty else { return .over }
                 for byte in room[..<count] {
                     guard take(byte, answer) else { return .over }
@@ -40,7 +40,7 @@ final class Conversation {
         }
     }
 
-    /// - Returns: false where the connection is to end.
+    /// - Returns: false if the connection should be closed.
     private func take(_ byte: UInt8, _ answer: (String) -> String) -> Bool {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
@@ -51,15 +51,15 @@ final class Conversation {
         return send(answer(String(decoding: line, as: UTF8.self)))
     }
 
-    /// - Returns: false where nobody reads the answer before it.
+    /// - Returns: false if the previous reply has not been read.
     private func send(_ answer: String) -> Bool {
         guard unsent.isEmpty else { return false }
         unsent = ArraySlice((answer + "\n").utf8)
         return flush()
     }
 
-    /// Sends what the system takes now.
-    /// - Returns: false where the connection is broken.
+    /// Sends as much as the system accepts now.
+    /// - Returns: false if the connection is broken.
     private func flush() -> Bool {
         while !unsent.isEmpty {
             switch unsent.withUnsafeBytes({ socket.send($0) }) {

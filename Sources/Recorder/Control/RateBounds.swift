@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The limits on a new bit rate: the rates that a recording was asked for, at its start or since, in bits a second.
+/// The limits on a new bit rate: the rates requested so far, in bits per second.
 public final class RateBounds: Sendable {
     private let values: Mutex<(average: Int?, maximum: Int?)>
 
-    /// What the level allows.
+    /// The highest rate that the level allows.
     let highest: Int?
 
-    /// Nil for what sets no limit.
+    /// Creates bounds; nil means no limit.
     public init(average: Int?, maximum: Int?, highest: Int?) {
         values = Mutex((average, maximum))
         self.highest = highest

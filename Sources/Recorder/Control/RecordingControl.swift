@@ -1,8 +1,8 @@
 import Encoder
 import Synchronization
 
-/// What can be asked of a recording while it runs, from any thread. The encode thread carries it out with the
-/// next picture, triggers the writers' threads at once.
+/// Controls a running recording, from any thread. The encode thread carries out requests with the next picture;
+/// triggers reach the writers' threads at once.
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
@@ -13,22 +13,22 @@ public final class RecordingControl: Sendable {
     private let wantedMaximum = Atomic<Int>(0)
     private let possibleRateChanges = Atomic<Int>(0)
 
-    /// Nothing is asked for yet.
+    /// Creates a control without pending requests.
     public init() {}
 
-    /// Makes the next frame a keyframe, in addition to the regular ones. Several wishes before a frame are one.
+    /// Makes the next frame a keyframe, in addition to the regular ones. Requests before that frame are merged.
     public func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
 
-    /// Gives up every picture before it is encoded, until `resume`. The recording's duration goes on.
+    /// Drops every picture before it is encoded, until `resume`. The recording's duration keeps running.
     public func pause() { isPausedNow.store(true, ordering: .relaxed) }
 
     /// Ends a pause; the next frame is a keyframe.
     public func resume() { isPausedNow.store(false, ordering: .relaxed) }
 
-    /// Whether pictures are given up.
+    /// Whether the recording is paused.
     public var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }
 
-    /// Which rates can be changed, and which of them without a keyframe: what the open encoders can.
+    /// The rates that the open encoders can change, and which of them without a keyframe.
     public var rateChanges: RateChanges {
         RateChanges(rawValue: possibleRateChanges.load(ordering: .relaxed))
     }
@@ -37,38 +37,38 @@ public final class RecordingControl: Sendable {
         possibleRateChanges.store(possible.rawValue, ordering: .relaxed)
     }
 
-    /// Holds windows to another maximum from the next frame on.
-    /// - Parameter bitRate: bits a second, at least the average.
+    /// Changes the maximum rate in any window, from the next frame on.
+    /// - Parameter bitRate: bits per second, at least the average.
     public func changeMaximumBitRate(to bitRate: Int) {
         wantedMaximum.store(max(1, bitRate), ordering: .relaxed)
     }
 
-    /// Codes at another average rate from the next frame on, which is a keyframe where the encoder needs one.
-    /// - Parameter bitRate: bits a second, at least 1.
+    /// Changes the average rate from the next frame on, which is a keyframe if the encoder needs one.
+    /// - Parameter bitRate: bits per second, at least 1.
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
 
-    /// Something happened: outputs that keep pictures in memory write them, and what follows.
+    /// Triggers an event: outputs that keep pictures in memory write them, and those that follow.
     public func trigger() {
         triggers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         for call in triggered.withLock({ $0 }) { call() }
     }
 
-    /// Has a function called at each trigger, on the thread that tells of it; it is not to wait for anything.
+    /// Calls a function at each trigger, on the triggering thread; the function must not block.
     func whenTriggered(_ call: @escaping @Sendable () -> Void) { triggered.withLock { $0.append(call) } }
 
-    /// How often something has happened.
+    /// The number of triggers so far.
     var triggerCount: Int { triggers.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether a keyframe was asked for, which is then fulfilled.
+    /// Returns whether a keyframe was requested, and clears the request.
     func takeKeyframe() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }
 
-    /// The maximum that was asked for since the last call.
+    /// Returns the maximum rate requested since the last call, or nil.
     func takeMaximumBitRate() -> Int? {
         let rate = wantedMaximum.exchange(0, ordering: .relaxed)
         return rate == 0 ? nil : rate
     }
 
-    /// The rate that was asked for since the last call.
+    /// Returns the average rate requested since the last call, or nil.
     func takeBitRate() -> Int? {
         let rate = wantedBitRate.exchange(0, ordering: .relaxed)
         return rate == 0 ? nil : rate

@@ -1,4 +1,4 @@
-/// How a recording goes, as `stats` on the control socket answers. The names are the report's.
+/// A recording's progress, as `stats` on the control socket reports it. Property names are the report's.
 public struct RecordingStatistics: Encodable, Sendable {
     let state: State
     let seconds: Double
@@ -7,12 +7,12 @@ public struct RecordingStatistics: Encodable, Sendable {
     let corrupt: Int
     let droppedByUs: Int
     let paused: Int
-    /// Of each encoder.
+    /// For each encoder.
     let encoded: [Int]
-    /// Of the camera.
+    /// The camera's restarts.
     let restarts: Int
     let outputs: [Output]
-    /// Those connected now.
+    /// Currently connected receivers.
     let receivers: [ReceiverReport]
 
     enum State: String, Encodable, Sendable {

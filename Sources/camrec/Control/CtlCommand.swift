@@ -7,7 +7,7 @@ import Terminal
 import Threading
 import Time
 
-/// `camrec ctl PATH COMMAND`: tells a recording that runs what to do, and prints its answer.
+/// `camrec ctl PATH COMMAND`: sends a command to a running recording and prints the reply.
 struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
@@ -35,7 +35,7 @@ struct CtlCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Command, with its value.", valueName: "COMMAND"))
     var words: [String]
 
-    /// What every answer has.
+    /// The fields of every reply.
     private struct Outcome: Decodable {
         let ok: Bool
     }
@@ -79,7 +79,7 @@ struct CtlCommand: ParsableCommand {
         }
     }
 
-    /// The answer without the line's end; nil where none came.
+    /// Returns the reply without its newline, or nil if none came.
     private func ask(_ console: Console) throws -> String? {
         let socket = try connect(console)
         let line = Array((words.joined(separator: " ") + "\n").utf8)

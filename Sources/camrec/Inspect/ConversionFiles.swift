@@ -3,9 +3,9 @@ import Files
 import Inspection
 import Output
 
-/// The files that an inspection writes, made before anything is read.
+/// The files that an inspection writes, created before the input is read.
 struct ConversionFiles {
-    /// Whether one of them is standard output, where nothing else is to be then.
+    /// Whether one of them is standard output, which must then carry nothing else.
     let usesStandardOutput: Bool
     private let html: BufferedFile?
     private let avcc: BufferedFile?
@@ -17,7 +17,7 @@ struct ConversionFiles {
     init(
         _ options: ConversionOptions, lengthSize: AVCC.LengthSize, input: FileIdentity?
     ) throws(InspectSession.Failure) {
-        // No file is touched where one of them is the input.
+        // Touch no file if one of them is the input.
         if let input, let path = options.files.first(where: { FileIdentity(path: $0) == input }) {
             throw .output(OutputError(.usedTwice("the input"), output: path))
         }
@@ -41,7 +41,7 @@ struct ConversionFiles {
         usesStandardOutput = options.files.contains(FileSink.standardOutput)
     }
 
-    /// Takes over a NAL unit, given without start code.
+    /// Adds a NAL unit, without its start code.
     mutating func append(_ nalUnit: RawSpan, at place: NALUnitPlace) throws(InspectSession.Failure) {
         unit.removeAll(keepingCapacity: true)
         if let avcc {
@@ -62,7 +62,7 @@ struct ConversionFiles {
         }
     }
 
-    /// Writes what is known at the end, and ends the files.
+    /// Writes the final data and closes the files.
     func finish(_ inspection: Inspection) throws(InspectSession.Failure) {
         if let html { try Self.write(Array(InspectionPage(inspection).html.utf8), to: html) }
         if let record { try Self.write(configurationRecord(inspection.summary), to: record) }
@@ -75,7 +75,7 @@ struct ConversionFiles {
         do throws(OutputError) { try file.write(bytes) } catch { throw .output(error) }
     }
 
-    /// The content of the avcC or hvcC box for the stream.
+    /// Returns the content of the stream's avcC or hvcC box.
     private func configurationRecord(_ summary: StreamSummary) throws(InspectSession.Failure) -> [UInt8] {
         if let change = summary.parameterSetCounts.first(where: { $0.changes > 0 }) {
             throw .unconvertible(

@@ -68,14 +68,14 @@ struct InspectCommand: ParsableCommand {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
-        // The first signal ends reading, the second the process.
+        // The first signal ends reading, the second ends the process.
         signals.workBegins()
         let status = InspectSession(command: self, console: console, signals: signals).run()
         if status != .done { throw status }
     }
 }
 
-/// What is said of the stream.
+/// What to report about the stream.
 struct InspectReportOptions: ParsableArguments {
     @Flag(help: "Print one line per NAL unit: offset, start code, size, type, slice type, frame number.")
     var nal = false
@@ -93,7 +93,7 @@ struct InspectReportOptions: ParsableArguments {
     var check = false
 }
 
-/// What is made of the stream.
+/// The files to make from the stream.
 struct ConversionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write a page with charts; it needs no network.", valueName: "FILE"),
@@ -119,13 +119,13 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Replace existing files.")
     var overwrite = false
 
-    /// The files' names.
+    /// The names of the files.
     var files: [String] { [html, avcc, avccRecord, annexb].compactMap { $0 } }
 
     private static let fileName = PlainValue.text("expected a file's name, or -")
 }
 
-/// How the stream is to be understood.
+/// How to interpret the stream.
 struct InspectReadingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("h264 or hevc. Default: detected.", valueName: "CODEC"))
     var codec: Codec?
@@ -158,7 +158,7 @@ struct InspectReadingOptions: ParsableArguments {
     }
 }
 
-/// What the NAL units of a stream are told apart by.
+/// How the stream separates its NAL units.
 enum StreamForm: String, ExpressibleByArgument, CaseIterable {
     case annexb, avcc
 }

@@ -10,7 +10,7 @@ struct InspectSession {
     let console: Console
     let signals: SignalWatch
 
-    /// The largest NAL unit that is taken: bounds the memory of a run.
+    /// The largest accepted NAL unit, in bytes, which bounds memory use.
     private static let unitByteLimit = 64 << 20
     private static let chunkByteCount = 256 << 10
 
@@ -18,13 +18,13 @@ struct InspectSession {
     enum Failure: Error {
         case input(StreamInput.Failure)
         case output(OutputError)
-        /// The stream is not one, or breaks off.
+        /// The input is not a stream, or ends in the middle of it.
         case badInput(String)
-        /// The stream cannot be written in the form that was asked for: nothing is left of the files.
+        /// The stream cannot be written in the requested form; the files are removed.
         case unconvertible(String)
-        /// `--check` found something.
+        /// `--check` found a problem.
         case offence(String)
-        /// Whoever reads standard output has seen enough.
+        /// Standard output's reader has closed it.
         case unread
     }
 
@@ -94,7 +94,7 @@ struct InspectSession {
         try run.finish()
     }
 
-    /// - Returns: nil at the end, and where the user has seen enough.
+    /// - Returns: nil at the end, or if the user interrupts.
     private func next(
         of reader: ContainerReader, for run: inout InspectionRun
     ) throws(Failure) -> ContainerReader.Packet? {

@@ -3,7 +3,7 @@ import Inspection
 import Output
 import Terminal
 
-/// A stream on its way through the inspection: what is said of each unit, what is written, and the end.
+/// A stream's inspection: reports on each unit, writes files, and concludes.
 struct InspectionRun {
     private let options: InspectReportOptions
     private let name: String
@@ -14,10 +14,10 @@ struct InspectionRun {
     private var shape: StreamShapeInspector?
     private var output = StandardOutput()
     private var unitCount = 0
-    /// Whether an access unit delimiter that is not checked has begun the next unit's access unit.
+    /// Whether an unchecked access unit delimiter began the next unit's access unit.
     private var isBehindDelimiter = false
     private var byteCount = 0
-    /// The container that the stream comes from.
+    /// The stream's container.
     var container: Inspection.Container?
 
     init(
@@ -35,21 +35,21 @@ struct InspectionRun {
         if options.nal { output.add(options.json ? "{\n  \"units\": [" : NALUnitRecord.lineHeading) }
     }
 
-    /// Reads the next bytes of the stream, and says what there is to say of them.
+    /// Inspects the stream's next bytes and reports on them.
     mutating func take(_ bytes: RawSpan, isLast: Bool = false) throws(InspectSession.Failure) {
         byteCount += bytes.byteCount
         do throws(InspectSession.Failure) {
             try parse(bytes, isLast: isLast)
         } catch {
             guard case .badInput(let message) = error else { throw error }
-            // What was understood comes first.
+            // Report what was understood first.
             try conclude(failure: message)
             throw .badInput("\(name): \(message)")
         }
         try output.flush()
     }
 
-    /// Reads the next picture of a container, given as Annex B.
+    /// Inspects a container's next picture, as Annex B.
     mutating func take(
         _ packet: ContainerReader.Packet, _ bytes: RawSpan
     ) throws(InspectSession.Failure) {
@@ -61,7 +61,7 @@ struct InspectionRun {
         try take(bytes)
     }
 
-    /// Says what is known of a stream that can't be read on.
+    /// Reports what is known about a stream that can't be read further.
     mutating func breakOff(_ reason: String) throws(InspectSession.Failure) {
         try conclude(failure: "offset \(byteCount): \(reason)")
     }
@@ -78,7 +78,7 @@ struct InspectionRun {
     }
 
     private mutating func parse(_ bytes: RawSpan, isLast: Bool) throws(InspectSession.Failure) {
-        // The source is taken out for the call, which the rest of the run takes part in.
+        // Take the source out for the call, which uses the rest of the run.
         var source = source
         self.source = NALUnitSource(.annexB, maximumUnitByteCount: 1)
         defer { self.source = source }
@@ -114,7 +114,7 @@ struct InspectionRun {
     private mutating func check(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(InspectSession.Failure) {
-        // A transport stream has to have them (H.222.0, 2.14.1): camrec writes none elsewhere.
+        // A transport stream must have them (H.222.0, 2.14.1); camrec writes none elsewhere.
         if container?.kind == .transportStream, isAccessUnitDelimiter(nalUnit) {
             isBehindDelimiter = true
             return
@@ -140,7 +140,7 @@ struct InspectionRun {
         try output.flush()
     }
 
-    /// Says what is known of the whole stream, and writes the files.
+    /// Reports on the whole stream and writes the files.
     private mutating func conclude(failure: String?) throws(InspectSession.Failure) {
         guard shape == nil else { return }
         if failure != nil { inspector.finish(byteCount: byteCount) }
@@ -162,7 +162,7 @@ struct InspectionRun {
         try output.flush()
     }
 
-    /// One object: the units, which are there already, the frames, and all the rest.
+    /// Completes the JSON object: the units, already written, the frames, and the rest.
     private mutating func sayJSON(_ inspection: Inspection) throws(InspectSession.Failure) {
         let report = InspectionReport(inspection, hasHeaders: options.headers)
         guard let rest = JSONText.of(report), rest.hasPrefix("{") else {
@@ -180,7 +180,7 @@ struct InspectionRun {
 }
 
 extension String {
-    /// Lines are ours; what is in them may come from a stream.
+    /// Keeps line breaks, which are ours, and escapes the rest, which may come from a stream.
     fileprivate var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
             .joined(separator: "\n")

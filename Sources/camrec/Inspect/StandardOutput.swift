@@ -2,7 +2,7 @@ import Glibc
 import Output
 import Terminal
 
-/// Standard output, written as often as its user wishes.
+/// Buffered standard output, flushed by its user.
 struct StandardOutput {
     private var text = ""
 
@@ -12,12 +12,12 @@ struct StandardOutput {
     /// Adds text without a newline.
     mutating func addPart(_ part: String) { text += part }
 
-    /// Writes what was added.
+    /// Writes the buffered text.
     mutating func flush() throws(InspectSession.Failure) {
         guard !text.isEmpty else { return }
         defer { text.removeAll(keepingCapacity: true) }
         guard let code = DescriptorWriter.write(text, to: STDOUT_FILENO) else { return }
-        // Whoever looks at the first lines only, as head does, has not failed.
+        // A reader that needs only the first lines, such as head, is not a failure.
         if code == EPIPE { throw .unread }
         throw .output(OutputError(writeFailed: code, output: "standard output"))
     }

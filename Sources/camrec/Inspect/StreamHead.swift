@@ -1,22 +1,22 @@
 import Bitstream
 
-/// The first bytes of a stream, read until they tell what it is.
+/// The first bytes of a stream, as many as needed to recognize it.
 struct StreamHead {
     private let options: InspectReadingOptions
     private let lengthSize: AVCC.LengthSize
     private let record: DecoderConfigurationRecord?
     private(set) var bytes: [UInt8] = []
-    /// Whether the stream ends with them.
+    /// Whether they are the whole stream.
     private(set) var isWhole = false
 
-    /// What a stream is.
+    /// A recognized kind of stream.
     enum Form {
         case raw(Codec, NALUnitSource.Framing)
-        /// A container, of which libavformat finds the rest.
+        /// A container, demultiplexed by libavformat.
         case container(StreamContainer)
     }
 
-    /// - Parameter record: what was written apart from a stream of NAL units behind lengths.
+    /// - Parameter record: the separately stored configuration record of a stream of length-prefixed NAL units.
     init(
         _ options: InspectReadingOptions, lengthSize: AVCC.LengthSize, record: DecoderConfigurationRecord?
     ) {
@@ -25,7 +25,7 @@ struct StreamHead {
         self.record = record
     }
 
-    /// Reads until it is clear what the stream is.
+    /// Reads until the kind of stream is clear.
     mutating func recognize(
         _ input: StreamInput, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(InspectSession.Failure) -> Form {

@@ -7,16 +7,16 @@ import Time
 
 /// A file or standard input, read as it comes.
 final class StreamInput {
-    /// What it is called in messages.
+    /// Its name in messages.
     let name: String
     let descriptor: Int32
     private let isPipe: Bool
     private let length: FileLength
     private let interruption: Interruption
-    /// Monotonic nanoseconds; nil before the interruption.
+    /// The end of reading after an interruption, on CLOCK_MONOTONIC; nil before one.
     private var deadline: Instant?
 
-    /// Nanoseconds that the writer of a pipe has, after Ctrl-C, which it got too, to say the rest.
+    /// How long a pipe's writer, which Ctrl-C also reaches, has to write the rest.
     private static let patience = Duration.seconds(2)
 
     /// Why a file cannot be read.
@@ -49,13 +49,13 @@ final class StreamInput {
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
-    /// Whether it can be read here and there.
+    /// Whether it supports random access.
     var isFile: Bool { !isPipe }
 
-    /// Which file it is.
+    /// The file's identity.
     var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-    /// Reads what is there, waiting for at least a byte of it.
+    /// Reads the available bytes, waiting for at least one.
     /// - Returns: the number of bytes read; 0 at the end, or when the wait is interrupted.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
         while true {
@@ -73,7 +73,7 @@ final class StreamInput {
         }
     }
 
-    /// - Returns: false where nothing more is to be read.
+    /// - Returns: false if reading should end.
     private func waitForBytes() -> Bool {
         guard isPipe else { return !interruption.isRaised }
         if deadline == nil {

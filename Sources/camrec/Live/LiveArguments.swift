@@ -4,7 +4,7 @@ import Output
 import Terminal
 import Text
 
-/// Who may watch while it records, and who may give orders.
+/// Options for watching and controlling a recording.
 struct LiveArguments: ParsableArguments {
     @Option(
         name: .customLong("listen"), defaultAsFlag: ListeningPlace(.tcp(SocketAddress())), parsing: .next,
@@ -13,7 +13,7 @@ struct LiveArguments: ParsableArguments {
             valueName: "[HOST:]PORT|unix:PATH"))
     var place: ListeningPlace? = nil
 
-    /// Where receivers connect to; nil where they cannot.
+    /// The address that receivers connect to; nil if there is none.
     var listen: ListeningAddress? { place?.address }
 
     @Option(
@@ -51,7 +51,7 @@ struct LiveArguments: ParsableArguments {
         }
     }
 
-    /// How receivers are treated, but for what the stream decides.
+    /// How receivers are served, except for settings that depend on the stream.
     var options: LiveOptions {
         var options = LiveOptions()
         if let maxClients { options.mostReceivers = maxClients }
@@ -95,13 +95,13 @@ struct ClientBuffer: ExplainedArgument {
     }
 }
 
-/// The value of `--listen`. What is none is kept as it is, because a value that cannot be read would be taken for
-/// an output behind a `--listen` alone.
+/// The value of `--listen`. Keeps invalid values, because the parser would take a rejected one for an output after
+/// a bare `--listen`.
 struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
     static let requirement =
         "expected a port, with an optional host as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
 
-    /// Nil where it is none.
+    /// The address; nil if the value is not one.
     let address: ListeningAddress?
     let description: String
 
@@ -109,9 +109,9 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 
     init?(argument: String) { (address, description) = (ListeningAddress(argument), argument) }
 
-    /// Why it cannot be listened on; nil where it can.
+    /// Why it is not a valid address; nil if it is.
     var complaint: String? {
-        // A settings file would take a flag's value for a host's name.
+        // A settings file may hold a flag's value, which would be taken for a host name.
         let flagValues = ["yes", "no", "true", "false", "on", "off"]
         guard address == nil || flagValues.contains(description.lowercased()) else { return nil }
         return ListeningAddress.complaint(about: description) ?? Self.requirement
@@ -132,7 +132,7 @@ struct ClientTimeout: ExplainedArgument {
     }
 }
 
-/// The path of a socket in the file system. What looks like `--listen`'s value is not taken for a file's name.
+/// The path of a socket in the file system; refuses values in the form of `--listen`.
 enum SocketPath {
     static func read(_ path: String) throws -> String {
         if path.isEmpty { throw ValidationError("expected a path, as in /run/camrec/door") }

@@ -3,7 +3,7 @@ import Output
 import Recorder
 import Terminal
 
-/// Opens the outputs that receivers take, and tells what happens to them.
+/// Opens live outputs and reports what happens to them.
 struct LiveOutput {
     let arguments: LiveArguments
     let console: Console

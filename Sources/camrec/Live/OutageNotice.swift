@@ -2,8 +2,8 @@ import Output
 import Synchronization
 import Terminal
 
-/// Tells what happens to an output that connects out: to everybody when for the first time nobody is there or the
-/// connection is lost, and everything else to those who want to know it.
+/// Reports events of an output that connects to its receiver: the first failed connection and the first loss as
+/// warnings, everything else as information.
 final class OutageNotice: Sendable {
     private let console: Console
     private let output: String
@@ -26,7 +26,7 @@ final class OutageNotice: Sendable {
 }
 
 extension ReceiverStatistics.Departure {
-    /// The stream went on, and the receiver did not.
+    /// Whether the receiver is gone while the stream continues.
     fileprivate var isOutage: Bool {
         switch self {
         case .closed, .broken, .silent, .tooSlow: true

@@ -2,7 +2,7 @@ import ArgumentParser
 import Encoder
 import Terminal
 
-/// What encodes.
+/// Options that choose the encoder.
 struct EncoderOptions: ParsableArguments {
     @Option(help: "Encoder.")
     var encoder: EncoderRequest.Preference = .auto

@@ -2,7 +2,7 @@ import ArgumentParser
 import Recorder
 import Terminal
 
-/// When it ends.
+/// Options for a recording's length.
 struct LengthOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Stop after N frames.", valueName: "N"), transform: PlainValue.number(from: 1))

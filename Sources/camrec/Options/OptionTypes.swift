@@ -99,7 +99,7 @@ extension BitsPerSecond: ExplainedArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-/// How long something is waited for: a time, `0`, or `forever`.
+/// How long to wait: a time, `0`, or `forever`.
 struct Patience: ExplainedArgument {
     static let requirement = "expected a time such as 30s or 10m, 0, or forever"
 
@@ -122,7 +122,7 @@ struct Patience: ExplainedArgument {
     }
 }
 
-/// Frames (`50`), a time (`2s`), or both, whichever is over first (`50,2s`).
+/// Frames (`50`), a time (`2s`), or both, whichever comes first (`50,2s`).
 struct KeyframeDistance: ExplainedArgument {
     static let requirement = "expected frames (1 to 1000000), a time, or both: 50, 2s, or 50,2s"
 

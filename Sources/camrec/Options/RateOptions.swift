@@ -2,7 +2,7 @@ import ArgumentParser
 import Encoder
 import Terminal
 
-/// How many bits.
+/// Options for the bit rate.
 struct RateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

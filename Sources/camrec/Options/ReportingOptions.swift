@@ -2,7 +2,7 @@ import ArgumentParser
 import Output
 import Terminal
 
-/// What is said, and where.
+/// Options for messages and the report.
 struct ReportingOptions: ParsableArguments {
     @Flag(help: "Replace an existing file.")
     var overwrite = false

@@ -2,18 +2,18 @@ import Encoder
 import Output
 import Terminal
 
-/// What a stream's rate and keyframes make of the lengths that were asked for: memory is bounded, and files begin and
-/// end at keyframes.
+/// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
+/// and end at keyframes.
 struct SegmentAdvice {
-    /// What is known of a stream's rate, in bits a second.
+    /// A stream's bit rate, as far as known, in bits per second.
     enum Rate: Equatable {
         case average(Double)
-        /// A quality is held, within a bound.
+        /// Constant quality with a maximum rate.
         case atMost(Double)
-        /// A quality is held at any rate, or the camera codes.
+        /// Constant quality at any rate, or encoded by the camera.
         case unknown
 
-        /// - Parameter control: the encoder's; nil where the camera codes.
+        /// - Parameter control: the encoder's; nil if the camera encodes.
         init(_ control: RateControl?) {
             if let average = control?.bitRate {
                 self = .average(Double(average))
@@ -27,10 +27,10 @@ struct SegmentAdvice {
 
     let segments: SegmentOptions
     let rate: Rate
-    /// Seconds from a keyframe to the next.
+    /// Seconds between keyframes.
     let keyframeDistance: Double
 
-    /// What is good to know.
+    /// Useful information.
     var notes: [String] {
         guard let ring = segments.ring else { return [] }
         switch rate {
@@ -42,7 +42,7 @@ struct SegmentAdvice {
         }
     }
 
-    /// What comes out otherwise than it was asked for.
+    /// Requests that will not be met exactly.
     var warnings: [String] { [ofRing, ofPost, ofSize].compactMap { $0 } }
 
     private var ofRing: String? {
@@ -86,17 +86,17 @@ struct SegmentAdvice {
             + "\(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
     }
 
-    /// Seconds from a keyframe to the next that few expect.
+    /// More seconds between keyframes than most users expect.
     private static let longDistance = 10.0
 
-    /// Seconds that fit into a ring's memory.
+    /// Returns the seconds that fit into a ring's memory.
     private static func heldSeconds(at bitRate: Double) -> Double {
         Double(EventRing.Plan.usualByteLimit) * 8 / max(1, bitRate)
     }
 
     private static let wholeMemory = memory(Double(EventRing.Plan.usualByteLimit))
 
-    /// In the unit that --help uses.
+    /// Formats bytes in the unit that --help uses.
     private static func memory(_ bytes: Double) -> String { "\(Int((bytes / 1_048_576).rounded(.up))) MiB" }
 
     private static func megabytes(_ bytes: Double) -> String {

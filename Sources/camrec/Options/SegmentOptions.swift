@@ -3,7 +3,7 @@ import Output
 import Terminal
 import Text
 
-/// How a recording is spread over files, and which of them stay.
+/// Options for splitting a recording into files and removing old ones.
 struct SegmentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -45,19 +45,19 @@ struct SegmentOptions: ParsableArguments {
     /// Seconds.
     private static let upToADay = 0.0...86400
 
-    /// Whether names are patterns, and there may be any number of files.
+    /// Whether names are patterns for any number of files.
     var isSegmented: Bool { segment != nil || ring != nil }
 
     /// Whether old files are removed.
     var isLimited: Bool { !keep.isEmpty || minFree != nil }
 
-    /// When a file ends and the next begins, for the encoders and the outputs alike.
+    /// When a new file begins, for both encoders and outputs.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
 
-    /// How an output becomes segments.
+    /// Returns the plan for an output's segments.
     /// - Parameters:
-    ///   - path: the pattern of their names.
-    ///   - timestamps: that of their timestamps' names; nil for none.
+    ///   - path: the pattern of the segments' names.
+    ///   - timestamps: the pattern of the timestamp files' names; nil for none.
     func plan(path: String, timestamps: String?) -> SegmentPlan {
         var plan = SegmentPlan(names: names(path), length: segment?.length)
         plan.timestamps = timestamps.map(names)
@@ -66,15 +66,15 @@ struct SegmentOptions: ParsableArguments {
         return plan
     }
 
-    /// What is kept in memory until an event; nil if everything is written.
+    /// The ring to keep in memory until a trigger; nil if everything is written.
     var ringPlan: EventRing.Plan? {
         ring.map { EventRing.Plan(before: $0.nanoseconds, after: postNanoseconds) }
     }
 
-    /// How much is written after a trigger.
+    /// How much to write after a trigger.
     var postNanoseconds: Int64 { post?.nanoseconds ?? 30_000_000_000 }
 
-    /// The names that a pattern makes.
+    /// Returns the names made by a pattern.
     func names(_ pattern: String) -> SegmentNames {
         SegmentNames(pattern, expandsTime: true, isUTC: utc)
     }
@@ -152,7 +152,7 @@ struct ByteCount: ExpressibleByArgument {
 
     init?(argument: String) {
         let (number, unit) = argument.splitUnit()
-        // A lower-case m is minutes.
+        // A lower-case m means minutes.
         let factor: Double? =
             switch unit {
             case "B": 1

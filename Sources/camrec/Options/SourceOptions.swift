@@ -3,7 +3,7 @@ import Capture
 import Pictures
 import Terminal
 
-/// Where pictures come from.
+/// Options for the source.
 struct SourceOptions: ParsableArguments {
     @Option(
         help:
@@ -69,7 +69,7 @@ struct SourceOptions: ParsableArguments {
     @Flag(help: "Restore the previous values of the controls at the end.")
     var restoreControls = false
 
-    /// Whether pictures come from a camera, and not from the test picture or a file.
+    /// Whether the source is a camera, not the test picture or a file.
     var isCamera: Bool { device.map { !CaptureSource.isBuiltIn($0) } ?? true }
 
     var format: PixelFormat? { formatChoice.value }

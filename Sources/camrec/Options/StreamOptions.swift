@@ -4,7 +4,7 @@ import Encoder
 import Pictures
 import Terminal
 
-/// What the stream looks like.
+/// Options for the stream.
 struct StreamOptions: ParsableArguments {
     @Option(help: "h264 or hevc. Default: from each output's name, else h264.", transform: Codec.read)
     var codec: Codec?
@@ -56,7 +56,7 @@ struct StreamOptions: ParsableArguments {
         transform: PlainValue.number(1...32))
     var slices = 1
 
-    /// The configuration of each codec. Where there are several, one does not get what only another has.
+    /// Returns each codec's configuration. With several codecs, options of only one are left out of the others.
     func configurations(_ codecs: [Codec], rate: RateOptions) -> [EncoderConfiguration] {
         codecs.map { codec in
             var configuration = configuration(codec, rate: rate)

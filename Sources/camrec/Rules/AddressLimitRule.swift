@@ -1,7 +1,7 @@
 import Network
 import Output
 
-/// A limit per address needs clients of several addresses.
+/// A limit per address needs clients from several addresses.
 struct AddressLimitRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard case .path = command.live.listen, command.live.maxClientsPerAddress != nil else { return nil }

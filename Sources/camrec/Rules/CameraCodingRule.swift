@@ -2,7 +2,7 @@ import Bitstream
 import Encoder
 import Pictures
 
-/// A camera's own H.264 is not coded again.
+/// A camera's own H.264 is not re-encoded.
 struct CameraCodingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard isPassthrough(command) else { return nil }

@@ -1,6 +1,6 @@
 import Recorder
 
-/// How clients are treated needs clients.
+/// Client options need clients.
 struct ClientRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard !command.choices.contains(where: \.isLive) else { return nil }

@@ -2,7 +2,7 @@ import Capture
 import Encoder
 import Pictures
 
-/// What no encoder can do is refused, whatever the source.
+/// Settings that no encoder supports are refused, whatever the source.
 struct CodingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let source = command.source

@@ -1,4 +1,4 @@
-/// What was not set cannot be restored.
+/// Only controls that were set can be restored.
 struct ControlRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         command.source.restoreControls && command.source.controlLists.isEmpty

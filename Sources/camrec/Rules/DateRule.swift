@@ -2,7 +2,7 @@ import Glibc
 import Output
 import Recorder
 
-/// A date in a name does not make folders that nobody asked for.
+/// A date in a name does not create folders unasked.
 struct DateRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let now = time(nil)

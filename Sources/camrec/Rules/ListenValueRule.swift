@@ -2,7 +2,7 @@ import Bitstream
 import Network
 import Output
 
-/// `--listen` without a value must not take an output for its host.
+/// A bare `--listen` must not take an output for its host.
 struct ListenValueRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard case .tcp(let address)? = command.live.listen, case let host = address.host,

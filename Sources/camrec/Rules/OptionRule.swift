@@ -1,9 +1,9 @@
-/// What options ask of each other: what is asked for is done, refused, or warned of.
+/// A dependency between options: every request is carried out, refused, or warned about.
 protocol OptionRule: Sendable {
-    /// Why a command cannot be followed, with the next step; nil if it can.
+    /// Returns why a command is refused, with the next step, or nil if it is valid.
     func refusal(of command: RecordCommand) -> String?
 
-    /// Why an option has no effect, with the next step; nil if each has.
+    /// Returns why an option has no effect, with the next step, or nil if each has one.
     func warning(about command: RecordCommand) -> String?
 }
 

@@ -1,4 +1,4 @@
-/// There is something to record to, within reason.
+/// There is at least one output, and not too many.
 struct OutputCountRule: OptionRule {
     private static let mostOutputs = 32
 

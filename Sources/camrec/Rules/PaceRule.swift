@@ -1,4 +1,4 @@
-/// A camera has its own pace.
+/// A camera sets its own pace.
 struct PaceRule: OptionRule {
     func warning(about command: RecordCommand) -> String? {
         command.source.pace != nil && command.source.isCamera

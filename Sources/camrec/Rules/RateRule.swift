@@ -1,4 +1,4 @@
-/// A stream has one kind of rate control, with the bounds that it knows.
+/// A stream has one kind of rate control, with limits that fit it.
 struct RateRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let rate = command.rate
@@ -12,7 +12,7 @@ struct RateRule: OptionRule {
         return nil
     }
 
-    /// A mode that is asked for by name has no use for some options.
+    /// Returns why an option does not fit the explicitly requested mode.
     private func refusal(ofMode rate: RateOptions) -> String? {
         let hasRate = rate.bitrate != nil || rate.maxBitrate != nil || rate.rateWindow != nil
         let (hasQuantiser, hasQuality) = (rate.qp != nil, rate.quality != nil)

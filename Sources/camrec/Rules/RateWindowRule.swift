@@ -1,4 +1,4 @@
-/// A window needs a rate that holds in it.
+/// A window needs a rate to apply to.
 struct RateWindowRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let rate = command.rate

@@ -1,5 +1,5 @@
 extension RecordCommand {
-    /// In the order in which they are reported.
+    /// The rules, in reporting order.
     private static let rules: [any OptionRule] = [
         VerbosityRule(), StandardOutputRule(), SoftwareEncoderRule(), ControlRule(),
         RateRule(),
@@ -9,9 +9,9 @@ extension RecordCommand {
         SyncRule(), RateWindowRule(), CodingRule(),
     ]
 
-    /// The first reason why it cannot be followed; nil if it can.
+    /// Why the command is refused: the first reason; nil if it is valid.
     var refusal: String? { Self.rules.lazy.compactMap { $0.refusal(of: self) }.first }
 
-    /// The options that have no effect.
+    /// Warnings about options that have no effect.
     var warnings: [String] { Self.rules.compactMap { $0.warning(about: self) } }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Output
 import Recorder
 
-/// Only segments are removed, and only under names that can be recognised.
+/// Only segments are removed, and only under recognizable names.
 struct RetentionRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let segments = command.segments

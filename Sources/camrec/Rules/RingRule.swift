@@ -1,4 +1,4 @@
-/// What is written after a trigger needs something that a trigger writes.
+/// Options for the time after a trigger need a ring.
 struct RingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         command.segments.post != nil && command.segments.ring == nil

@@ -1,6 +1,6 @@
 import Recorder
 
-/// Segments are files, and have names of their own.
+/// Segments are files and have their own names.
 struct SegmentRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard command.segments.isSegmented else { return nil }

@@ -1,4 +1,4 @@
-/// Software has no GPU to choose.
+/// A software encoder has no GPU to choose.
 struct SoftwareEncoderRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let encoder = command.encoder

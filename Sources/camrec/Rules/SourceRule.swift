@@ -1,6 +1,6 @@
 import Capture
 
-/// A source that is not a camera has nothing to wait for, and gives what it gives.
+/// A source other than a camera needs no waiting and has a fixed format.
 struct SourceRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let source = command.source

@@ -1,6 +1,6 @@
 import Recorder
 
-/// Only files are put on the disk.
+/// Only files are synced to the disk.
 struct SyncRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         command.segments.sync != nil && !command.choices.contains(where: \.isFile)

@@ -1,15 +1,15 @@
 import Glibc
 import Terminal
 
-/// What runs camrec, as its environment tells.
+/// What runs camrec, according to its environment.
 struct ServiceEnvironment {
-    /// The value of an environment variable.
+    /// Returns an environment variable's value.
     let variable: (String) -> String?
     let process: pid_t
-    /// Device and inode of standard error, as JOURNAL_STREAM has them.
+    /// Standard error's device and inode, in the form of JOURNAL_STREAM.
     let standardError: String?
 
-    /// This process's.
+    /// This process's environment.
     static var own: ServiceEnvironment {
         var status = stat()
         let isKnown = fstat(STDERR_FILENO, &status) == 0
@@ -18,11 +18,11 @@ struct ServiceEnvironment {
             standardError: isKnown ? "\(status.st_dev):\(status.st_ino)" : nil)
     }
 
-    /// Whether a service manager listens to this process itself (sd_notify(3)).
+    /// Whether a service manager expects notifications from this process itself (sd_notify(3)).
     var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// A folder that lasts through restarts, where the unit has one (RuntimeDirectory=) and this is its own process:
-    /// others that a script starts one after the other, or side by side, have nothing to hand on.
+    /// The folder that persists through restarts, if the unit has one (RuntimeDirectory=) and this is its main
+    /// process: processes that a script starts in turn, or side by side, have nothing to hand over.
     var runtimeFolder: String? {
         let isOwnProcess = variable("SYSTEMD_EXEC_PID").map { $0 == "\(process)" } ?? isNotified
         guard isOwnProcess, let folders = variable("RUNTIME_DIRECTORY") else {
@@ -31,17 +31,17 @@ struct ServiceEnvironment {
         return folders.split(separator: ":").first.map(String.init)
     }
 
-    /// Whether systemd runs it as a service (systemd.exec(5), "Environment variables set or propagated"): as the
-    /// service's own process, or with the service's journal for its messages.
+    /// Whether systemd runs this process as a service (systemd.exec(5), "Environment variables set or propagated"):
+    /// as the main process, or with its messages going to the service's journal.
     ///
-    /// INVOCATION_ID says nothing: a desktop's shells inherit it.
+    /// INVOCATION_ID does not tell: a desktop's shells inherit it.
     var hasManager: Bool {
         isNotified || variable("SYSTEMD_EXEC_PID") == "\(process)"
             || (standardError != nil && variable("JOURNAL_STREAM") == standardError)
     }
 
-    /// The exit status that tells a service manager whether to start again: not what has lasted as long as it was to.
-    /// - Parameter isComplete: whether everything that was asked for is over.
+    /// Returns the exit status that tells a service manager whether to restart: not after a complete recording.
+    /// - Parameter isComplete: whether the whole requested time is over.
     func status(_ status: ExitStatus, isComplete: Bool) -> ExitStatus {
         isComplete && hasManager && status != .done ? .incomplete : status
     }

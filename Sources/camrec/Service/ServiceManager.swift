@@ -2,7 +2,7 @@ import Network
 
 /// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
 ///
-/// Undeliverable messages are dropped silently: there is nobody else to tell.
+/// Undeliverable messages are dropped silently: there is no other recipient.
 struct ServiceManager {
     private let address: DatagramAddress
 
@@ -12,7 +12,7 @@ struct ServiceManager {
         self.address = address
     }
 
-    /// Sends assignments, one a line: `READY=1`, `STATUS=…`, `WATCHDOG=1`, `STOPPING=1`.
+    /// Sends assignments, one per line: `READY=1`, `STATUS=…`, `WATCHDOG=1`, `STOPPING=1`.
     func notify(_ assignments: String...) {
         address.send(assignments.joined(separator: "\n"), patience: .seconds(1))
     }

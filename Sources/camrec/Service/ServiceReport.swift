@@ -4,12 +4,12 @@ import Recorder
 import Threading
 import Time
 
-/// What the service manager hears of this run: that it is ready, how it goes, and that it lives.
+/// Reports this run's readiness, progress and liveness to the service manager.
 ///
-/// Silent where nobody asked for it, which the environment says (sd_notify(3), sd_watchdog_enabled(3)).
+/// Does nothing unless the environment requests it (sd_notify(3), sd_watchdog_enabled(3)).
 struct ServiceReport {
     private let manager: ServiceManager?
-    /// The time between two signs of life; nil if none are wanted.
+    /// The time between watchdog messages; nil if none are requested.
     private let watchdogInterval: Duration?
     private var isReady = false
     private var nextStatus = Instant.distantPast
@@ -20,39 +20,39 @@ struct ServiceReport {
     private var lastTries = 0
 
     private static let statusInterval = Duration.seconds(5)
-    /// Microseconds; more than that is no interval.
+    /// In microseconds; larger values are invalid.
     private static let longestWatchdog: Int64 = 1 << 48
 
     init() {
         manager = Self.variable("NOTIFY_SOCKET").flatMap(ServiceManager.init)
         let isMeant = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
-        // A quarter of what the manager waits: it gives up a process after several looks that found it dead.
+        // A quarter of the manager's timeout: it ends a process only after several failed liveness checks.
         let wanted = isMeant ? Self.variable("WATCHDOG_USEC").flatMap(Int64.init) : nil
         watchdogInterval = wanted.map { .microseconds(min(max(4, $0), Self.longestWatchdog)) / 4 }
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Whether somebody listens.
+    /// Whether a service manager listens.
     var isWanted: Bool { manager != nil }
 
-    /// The time after which `update` wants to be called again; nil for never.
+    /// The time after which to call `update` again; nil for never.
     var interval: Duration? {
         isWanted
             ? max(.milliseconds(1), min(Self.statusInterval, watchdogInterval ?? Self.statusInterval)) : nil
     }
 
-    /// The recorder works, though it may still wait for its camera.
+    /// Reports that the recorder works, even if it still waits for its camera.
     mutating func wait(_ status: String) {
         tell(status)
         manager?.notify("WATCHDOG=1")
     }
 
-    /// The camera is there.
-    /// - Parameter frameInterval: the time from a frame to the next.
+    /// Notes that the camera is open.
+    /// - Parameter frameInterval: the time between two frames.
     mutating func begin(frameInterval: Duration) { liveness = Liveness(frameInterval: frameInterval) }
 
-    /// Says how far the recording is, and whether it lives.
+    /// Reports the recording's progress and whether it is alive.
     mutating func update(_ recording: Recording) {
         guard isWanted else { return }
         let now = Instant.now
@@ -74,7 +74,7 @@ struct ServiceReport {
         return isWaiting ? "waiting for the camera; so far \(line)" : line
     }
 
-    /// The end has begun.
+    /// Reports that the recording is ending.
     func stop() { manager?.notify("STOPPING=1", "STATUS=finishing") }
 
     private mutating func tell(_ status: String) {

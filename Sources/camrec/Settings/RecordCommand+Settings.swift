@@ -7,7 +7,7 @@ import Terminal
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
     static var settingsKeys: SettingsKeys {
-        // Those that are left out end the command at once, or name the file itself.
+        // The excluded ones end the command immediately, or name the file itself.
         let others = ["help", "version", "settings"]
         return SettingsKeys(
             CommandOptions(of: Self.self).all.filter { !others.contains($0.name) }.map {
@@ -18,7 +18,7 @@ extension RecordCommand {
     /// The names of all long options, without dashes.
     static var longOptions: [String] { CommandOptions(of: Self.self).names }
 
-    /// The arguments of a settings file, valid by themselves but for an output that may be missing.
+    /// Returns the arguments of a settings file, valid by themselves except for a possibly missing output.
     static func arguments(ofSettings path: String) throws(SettingsProblems) -> [String] {
         let file: SettingsFile
         do throws(SettingsProblem) {
@@ -43,33 +43,33 @@ extension RecordCommand {
         return arguments.compactMap(\.argument)
     }
 
-    /// What has no effect among a file's arguments, which are valid.
+    /// Returns warnings about a file's valid arguments that have no effect.
     static func warnings(on arguments: [String]) -> [String] {
         guard let command = try? parsed(arguments) else { return [] }
         return command.warnings
     }
 
-    /// The command that a file's arguments make, with an output where there is none.
+    /// Parses a file's arguments as a command, adding an output if there is none.
     private static func parsed(_ arguments: [String]) throws -> RecordCommand {
         try parse(arguments + (namesOutput(arguments) ? [] : ["--output=camrec.h264"]))
     }
 
-    /// Whether a file's arguments say where the recording goes.
+    /// Returns whether a file's arguments name an output.
     static func namesOutput(_ arguments: [String]) -> Bool {
         arguments.contains { $0.hasPrefix("--output=") || $0.hasPrefix("--listen=") }
     }
 
-    /// The camera that a file's arguments name.
+    /// Returns the camera that a file's arguments name.
     static func device(_ arguments: [String]) -> String? {
         let option = "--device="
         return arguments.last { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) }
     }
 
-    /// Each is told with its line, and takes several passes to be found.
+    /// Each refusal is reported with its line, and takes several passes to find.
     private static let mostRefusals = 20
 
-    /// The line that brings this reason into the arguments, by bisection: a long file would take too many passes
-    /// line by line. Nil where it is there without any.
+    /// Finds the line that causes a refusal, by bisection: a long file would take too many passes line by line.
+    /// Returns nil if the refusal occurs without any line.
     private static func culprit(
         of reason: String, in arguments: [(line: Int, argument: String?)]
     ) -> Int? {
@@ -85,7 +85,7 @@ extension RecordCommand {
         return refused - 1
     }
 
-    /// Why a recording would not begin with these arguments; nil where it would.
+    /// Returns why a recording with these arguments would be refused, or nil if it would start.
     private static func refusal(of arguments: [String]) -> String? {
         do {
             try parsed(arguments).foreseeFailures(at: time(nil))
@@ -98,7 +98,7 @@ extension RecordCommand {
     }
 }
 
-/// What is wrong with a settings file, in the order of its lines.
+/// The problems in a settings file, in the order of its lines.
 struct SettingsProblems: Error {
     let problems: [SettingsProblem]
 

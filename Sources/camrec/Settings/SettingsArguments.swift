@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// The command line with the settings file that it names.
+/// Merges a settings file into the command line that names it.
 enum SettingsArguments {
     private static let option = "--settings"
 
-    /// Puts the file's arguments ahead of the command line's, without those whose option is given there, too.
+    /// Puts the file's arguments before the command line's, except those whose option is given there, too.
     /// - Parameter arguments: without the program's name.
     static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
         let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
         let name = arguments.first.flatMap { subcommands.contains($0) ? $0 : nil }
-        // The parser says what an empty name has to be.
+        // The parser reports an empty name.
         guard name == nil || name == RecordCommand.name, let path = path(in: arguments), !path.isEmpty else {
             return arguments
         }
@@ -22,16 +22,16 @@ enum SettingsArguments {
         return [RecordCommand.name] + settings + given
     }
 
-    /// Of which one says how much is told.
+    /// Options that exclude each other.
     private static let exclusive: Set<Substring> = ["--quiet", "--verbose"]
 
-    /// An argument without its value, and without what turns a flag round.
+    /// Returns an argument's option without its value and without a flag's inversion.
     private static func option(of argument: String) -> Substring {
         let name = argument.prefix { $0 != "=" }
         return name.hasPrefix("--no-") ? "--\(name.dropFirst(5))" : name
     }
 
-    /// The file that is named last.
+    /// Returns the settings file named last.
     private static func path(in arguments: [String]) -> String? {
         let options = arguments.prefix { $0 != "--" }
         guard let index = options.lastIndex(where: { $0 == option || $0.hasPrefix("\(option)=") }) else {
