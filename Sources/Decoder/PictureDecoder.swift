@@ -48,7 +48,7 @@ public final class PictureDecoder {
     /// The last entry point.
     private var entryNumber = 0
     /// Which pictures are not right yet; nil if decoding began at an entry point.
-    private var recovery: Recovery?
+    private var recovery: RecoveryPointTracker?
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
     /// Pictures that are not handed on, though decoding began again after them.
@@ -266,9 +266,9 @@ extension PictureDecoder {
 
     private func recovery(
         at unit: borrowing ReceivedAccessUnit, countedAs omission: Omission
-    ) -> Recovery? {
+    ) -> RecoveryPointTracker? {
         unit.role.recoveryPoint.map {
-            Recovery(at: unit.role, $0, configuration.codec, countedAs: omission)
+            RecoveryPointTracker(at: unit.role, $0, configuration.codec, countedAs: omission)
         }
     }
 

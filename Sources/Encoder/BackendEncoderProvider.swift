@@ -149,10 +149,10 @@ public final class BackendEncoderProvider: EncoderProvider {
     /// Nothing of the provider is changed before the driver has answered.
     private func select(
         _ inputs: EncoderInputs, _ watch: CallWatch
-    ) throws(EncoderError) -> EncoderSelection {
+    ) throws(EncoderError) -> OpenedEncoder {
         let call = watch.begin(patience: Self.openingPatience)
         defer { watch.end(call) }
-        return try EncoderSelection.open(
+        return try OpenedEncoder.open(
             backends,
             EncoderAttempt(
                 configuration: configuration, source: source, inputs: inputs, regulator: regulator,

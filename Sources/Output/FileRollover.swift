@@ -12,7 +12,7 @@ public final class FileRollover: AccessUnitSink {
     private var sink: (any AccessUnitSink)?
     private var files: FileSeries
     private let synchronizer: DiskSynchronizer?
-    private var reporter: SegmentReporter
+    private var reporter: OutputFileReporter
     private var summary = SegmentSummary()
     /// Lost at the end of a file.
     private var retracted = WrittenUnits()
@@ -30,10 +30,10 @@ public final class FileRollover: AccessUnitSink {
     ) {
         (name, takesPictures, sink) = (first.name, first.takesPictures, first)
         files = FileSeries(
-            (SegmentNames(path, expandsTime: false), open), stream: stream,
+            (FileNamePattern(path, expandsTime: false), open), stream: stream,
             volume: Volume(folder: Folder.of(path)), clock: clock)
         self.synchronizer = synchronizer
-        reporter = SegmentReporter(clock: clock, handler: report)
+        reporter = OutputFileReporter(clock: clock, handler: report)
         summary.add(path)
     }
 

@@ -7,7 +7,7 @@ import Time
 /// Missing folders are created. Nothing is created where the disk is no longer mounted.
 struct FileSeries {
     /// How files of one kind are named and opened.
-    typealias Kind = (names: SegmentNames, open: SinkOpening)
+    typealias Kind = (names: FileNamePattern, open: SinkOpening)
 
     /// A file that was opened.
     struct Opened {

@@ -16,7 +16,7 @@ public struct CameraWait {
 
     private let busyPatience: Duration?
     private let absencePatience: Duration?
-    private let clock: any RestartClock
+    private let clock: any InterruptibleClock
 
     static let busyInterval = Duration.milliseconds(200)
     static let absenceInterval = Duration.seconds(1)
@@ -28,7 +28,7 @@ public struct CameraWait {
         self.init(busyPatience: busyPatience, absencePatience: absencePatience, clock: RecordingStop())
     }
 
-    init(busyPatience: Duration?, absencePatience: Duration?, clock: any RestartClock) {
+    init(busyPatience: Duration?, absencePatience: Duration?, clock: any InterruptibleClock) {
         self.busyPatience = busyPatience
         self.absencePatience = absencePatience
         self.clock = clock

@@ -27,10 +27,10 @@ final class EncodeTrack {
     private let provider: any EncoderProvider
     private let reportRestart: EncoderRestartReport?
     private let watch: CallWatch
-    private let clock: any RestartClock
+    private let clock: any InterruptibleClock
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
-    private var rate = RateRecord()
+    private var rate = RatePromiseCheck()
     private var encodedBits = 0
     /// When the outputs begin a new file.
     private var segments: SegmentSchedule?
@@ -42,7 +42,7 @@ final class EncodeTrack {
     private var isPictureTaken = false
 
     init(
-        _ track: RecordingTrack, outputs: [RecordingOutput], clock: any RestartClock, watch: CallWatch
+        _ track: RecordingTrack, outputs: [RecordingOutput], clock: any InterruptibleClock, watch: CallWatch
     ) {
         provider = track.provider
         encoder = track.encoder

@@ -74,7 +74,7 @@ public struct OutputChoice: Sendable {
     public func dated(at time: Int, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
         var choice = self
-        let names = SegmentNames(path, expandsTime: true, isUTC: isUTC)
+        let names = FileNamePattern(path, expandsTime: true, isUTC: isUTC)
         (choice.path, choice.datedBelow) = (names.name(at: time), names.folder)
         return choice
     }

@@ -28,7 +28,7 @@ final class PictureFile {
     private(set) var file: OutputFile
     private let form: Form
     private var hasHeader = false
-    private var names: SegmentNames
+    private var names: FileNamePattern
     private let overwrite: Bool
     private let interruption: Interruption
     private var shape: Shape?
@@ -47,7 +47,7 @@ final class PictureFile {
     ) throws(OutputError) {
         file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
         form = Form(path: path) ?? (layout == .yuv420p ? .y4m : .samples)
-        names = SegmentNames(path, expandsTime: false)
+        names = FileNamePattern(path, expandsTime: false)
         (self.overwrite, self.interruption) = (overwrite, interruption)
         continues = path != FileSink.standardOutput && FileIdentity.isFile(path) == true
     }

@@ -237,7 +237,7 @@ struct RecordingSession {
     ) {
         var progress = Progress(start: start)
         var isStopping = false
-        var stall = OutputStall(isAttended: console.hasProgress)
+        var stall = ShutdownPatience(isAttended: console.hasProgress)
         while !recording.ended.isRaised {
             service.update(recording)
             let interval =
@@ -253,7 +253,7 @@ struct RecordingSession {
                 recording.stop()
                 stall.stop()
             }
-            switch stall.step(OutputStall.Progress(recording), at: Instant.now) {
+            switch stall.step(ShutdownPatience.Progress(recording), at: Instant.now) {
             case .wait: break
             case .interrupt: outputGivenUp.raise()
             case .abandon: return recording.abandonOutputs()

@@ -39,7 +39,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         do {
             var request = EncoderRequest()
             request.preference = driver == nil ? .software : .vaapi
-            let encoder = try EncoderSelection.open(
+            let encoder = try OpenedEncoder.open(
                 request.backends,
                 EncoderAttempt(
                     configuration: configuration, source: film.format, inputs: EncoderInputs(codecs: [codec]),

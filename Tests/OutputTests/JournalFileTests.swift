@@ -50,7 +50,7 @@ import Testing
         let line = "\(birth)\t1\ta.h264\n"
         folder.write(".a.h264.camrec", Array("# camrec segments 1\n12\tx\n\(line)".utf8))
         for _ in 0..<2 {
-            let names = SegmentNames(folder.path("a.h264"), expandsTime: true)
+            let names = FileNamePattern(folder.path("a.h264"), expandsTime: true)
             #expect(try SegmentJournal(names: [names]).entries.count == 1)
         }
         #expect(folder.content(".a.h264.camrec") == Array("# camrec segments 1\n12\tx\n\(line)".utf8))

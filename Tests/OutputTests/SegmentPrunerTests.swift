@@ -10,8 +10,8 @@ import Time
 @Suite struct SegmentPrunerTests {
     let folder = TemporaryFolder()
 
-    func names(_ pattern: String = "a.h264") -> SegmentNames {
-        SegmentNames(folder.path(pattern), expandsTime: true)
+    func names(_ pattern: String = "a.h264") -> FileNamePattern {
+        FileNamePattern(folder.path(pattern), expandsTime: true)
     }
 
     func pruner(

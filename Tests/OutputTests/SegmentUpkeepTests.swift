@@ -49,7 +49,7 @@ import Testing
     @Test("that too little is free is reported once, and again after there was room in between")
     func shortOfRoom() throws {
         let disk = try SmallFileSystem(bytes: 1 << 20)
-        var plan = SegmentPlan(names: SegmentNames(disk.path + "/a.h264", expandsTime: false), length: nil)
+        var plan = SegmentPlan(names: FileNamePattern(disk.path + "/a.h264", expandsTime: false), length: nil)
         plan.retention.free = .share(0.5)
         var upkeep = try SegmentUpkeep(plan, volume: Volume(folder: disk.path), clock: bench.clock)
         let stranger = disk.path + "/stranger"

@@ -6,7 +6,7 @@ import Time
 
 /// Cameras that are in use or away, on a clock that moves only while somebody waits.
 @Suite struct CameraWaitTests {
-    private let clock = ScriptedRestartClock()
+    private let clock = ScriptedInterruptibleClock()
 
     /// What a wait came to.
     private struct Run {

@@ -18,7 +18,7 @@ import Threading
         let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
         let captureCounters = Counters<CaptureCounter>()
         private var encoderCounters = Counters<EncoderCounter>()
-        let clock = ScriptedRestartClock()
+        let clock = ScriptedInterruptibleClock()
         var limits = RecordingLimits()
         var keyframeInterval = KeyframeInterval.frames(5)
         var segments: SegmentSchedule?

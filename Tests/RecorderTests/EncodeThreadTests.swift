@@ -15,7 +15,7 @@ import Threading
         let frames = BoundedQueue<PixelBuffer>(capacity: 100)
         let captureCounters = Counters<CaptureCounter>()
         let control = RecordingControl()
-        let clock = ScriptedRestartClock()
+        let clock = ScriptedInterruptibleClock()
         let watch = CallWatch()
         let stop = RecordingStop()
         /// Never opened: what waits for it hangs.

@@ -29,7 +29,7 @@ import Threading
                 BackendEncoderProvider.providers(
                     request, configurations: [configuration], source: scenes.format)[0])
             track = EncodeTrack(
-                try RecordingTrack(provider), outputs: [output], clock: ScriptedRestartClock(),
+                try RecordingTrack(provider), outputs: [output], clock: ScriptedInterruptibleClock(),
                 watch: CallWatch())
         }
 

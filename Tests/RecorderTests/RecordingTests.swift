@@ -102,7 +102,7 @@ import Threading
     func eventRing() throws {
         let folder = TemporaryFolder()
         let plan = SegmentPlan(
-            names: SegmentNames(folder.path + "/event.h264", expandsTime: true), length: nil)
+            names: FileNamePattern(folder.path + "/event.h264", expandsTime: true), length: nil)
         let ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
         let sink = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),

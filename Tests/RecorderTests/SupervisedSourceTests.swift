@@ -10,7 +10,7 @@ import Time
 @Suite struct SupervisedSourceTests {
     /// A source with everything around it.
     final class Bench {
-        let clock = ScriptedRestartClock()
+        let clock = ScriptedInterruptibleClock()
         let frames = BoundedQueue<PixelBuffer>(capacity: 10)
         let counters = Counters<CaptureCounter>()
         /// What opening it again comes to, each once.

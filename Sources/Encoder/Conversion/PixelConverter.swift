@@ -58,7 +58,7 @@ public final class PixelConverter {
         case .grey:
             GreyReader(source)
         case .jpeg:
-            try JPEGReader(source)
+            try MJPEGReader(source)
         case .vendor:
             try VendorReader(source)
         case .h264:

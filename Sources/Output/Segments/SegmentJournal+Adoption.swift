@@ -65,7 +65,7 @@ public enum SegmentAdoption {
             // A folder or a link of that name is not camrec's.
             guard FileFacts(path: path)?.isRegular == true else { continue }
             let journal = try SegmentJournal(
-                path: path, names: [SegmentNames("\(folder)/*", expandsTime: false)], keepsMissing: true)
+                path: path, names: [FileNamePattern("\(folder)/*", expandsTime: false)], keepsMissing: true)
             let adoption = try journal.adopt()
             result.journals += 1
             result.adopted += adoption.adopted

@@ -41,7 +41,7 @@ final class SegmentJournal {
     /// Entries whose names now lead to other files, oldest first. They are still in the file.
     private(set) var foreign: [Entry] = []
 
-    let names: [SegmentNames]
+    let names: [FileNamePattern]
     private let file: JournalFile
     /// Whether entries are kept whose files do not exist.
     private let keepsMissing: Bool
@@ -62,12 +62,12 @@ final class SegmentJournal {
 
     /// Opens a pattern's journal, or creates it.
     /// - Parameter names: the segments' names, and those of their timestamps if there are any.
-    convenience init(names: [SegmentNames]) throws(OutputError) {
+    convenience init(names: [FileNamePattern]) throws(OutputError) {
         try self.init(path: Self.path(for: names[0]), names: names)
     }
 
     /// Returns the path of a pattern's journal.
-    static func path(for names: SegmentNames) -> String {
+    static func path(for names: FileNamePattern) -> String {
         let folder = names.folder
         let rest = names.pattern.dropFirst(
             folder == "." && !names.pattern.hasPrefix("./") ? 0 : folder.count)
@@ -77,7 +77,7 @@ final class SegmentJournal {
 
     /// Opens the journal at a path, whatever its pattern is, or creates it.
     /// - Parameter keepsMissing: whether entries are kept whose files do not exist, because they may be copied later.
-    init(path: String, names: [SegmentNames], keepsMissing: Bool = false) throws(OutputError) {
+    init(path: String, names: [FileNamePattern], keepsMissing: Bool = false) throws(OutputError) {
         (self.names, self.keepsMissing) = (names, keepsMissing)
         file = try JournalFile(path: path, owner: names[0].pattern)
         entries = read()
@@ -199,7 +199,7 @@ final class SegmentJournal {
         }
     }
 
-    private func remove(_ file: File, of names: SegmentNames, size: Int?) -> Removal {
+    private func remove(_ file: File, of names: FileNamePattern, size: Int?) -> Removal {
         guard names.covers(Self.path(of: file, in: names.folder)) || names.covers("./" + file.name) else {
             return .isForeign
         }

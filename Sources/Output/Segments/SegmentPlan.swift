@@ -1,9 +1,9 @@
 /// How a recording is divided into segments, and which of them are kept.
 public struct SegmentPlan: Sendable {
     /// The segments' names.
-    public var names: SegmentNames
+    public var names: FileNamePattern
     /// The names of files that list the pictures' times, one beside each segment; nil for none.
-    public var timestamps: SegmentNames?
+    public var timestamps: FileNamePattern?
     /// A segment's length; nil if segments only end by `endFile`.
     public var length: SegmentSchedule.Length?
     /// Which segments are kept.
@@ -12,11 +12,11 @@ public struct SegmentPlan: Sendable {
     public var takesPictures = true
 
     /// A plan by which no segment is removed.
-    public init(names: SegmentNames, length: SegmentSchedule.Length?) {
+    public init(names: FileNamePattern, length: SegmentSchedule.Length?) {
         self.names = names
         self.length = length
     }
 
     /// The segments' names, then those of their timestamps.
-    var allNames: [SegmentNames] { [names] + [timestamps].compactMap { $0 } }
+    var allNames: [FileNamePattern] { [names] + [timestamps].compactMap { $0 } }
 }

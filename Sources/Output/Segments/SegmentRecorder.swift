@@ -15,7 +15,7 @@ public final class SegmentRecorder: AccessUnitSink {
     private let synchronizer: DiskSynchronizer?
     private var files: FileSeries
     private var upkeep: SegmentUpkeep
-    private var reporter: SegmentReporter
+    private var reporter: OutputFileReporter
     private var schedule: SegmentSchedule?
     private var segment: Segment?
     /// Whether the next IDR begins a segment.
@@ -64,7 +64,7 @@ public final class SegmentRecorder: AccessUnitSink {
         files = FileSeries(
             (plan.names, open), timestamps: timestamps, stream: stream, volume: volume, clock: clock)
         upkeep = try SegmentUpkeep(plan, volume: volume, clock: clock)
-        reporter = SegmentReporter(clock: clock, handler: report)
+        reporter = OutputFileReporter(clock: clock, handler: report)
         schedule = plan.length.map(SegmentSchedule.init)
         let foreignCount = upkeep.foreignCount
         if foreignCount > 0 { report(.unrecognised(count: foreignCount, folder: volume.folder)) }

@@ -75,8 +75,8 @@ struct SegmentOptions: ParsableArguments {
     var postNanoseconds: Int64 { post?.nanoseconds ?? 30_000_000_000 }
 
     /// Returns the names made by a pattern.
-    func names(_ pattern: String) -> SegmentNames {
-        SegmentNames(pattern, expandsTime: true, isUTC: utc)
+    func names(_ pattern: String) -> FileNamePattern {
+        FileNamePattern(pattern, expandsTime: true, isUTC: utc)
     }
 }
 

@@ -44,8 +44,8 @@ final class SegmentBench {
             report: { [unowned self] in events.append($0) })
     }
 
-    func names(_ pattern: String) -> SegmentNames {
-        SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
+    func names(_ pattern: String) -> FileNamePattern {
+        FileNamePattern(folder.path(pattern), expandsTime: true, isUTC: true)
     }
 
     /// Seconds since 1970.

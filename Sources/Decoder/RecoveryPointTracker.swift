@@ -1,20 +1,10 @@
 import Bitstream
 
-/// What a picture is counted as that is decoded and not handed on.
-enum Omission {
-    /// Decoding has just begun, and the picture is not right yet.
-    case beforeEntry
-    /// The same, after a loss.
-    case frozen
-    /// The stream itself hides it.
-    case withheld
-}
-
 /// Tells which pictures are right, where decoding began at a recovery point.
 ///
 /// Pictures before that point in output order may refer to pictures never decoded (H.264, D.2.8: leading pictures of
 /// an open group, and those that are still being refreshed; H.265, D.3.8).
-struct Recovery {
+struct RecoveryPointTracker {
     /// What pictures that are not right yet are counted as.
     let omission: Omission
     private let codec: Codec

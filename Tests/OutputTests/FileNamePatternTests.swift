@@ -5,13 +5,13 @@ import Testing
 @testable import Output
 
 /// What a recording's files are called.
-@Suite struct SegmentNamesTests {
+@Suite struct FileNamePatternTests {
     private let folder = TemporaryFolder()
     /// Friday, 13 February 2009, 23:31:30 UTC.
     private let time: time_t = 1_234_567_890
 
     private func next(_ pattern: String, times: Int = 1) -> [String] {
-        var names = SegmentNames(folder.path(pattern), expandsTime: true, isUTC: true)
+        var names = FileNamePattern(folder.path(pattern), expandsTime: true, isUTC: true)
         return (0..<times).map { _ in
             let name = names.next(at: time)
             return String(name.dropFirst(folder.path("").count + 1))
@@ -39,23 +39,23 @@ import Testing
             ("%Ex", "%Ex", "02/13/09"), ("%%%n%D", "%n", "\n"), ("a%t", "%t", "\t"),
         ])
     func misplaced(pattern: String, conversion: String, text: String) throws {
-        let names = SegmentNames(pattern, expandsTime: true, isUTC: true)
+        let names = FileNamePattern(pattern, expandsTime: true, isUTC: true)
         let found = try #require(names.misplacedConversion(at: time))
         #expect(found.conversion == conversion && found.text == text)
-        #expect(SegmentNames(pattern, expandsTime: false).misplacedConversion(at: time) == nil)
+        #expect(FileNamePattern(pattern, expandsTime: false).misplacedConversion(at: time) == nil)
     }
 
     @Test(
         "accepts every other conversion",
         arguments: ["%F/%T", "%c", "100%", "%%D", "%Q%", "a/%s.h264", "%-d%EY"])
     func wellPlaced(pattern: String) {
-        let names = SegmentNames(pattern, expandsTime: true, isUTC: true)
+        let names = FileNamePattern(pattern, expandsTime: true, isUTC: true)
         #expect(names.misplacedConversion(at: time) == nil)
     }
 
     @Test("% means nothing unless requested")
     func literal() {
-        var names = SegmentNames("a%Y.h264", expandsTime: false)
+        var names = FileNamePattern("a%Y.h264", expandsTime: false)
         #expect(names.next(at: time) == "a%Y.h264")
     }
 
@@ -92,7 +92,7 @@ import Testing
             ("./%Y.h264", "."), ("a/%Y/b/c.h264", "a"),
         ])
     func folder(pattern: String, folder: String) {
-        #expect(SegmentNames(pattern, expandsTime: true).folder == folder)
+        #expect(FileNamePattern(pattern, expandsTime: true).folder == folder)
     }
 
     @Test(
@@ -102,19 +102,19 @@ import Testing
             ("a.h264", true), ("%Y/%F-%H%M%S%z.h264", true), ("100%%.h264", true),
         ])
     func knownAgain(pattern: String, areKnown: Bool) {
-        #expect(SegmentNames(pattern, expandsTime: true).areKnownAgain(at: 1_234_567_890) == areKnown)
+        #expect(FileNamePattern(pattern, expandsTime: true).areKnownAgain(at: 1_234_567_890) == areKnown)
     }
 
     @Test("a pattern recognises its own names")
     func covers() {
-        let names = SegmentNames("a[1]/%Y/rec-%H*.h264", expandsTime: true)
+        let names = FileNamePattern("a[1]/%Y/rec-%H*.h264", expandsTime: true)
         #expect(names.covers("a[1]/2026/rec-12*.h264"))
         #expect(names.covers("a[1]/2026/rec-12*-3.h264"))
         #expect(!names.covers("a1/2026/rec-12*.h264"))
         #expect(!names.covers("a[1]/2026/sub/rec-12*.h264"))
         #expect(!names.covers("a[1]/2026/other-12*.h264"))
         #expect(!names.covers("a[1]/2026/rec-12*.mkv"))
-        let plain = SegmentNames("out.h264", expandsTime: true)
+        let plain = FileNamePattern("out.h264", expandsTime: true)
         #expect(plain.covers("out.h264"))
         #expect(plain.covers("out-12.h264"))
         #expect(!plain.covers("out-x.h264"))

@@ -4,7 +4,7 @@ import Time
 ///
 /// A hung output is first interrupted, which ends a wait for a pipe's reader, and then abandoned. It never reads a
 /// clock, so tests can script the times.
-public struct OutputStall {
+public struct ShutdownPatience {
     /// What to do with unfinished outputs.
     public enum Step: Sendable, Hashable {
         case wait
@@ -73,7 +73,7 @@ public struct OutputStall {
     }
 }
 
-extension OutputStall.Progress {
+extension ShutdownPatience.Progress {
     /// Reads a recording's current progress.
     public init(_ recording: Recording) {
         self.init(

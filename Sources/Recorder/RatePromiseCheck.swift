@@ -2,7 +2,7 @@ import Bitstream
 import Encoder
 
 /// Measures a track's actual bit rate and checks it against the encoder's promise, which hardware may break.
-struct RateRecord {
+struct RatePromiseCheck {
     private var meter = SlidingBitRate(window: usualWindow, reordering: mostReordered)
     private var promise: RatePromise?
     /// The most bits in any window since the stream began, under any promise.

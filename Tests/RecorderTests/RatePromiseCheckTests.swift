@@ -5,7 +5,7 @@ import Testing
 @testable import Recorder
 
 /// Whether an encoder that does not hold its rate is found out.
-@Suite struct RateRecordTests {
+@Suite struct RatePromiseCheckTests {
     private static let second: Int64 = 1_000_000_000
 
     private func promise(maximum: Int, average: Int = 80_000) -> RatePromise {
@@ -15,7 +15,7 @@ import Testing
     }
 
     /// So many access units of 1000 bytes, ten a second from a moment on.
-    private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RateRecord) {
+    private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RatePromiseCheck) {
         for number in 0..<count {
             let time = second * Self.second + Int64(number) * Self.second / 10
             record.add(accessUnit(number: number, timestamp: time, length: bytes - 4))
@@ -24,7 +24,7 @@ import Testing
 
     @Test("kept limits are no breach, and the numbers are the stream's")
     func held() {
-        var record = RateRecord()
+        var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
         add(50, from: 0, to: &record)
         let outcome = record.outcome(bits: 400_000, seconds: 5)
@@ -35,7 +35,7 @@ import Testing
 
     @Test("one overfull window is a breach, wherever it begins")
     func broken() {
-        var record = RateRecord()
+        var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
         add(17, from: 0, to: &record)
         record.add(accessUnit(timestamp: Self.second * 17 / 10, length: 2000 - 4))
@@ -48,7 +48,7 @@ import Testing
     @Test("an average above five per cent and the bucket is a breach, each of its own time")
     func average() {
         func outcome(_ bytes: Int, thenLower: Bool = false) -> RecordingOutcome.Rate {
-            var record = RateRecord()
+            var record = RatePromiseCheck()
             record.begin(promise(maximum: 200_000))
             add(100, from: 0, bytes: bytes, to: &record)
             // What came before is not held to a lower rate.
@@ -68,7 +68,7 @@ import Testing
 
     @Test("reports the worst of several breaches", arguments: [false, true])
     func severalBreaches(worstFirst: Bool) {
-        var record = RateRecord()
+        var record = RatePromiseCheck()
         let maxima = worstFirst ? [40_000, 70_000] : [70_000, 40_000]
         for (number, maximum) in maxima.enumerated() {
             record.begin(promise(maximum: maximum))
@@ -80,7 +80,7 @@ import Testing
 
     @Test("holds each promise to its own time, and keeps an earlier one's breach")
     func changed() {
-        var record = RateRecord()
+        var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
         add(20, from: 0, to: &record)
         // A window across the change is neither's.

@@ -5,7 +5,7 @@ import Time
 @testable import Output
 
 /// What is reported of failures that repeat.
-@Suite struct SegmentReporterTests {
+@Suite struct OutputFileReporterTests {
     private let first = OutputError(.diskFull, output: "a.h264")
     private let second = OutputError(.removed, output: "b.h264")
 
@@ -13,7 +13,7 @@ import Time
     func repeated() {
         let clock = ScriptedTime(now: .start)
         var events: [SegmentEvent] = []
-        var reporter = SegmentReporter(
+        var reporter = OutputFileReporter(
             clock: clock, handler: { events.append($0) })
         let isReported = [reporter.reportInterruption(first), reporter.reportInterruption(first)]
         #expect(isReported == [true, false])
@@ -30,7 +30,7 @@ import Time
 
     @Test("the first incomplete file, or missing timestamps, is the failure; an interruption is none")
     func failure() {
-        var reporter = SegmentReporter(clock: SystemTime(), handler: { _ in })
+        var reporter = OutputFileReporter(clock: SystemTime(), handler: { _ in })
         _ = reporter.reportInterruption(first)
         #expect(reporter.failure == nil)
         reporter.noteTimestamps(second)

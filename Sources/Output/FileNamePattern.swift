@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The counter precedes the extension: `out.h264`, `out-1.h264`, `out-2.h264`. It only rises, so that a deleted file's
 /// name is not used again out of order.
-public struct SegmentNames: Sendable {
+public struct FileNamePattern: Sendable {
     /// The pattern as given.
     public let pattern: String
     private let isPattern: Bool

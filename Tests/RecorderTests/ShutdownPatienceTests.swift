@@ -4,18 +4,18 @@ import Time
 @testable import Recorder
 
 /// Outputs that hang, at scripted times.
-@Suite struct OutputStallTests {
+@Suite struct ShutdownPatienceTests {
     private struct Step: Equatable {
         let second: Int
-        let step: OutputStall.Step
+        let step: ShutdownPatience.Step
     }
 
     /// Looks once a second, and returns the seconds at which something is to be done.
     private func steps(
         isAttended: Bool = false, stopAt stop: Int? = nil, for seconds: Int = 200,
-        progress: (Int) -> OutputStall.Progress
+        progress: (Int) -> ShutdownPatience.Progress
     ) -> [Step] {
-        var stall = OutputStall(isAttended: isAttended)
+        var stall = ShutdownPatience(isAttended: isAttended)
         var steps: [Step] = []
         for second in 0..<seconds {
             if second == stop { stall.stop() }
@@ -28,8 +28,8 @@ import Time
 
     private static func progress(
         written: Int = 0, hasUnwritten: Bool = true, isEncoded: Bool = true
-    ) -> OutputStall.Progress {
-        OutputStall.Progress(written: written, hasUnwritten: hasUnwritten, isEncoded: isEncoded)
+    ) -> ShutdownPatience.Progress {
+        ShutdownPatience.Progress(written: written, hasUnwritten: hasUnwritten, isEncoded: isEncoded)
     }
 
     @Test("while pictures come, an output that takes nothing is left alone")

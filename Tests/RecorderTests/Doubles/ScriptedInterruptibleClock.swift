@@ -5,7 +5,7 @@ import Time
 @testable import Recorder
 
 /// Time that moves only when somebody waits.
-final class ScriptedRestartClock: ScriptedTime, SourceStop, @unchecked Sendable {
+final class ScriptedInterruptibleClock: ScriptedTime, SourceStop, @unchecked Sendable {
     // Safe to share: a test's encode thread uses it alone until it has ended.
 
     /// The ends of every wait.

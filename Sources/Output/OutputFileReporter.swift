@@ -2,7 +2,7 @@ import Threading
 import Time
 
 /// Reports events of an output's files. Repeated failures are reported less and less often.
-struct SegmentReporter {
+struct OutputFileReporter {
     /// The first failure that no outage accounts for: an incomplete file, or missing timestamps.
     private(set) var failure: OutputError?
     private let handler: (SegmentEvent) -> Void

@@ -12,7 +12,7 @@ import Pictures
 ///
 /// The decoder is kept from frame to frame; what it allocates within for a frame is taken from libjpeg's
 /// pools, and cannot be avoided.
-final class JPEGReader: PictureReader {
+final class MJPEGReader: PictureReader {
     private let size: PictureSize
     private let decoder: OpaquePointer
     private let resampler: ChromaResampler

@@ -1,5 +1,5 @@
 /// The encoder that was opened, and why.
-struct EncoderSelection {
+struct OpenedEncoder {
     /// Open, and expecting its first picture.
     let encoder: VideoEncoder
     /// Why each encoder that would have come before it was passed over.
@@ -8,11 +8,11 @@ struct EncoderSelection {
     /// Opens the first encoder of the first back end that takes the configuration.
     static func open(
         _ backends: [any EncoderBackend], _ attempt: consuming EncoderAttempt
-    ) throws(EncoderError) -> EncoderSelection {
+    ) throws(EncoderError) -> OpenedEncoder {
         for backend in backends {
             attempt.beginBackend()
             if let encoder = try backend.open(&attempt) {
-                return EncoderSelection(encoder: encoder, passedOver: attempt.failures.map(\.reason))
+                return OpenedEncoder(encoder: encoder, passedOver: attempt.failures.map(\.reason))
             }
         }
         throw attempt.error
