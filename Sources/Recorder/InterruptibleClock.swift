@@ -1,6 +1,6 @@
 import Time
 
-/// The clock for retrying a failed source or encoder.
+/// A clock whose waits end as soon as the recording should end. Tests script it.
 protocol InterruptibleClock: AnyObject, TimeSource {
     /// Waits until a deadline.
     /// - Returns: true as soon as the recording should end.
