@@ -1,4 +1,5 @@
 import Output
+import Time
 
 /// One connection of a live output, as in the report and `stats`. Property names are JSON keys.
 public struct ReceiverReport: Encodable, Sendable {
@@ -22,12 +23,12 @@ public struct ReceiverReport: Encodable, Sendable {
     init(_ statistics: ReceiverStatistics, output: String) {
         self.output = output
         peer = statistics.peer
-        joinedSeconds = Double(statistics.joined) / 1e9
-        leftSeconds = statistics.left.map { Double($0) / 1e9 }
+        joinedSeconds = statistics.joined.inSeconds
+        leftSeconds = statistics.left?.inSeconds
         bytes = statistics.bytes
         units = statistics.units
         dropped = statistics.dropped
-        longestLagMilliseconds = Double(statistics.longestLag) / 1e6
+        longestLagMilliseconds = statistics.longestLag.inSeconds * 1e3
         unconfirmedBytes = statistics.unconfirmedBytes
         left = statistics.departure?.description
     }

@@ -5,6 +5,7 @@ import Output
 import Pictures
 import Recorder
 import Terminal
+import Time
 
 /// `camrec remux IN OUT`
 struct RemuxCommand: ParsableCommand {
@@ -99,7 +100,7 @@ struct RemuxCommand: ParsableCommand {
                     timestampFile: timestamps,
                     frameRate: fps,
                     record: record),
-                range: RemuxRange(start: from?.nanoseconds, end: to?.nanoseconds))
+                range: RemuxRange(start: from?.duration, end: to?.duration))
             describe(remux, on: console)
             // From here on there is something to clean up: a signal requests the end instead of ending the process.
             signals.workBegins()
@@ -119,8 +120,8 @@ struct RemuxCommand: ParsableCommand {
 
     /// Describes where the cut actually is.
     private static func text(_ cut: RemuxCut) -> String {
-        let end = cut.end.map { "\(Double($0) / 1e9) s" } ?? "the end"
-        return ", from \(Double(cut.start) / 1e9) s to \(end), where keyframes are"
+        let end = cut.end.map { "\($0.inSeconds) s" } ?? "the end"
+        return ", from \(cut.start.inSeconds) s to \(end), where keyframes are"
     }
 
     private func describe(_ remux: Remux, on console: Console) {

@@ -193,7 +193,7 @@ import Testing
         let found = SupplementalEnhancementInformation.recoveryPoint(in: unit.span.bytes, .hevc)
         let point = try #require(found)
         let roles = [10, 16, 12, 11, 20, 18].map(role)
-        var recovery = Recovery(at: roles[0], point, .hevc, countedAs: .frozen)
+        var recovery = RecoveryPointTracker(at: roles[0], point, .hevc, countedAs: .frozen)
         #expect(roles.map { recovery.hides($0) } == hidden)
     }
 
@@ -202,7 +202,7 @@ import Testing
         let found = SupplementalEnhancementInformation.recoveryPoint(
             in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)
         let roles = [8, 5, 12, 3].map(role)
-        var recovery = Recovery(at: roles[0], try #require(found), .h264, countedAs: .frozen)
+        var recovery = RecoveryPointTracker(at: roles[0], try #require(found), .h264, countedAs: .frozen)
         #expect(roles.map { recovery.hides($0) } == [false, true, false, false])
     }
 

@@ -17,7 +17,7 @@ import Time
 
     @Test("numbers units from 0, and keeps them until they are released")
     func numbers() {
-        let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 5, every: .nanoseconds(1))
+        let buffer = filled(BroadcastBuffer(limit: .time(.seconds(10))), 5, every: .nanoseconds(1))
         #expect(buffer.window.range == 0..<5)
         #expect((0..<5).map { buffer[$0]?.unit.frameNumber } == [0, 1, 2, 3, 4])
         #expect(buffer[5]?.arrival == nil)
@@ -31,7 +31,7 @@ import Time
 
     @Test("drops units older than its time")
     func time() {
-        let buffer = filled(BroadcastBuffer(limit: .seconds(2)), 10, every: .seconds(1))
+        let buffer = filled(BroadcastBuffer(limit: .time(.seconds(2))), 10, every: .seconds(1))
         #expect(buffer.window.range == 7..<10)
     }
 
@@ -43,14 +43,15 @@ import Time
 
     @Test("drops units beyond its room")
     func capacity() {
-        let buffer = filled(BroadcastBuffer(limit: .seconds(10), capacity: 4), 11, every: .nanoseconds(1))
+        let buffer = filled(
+            BroadcastBuffer(limit: .time(.seconds(10)), capacity: 4), 11, every: .nanoseconds(1))
         #expect(buffer.window.range == 7..<11)
         #expect(buffer[10]?.unit.frameNumber == 10)
     }
 
     @Test("accepts nothing after its end")
     func end() {
-        let buffer = filled(BroadcastBuffer(limit: .seconds(10)), 2, every: .nanoseconds(1))
+        let buffer = filled(BroadcastBuffer(limit: .time(.seconds(10))), 2, every: .nanoseconds(1))
         buffer.finish()
         buffer.append(accessUnit(), at: .start + .nanoseconds(3))
         #expect(buffer.window == BroadcastBuffer.Window(range: 0..<2, isFinished: true))

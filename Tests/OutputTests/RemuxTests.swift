@@ -5,6 +5,7 @@ import Pictures
 import TestSupport
 import Testing
 import Threading
+import Time
 
 @testable import Output
 
@@ -230,10 +231,11 @@ import Threading
         _ = try remux("in.raw", to: "in.\(kind.format.rawValue)")
         for input in ["in.raw", "in.\(kind.format.rawValue)"] {
             let remux = try Remux(
-                folder.path(input), range: RemuxRange(start: 500_000_000, end: 1_100_000_000))
+                folder.path(input), range: RemuxRange(start: .milliseconds(500), end: .milliseconds(1100)))
             let cut = try #require(remux.cut)
-            #expect(abs(cut.start - 333_333_333) < 1_000_000)
-            #expect(abs(try #require(cut.end) - 1_333_333_333) < 1_000_000)
+            let end = try #require(cut.end)
+            #expect((cut.start - .nanoseconds(333_333_333)).magnitude < .milliseconds(1))
+            #expect((end - .nanoseconds(1_333_333_333)).magnitude < .milliseconds(1))
             #expect(remux.pictureCount == 30)
             let output = kind.codec == .h264 ? "part.h264" : "part.h265"
             unlink(folder.path(output))
@@ -248,10 +250,10 @@ import Threading
     func cutAtTheEnd() throws {
         record(try CodedStream(.h264, frames: 60), to: "in.raw")
         #expect(throws: RemuxError.self) {
-            _ = try Remux(folder.path("in.raw"), range: RemuxRange(start: 5_000_000_000))
+            _ = try Remux(folder.path("in.raw"), range: RemuxRange(start: .seconds(5)))
         }
         let rest = try Remux(
-            folder.path("in.raw"), range: RemuxRange(start: 1_900_000_000, end: 9_000_000_000))
+            folder.path("in.raw"), range: RemuxRange(start: .milliseconds(1900), end: .seconds(9)))
         #expect(rest.pictureCount == 10)
         #expect(rest.cut?.end == nil)
     }

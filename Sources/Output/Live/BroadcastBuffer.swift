@@ -41,8 +41,8 @@ final class BroadcastBuffer: @unchecked Sendable {
     init(limit: LiveOptions.Buffer, capacity: Int = BroadcastBuffer.capacity) {
         entries = Array(repeating: nil, count: capacity)
         switch limit {
-        case .seconds(let seconds):
-            longestTime = .seconds(min(max(seconds, 0), 3600))
+        case .time(let time):
+            longestTime = min(max(time, .zero), .seconds(3600))
             byteLimit = Self.mostBytes
         case .bytes(let bytes):
             longestTime = .nanoseconds(Int64.max)

@@ -108,12 +108,10 @@ final class BroadcastLoop {
         var deadline = closingTime ?? nextAcceptance
         for receiver in receivers {
             guard let since = receiver?.blockedSince else { continue }
-            deadline = min(deadline ?? .distantFuture, since + timeout)
+            deadline = min(deadline ?? .distantFuture, since + options.timeout)
         }
         return deadline
     }
-
-    private var timeout: Duration { .seconds(options.timeout) }
 
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
@@ -162,10 +160,10 @@ extension BroadcastLoop {
             ledger.refuse()
             return events.tell(.refused(peer: peer, limit: receivers.count), at: now)
         }
-        socket.prepareForStreaming(patience: timeout)
+        socket.prepareForStreaming(patience: options.timeout)
         let descriptor = socket.descriptor
         let token = UInt64(slot + Token.firstReceiver)
-        let statistics = ReceiverStatistics(peer: peer, joined: (now - start).inNanoseconds)
+        let statistics = ReceiverStatistics(peer: peer, joined: now - start)
         hungUp[slot] = false
         let receiver = Receiver(
             id: ledger.add(statistics), socket: socket, origin: origin, statistics: statistics,
@@ -213,9 +211,9 @@ extension BroadcastLoop {
         }
         // So does one that has lagged too long: reading a byte now and then avoids only the time-out.
         let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .distantFuture) }
-        guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - timeout
+        guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - options.timeout
         else { return false }
-        return dismiss(slowest.slot, .tooSlow(seconds: options.timeout), at: now)
+        return dismiss(slowest.slot, .tooSlow(for: options.timeout), at: now)
     }
 
     private func dismiss(_ slot: Int, _ departure: ReceiverStatistics.Departure, at now: Instant) -> Bool {
@@ -254,8 +252,8 @@ extension BroadcastLoop {
             if receiver.isIdle(in: window) { return .ended }
             if now >= closingTime { return .cutOff }
         }
-        guard let since = receiver.blockedSince, now - since >= timeout else { return nil }
-        return .silent(seconds: options.timeout)
+        guard let since = receiver.blockedSince, now - since >= options.timeout else { return nil }
+        return .silent(for: options.timeout)
     }
 
     private func dismiss(

@@ -7,9 +7,9 @@ public struct LiveOptions: Sendable, Hashable {
     /// The most receivers from one address at a time; nil for half of all places.
     public var mostPerAddress: Int?
     /// How far a receiver may lag before it must wait for the next IDR.
-    public var buffer = Buffer.seconds(2)
-    /// Seconds that a receiver may take nothing before it is closed; at least 1.
-    public var timeout = 10
+    public var buffer = Buffer.time(.seconds(2))
+    /// How long a receiver may take nothing before it is closed; at least a second.
+    public var timeout = Duration.seconds(10)
     /// The interval between regular keyframes.
     var keyframeInterval = KeyframeInterval.frames(1)
     /// The nominal time between frames.
@@ -17,7 +17,7 @@ public struct LiveOptions: Sendable, Hashable {
 
     /// A limit on the data that waits to be sent.
     public enum Buffer: Sendable, Hashable {
-        case seconds(Double)
+        case time(Duration)
         case bytes(Int)
     }
 

@@ -147,7 +147,7 @@ final class Receiver {
     /// Notes the lag of the unit being sent.
     private func noteLag(at now: Instant) {
         guard let current else { return }
-        statistics.longestLag = max(statistics.longestLag, (now - current.arrival).inNanoseconds)
+        statistics.longestLag = max(statistics.longestLag, now - current.arrival)
     }
 
     /// Skips units that the gate rejects, even while the rest of an earlier unit waits to be sent.
@@ -186,7 +186,7 @@ final class Receiver {
         if departure == .cutOff {
             drop(window.range.upperBound - position + (current == nil ? 0 : 1))
         }
-        statistics.left = elapsed.inNanoseconds
+        statistics.left = elapsed
         statistics.departure = departure
         // A UNIX socket counts the memory it uses, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)

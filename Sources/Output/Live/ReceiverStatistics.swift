@@ -4,10 +4,10 @@ import Glibc
 public struct ReceiverStatistics: Sendable, Equatable {
     /// Its address.
     public let peer: String
-    /// Nanoseconds from the output's beginning.
-    public let joined: Int64
-    /// Nanoseconds from the output's beginning; nil while it is connected.
-    public internal(set) var left: Int64?
+    /// The time from the output's beginning.
+    public let joined: Duration
+    /// The time from the output's beginning; nil while it is connected.
+    public internal(set) var left: Duration?
     /// Bytes that the system accepted for it.
     public internal(set) var bytes = 0
     /// Access units that the system accepted completely.
@@ -18,14 +18,14 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var unconfirmedBytes = 0
     /// Access units skipped because it was too slow.
     public internal(set) var dropped = 0
-    /// The longest time, in nanoseconds, from a unit's arrival until the system accepted the last of it or it was
+    /// The longest time from a unit's arrival until the system accepted the last of it or it was
     /// dropped, or until now if it still waits. Time in the system's buffers and on the network is extra, and so is
     /// the time to serve other receivers in the same round.
-    public internal(set) var longestLag: Int64 = 0
+    public internal(set) var longestLag = Duration.zero
     /// Why it left; nil while it is connected.
     public internal(set) var departure: Departure?
 
-    init(peer: String, joined: Int64) {
+    init(peer: String, joined: Duration) {
         self.peer = peer
         self.joined = joined
     }
@@ -35,10 +35,10 @@ public struct ReceiverStatistics: Sendable, Equatable {
         /// It closed the connection.
         case closed
         case broken(errno: Int32)
-        /// It read nothing for this many seconds.
-        case silent(seconds: Int)
-        /// It lagged for this many seconds without catching up, and another needed its place.
-        case tooSlow(seconds: Int)
+        /// It read nothing for this long.
+        case silent(for: Duration)
+        /// It lagged for this long without catching up, and another needed its place.
+        case tooSlow(for: Duration)
         /// The stream ended, and it got everything.
         case ended
         /// The stream ended, and it did not take the rest in time.
@@ -48,9 +48,9 @@ public struct ReceiverStatistics: Sendable, Equatable {
             switch self {
             case .closed: "it closed the connection"
             case .broken(let code): "connection lost: \(String(cString: strerror(code)))"
-            case .silent(let seconds): "it stalled for \(seconds) s"
-            case .tooSlow(let seconds):
-                "it lagged for \(seconds) s, and another receiver took its place"
+            case .silent(let time): "it stalled for \(time.components.seconds) s"
+            case .tooSlow(let time):
+                "it lagged for \(time.components.seconds) s, and another receiver took its place"
             case .ended: "the stream ended"
             case .cutOff: "the stream ended before it had read the rest"
             }

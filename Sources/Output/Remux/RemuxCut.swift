@@ -1,14 +1,14 @@
 /// Where a recording is cut: at keyframes, because a picture needs those since the last one.
 public struct RemuxCut: Sendable, Equatable {
-    /// The first picture's time, in nanoseconds from the recording's first.
-    public private(set) var start: Int64 = 0
+    /// The first picture's time, from the recording's first.
+    public private(set) var start = Duration.zero
     /// The time of the keyframe that comes after the last picture; nil at the recording's end.
-    public private(set) var end: Int64?
+    public private(set) var end: Duration?
     /// Places in decoding order.
     private(set) var pictures: Range<Int>
 
     /// The latest time so far.
-    private(set) var latest: Int64 = 0
+    private(set) var latest = Duration.zero
     private let range: RemuxRange
 
     /// A cut of a recording of which no picture was seen yet.
@@ -18,7 +18,7 @@ public struct RemuxCut: Sendable, Equatable {
     }
 
     /// Takes note of the next picture in decoding order.
-    mutating func note(isKeyframe: Bool, time: Int64, index: Int) {
+    mutating func note(isKeyframe: Bool, time: Duration, index: Int) {
         latest = max(latest, time)
         guard end == nil else { return }
         if isKeyframe, let limit = range.end, time >= limit, index > pictures.lowerBound {

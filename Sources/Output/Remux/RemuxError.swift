@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// Why a stream could not be put into a container. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -11,7 +12,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A name that says another codec than the stream's.
     case otherCodec(output: String, is: Codec)
     /// The requested part begins after the recording's end.
-    case beyondEnd(input: String, seconds: Double)
+    case beyondEnd(input: String, lastPicture: Duration)
     /// A timestamp file for another recording.
     case tooFewTimestamps(file: String, timestamps: Int, pictures: Int)
     /// Asked to end before the end.
@@ -25,8 +26,8 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(input) does not say its frame rate; give --timestamps or --fps"
         case .otherCodec(let output, let codec):
             "\(output): the stream is \(codec); name it \(codec == .h264 ? ".h264" : ".h265")"
-        case .beyondEnd(let input, let seconds):
-            "\(input): its last picture is at \(seconds) s; give an earlier --from"
+        case .beyondEnd(let input, let time):
+            "\(input): its last picture is at \(time.inSeconds) s; give an earlier --from"
         case .tooFewTimestamps(let file, let timestamps, let pictures):
             "\(file) has \(timestamps) times for \(pictures) pictures; is it this recording's?"
         case .interrupted(let pictures, let total):

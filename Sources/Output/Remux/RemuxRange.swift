@@ -1,10 +1,10 @@
-/// The part of a recording that a remux takes, in nanoseconds from its first picture.
+/// The part of a recording that a remux takes, by the time from its first picture.
 public struct RemuxRange: Sendable, Equatable {
     /// The part begins at the last keyframe at or before this time.
-    public var start: Int64?
+    public var start: Duration?
     /// The part ends before the first keyframe at or after this time.
-    public var end: Int64?
+    public var end: Duration?
 
     /// A part; all of it, unless limits are given.
-    public init(start: Int64? = nil, end: Int64? = nil) { (self.start, self.end) = (start, end) }
+    public init(start: Duration? = nil, end: Duration? = nil) { (self.start, self.end) = (start, end) }
 }

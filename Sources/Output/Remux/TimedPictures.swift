@@ -42,11 +42,10 @@ struct TimedPictures {
         try forEach { (picture, index) throws(RemuxError) in
             let first = origin ?? picture.time
             origin = first
-            cut.note(
-                isKeyframe: picture.unit.isIDR, time: (picture.time - first).inNanoseconds, index: index)
+            cut.note(isKeyframe: picture.unit.isIDR, time: picture.time - first, index: index)
         }
-        guard range.start ?? 0 <= cut.latest else {
-            throw .beyondEnd(input: stream.path, seconds: Double(cut.latest) / 1e9)
+        guard range.start ?? .zero <= cut.latest else {
+            throw .beyondEnd(input: stream.path, lastPicture: cut.latest)
         }
         return cut
     }

@@ -57,7 +57,7 @@ struct LiveArguments: ParsableArguments {
         if let maxClients { options.mostReceivers = maxClients }
         options.mostPerAddress = maxClientsPerAddress
         if let clientBuffer { options.buffer = clientBuffer.value }
-        if let clientTimeout { options.timeout = clientTimeout.seconds }
+        if let clientTimeout { options.timeout = .seconds(clientTimeout.seconds) }
         return options
     }
 }
@@ -90,7 +90,7 @@ struct ClientBuffer: ExplainedArgument {
             guard let time = TimeSpan(argument: argument), (0.1...60).contains(time.seconds) else {
                 return nil
             }
-            value = .seconds(time.seconds)
+            value = .time(time.duration)
         }
     }
 }

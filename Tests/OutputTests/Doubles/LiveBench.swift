@@ -24,7 +24,8 @@ final class LiveBench {
     static let frameDuration = Duration.nanoseconds(33_333_333)
 
     init(
-        buffer limit: LiveOptions.Buffer = .seconds(2), mostReceivers: Int = 16, keyframeInterval: Int = 10,
+        buffer limit: LiveOptions.Buffer = .time(.seconds(2)), mostReceivers: Int = 16,
+        keyframeInterval: Int = 10,
         keyframeSeconds: Double? = nil, mostDeparted: Int = 256, mostPerAddress: Int? = nil
     ) throws {
         var options = LiveOptions()
