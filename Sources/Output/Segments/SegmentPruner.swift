@@ -26,7 +26,8 @@ final class SegmentPruner {
 
     /// - Parameter space: returns the file system's bytes.
     init(
-        _ retention: SegmentRetention, names: [FileNamePattern], space: @escaping () -> (total: Int, free: Int)?
+        _ retention: SegmentRetention, names: [FileNamePattern],
+        space: @escaping () -> (total: Int, free: Int)?
     ) throws(OutputError) {
         self.retention = retention
         self.space = space
