@@ -55,7 +55,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private static let byteLimit = 64 << 20
 
     /// - Parameters:
-    ///   - patience: how long it may take nothing from a full queue; nil forever.
+    ///   - patience: how long its writer may stall while its queue is full; nil forever.
     ///   - report: called on the encode thread when it stalls or resumes.
     init(
         _ plan: OutputPlan, measuresLatency: Bool,

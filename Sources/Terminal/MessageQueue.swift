@@ -2,7 +2,7 @@ import Glibc
 import Threading
 import Time
 
-/// Messages on their way to standard error, which may take nothing for as long as it likes: a terminal that was
+/// Messages on their way to standard error, which may block for any length of time: a terminal that was
 /// stopped (Ctrl-S), a pager that nobody scrolls, a link that hangs.
 ///
 /// Callers never wait: the queue's own thread writes. Messages that arrive while much

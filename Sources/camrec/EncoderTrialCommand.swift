@@ -7,7 +7,7 @@ import Pictures
 import Terminal
 
 /// `camrec encoder-trial`, run by `camrec doctor --encode` for each encoder, so that a driver that hangs or crashes
-/// takes nothing else with it.
+/// harms no other program.
 struct EncoderTrialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encoder-trial",

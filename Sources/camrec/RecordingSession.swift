@@ -18,7 +18,7 @@ struct RecordingSession {
     /// Passes SIGUSR1 and control socket commands to the recording.
     let control: RecordingControl
 
-    /// How long a pipe's reader may take nothing after the wait for it was ended.
+    /// How long a pipe's reader may stall after the wait for it was ended.
     private static let patience = Duration.seconds(5)
     private static let progressInterval = Duration.milliseconds(500)
     /// The interval between checks for hung outputs.

@@ -344,7 +344,7 @@ import Testing
         try sink.finish()
     }
 
-    @Test("old segments go at the start and while nothing is written, and copies are told")
+    @Test("removes old segments at the start and while nothing is written, and reports copies")
     func maintenance() throws {
         let bench = SegmentBench()
         bench.wall = time(nil)

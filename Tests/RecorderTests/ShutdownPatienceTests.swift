@@ -32,7 +32,7 @@ import Time
         ShutdownPatience.Progress(written: written, hasUnwritten: hasUnwritten, isEncoded: isEncoded)
     }
 
-    @Test("while pictures come, an output that takes nothing is left alone")
+    @Test("while pictures come, a stalled output is left alone")
     func recording() {
         #expect(steps { _ in Self.progress(isEncoded: false) } == [])
     }

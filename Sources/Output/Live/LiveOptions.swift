@@ -8,7 +8,7 @@ public struct LiveOptions: Sendable, Hashable {
     public var mostPerAddress: Int?
     /// How far a receiver may lag before it must wait for the next IDR.
     public var buffer = Buffer.time(.seconds(2))
-    /// How long a receiver may take nothing before it is closed; at least a second.
+    /// How long a receiver may stall before it is disconnected; at least a second.
     public var timeout = Duration.seconds(10)
     /// The interval between regular keyframes.
     var keyframeInterval = KeyframeInterval.frames(1)

@@ -330,7 +330,7 @@ static void execute_media(struct batch *batch, const struct command *command)
         mfx_execute(batch, command->words, command->count);
 }
 
-/* 0 if the dword is no command. */
+/* 0 if the dword is not a command. */
 static size_t command_length(uint32_t header)
 {
     unsigned opcode = header >> MI_OPCODE_SHIFT & 0x3f;
