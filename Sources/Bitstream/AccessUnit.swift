@@ -1,3 +1,5 @@
+import Time
+
 /// The bytes of one coded picture, contiguous and normalised: each NAL unit after `00 00 00 01`.
 ///
 /// An access unit is filled by one `AccessUnitBuilder` and is immutable from `finish()` on, until the pool it
@@ -26,8 +28,8 @@ public final class AccessUnit: @unchecked Sendable {
     public let codec: Codec
     /// Whether the picture is an IDR picture: decoding can begin here.
     public fileprivate(set) var isIDR = false
-    /// When the picture was captured: CLOCK_MONOTONIC, in nanoseconds.
-    public fileprivate(set) var timestamp: Int64 = 0
+    /// When the picture was captured.
+    public fileprivate(set) var timestamp = Instant.start
     /// The picture's position in the recording, from 0, in the order in which pictures were encoded.
     public fileprivate(set) var frameNumber = 0
     /// The number that the driver gave the picture; gaps are pictures that the driver dropped.
@@ -129,8 +131,8 @@ public struct AccessUnitBuilder: ~Copyable {
     ///   - isIDR: whether the picture is an IDR picture.
     ///   - frameNumber: the picture's position in the recording, from 0.
     ///   - sequence: the driver's number of the picture.
-    ///   - timestamp: time of capture on CLOCK_MONOTONIC, in nanoseconds.
-    public consuming func finish(isIDR: Bool, frameNumber: Int, sequence: UInt32, timestamp: Int64)
+    ///   - timestamp: when the picture was captured.
+    public consuming func finish(isIDR: Bool, frameNumber: Int, sequence: UInt32, timestamp: Instant)
         -> AccessUnit
     {
         accessUnit.isIDR = isIDR

@@ -1,9 +1,11 @@
+import Time
+
 /// The bits of a stream in a window of time that slides by access unit, by time of capture.
 ///
 /// Holds the window's access units and allocates only while more of them come than ever before.
 public struct SlidingBitRate: Sendable {
-    /// The window's length in nanoseconds.
-    public let window: Int64
+    /// The window's length.
+    public let window: Duration
     /// Bits of all access units so far.
     public private(set) var totalBits = 0
     /// The most bits in any window so far, those of access units that may still be reordered left out until
@@ -21,7 +23,7 @@ public struct SlidingBitRate: Sendable {
     private let reordering: Int
 
     private struct Unit {
-        var timestamp: Int64 = 0
+        var timestamp = Instant.start
         var bits = 0
     }
 
@@ -29,24 +31,24 @@ public struct SlidingBitRate: Sendable {
     private static let mostUnits = 1 << 16
 
     /// - Parameters:
-    ///   - window: nanoseconds, at least 1.
+    ///   - window: its length, at least a nanosecond.
     ///   - reordering: how many access units may come before one that was captured before them: B pictures in a
     ///     row, 0 … 16.
     ///   - framesPerSecond: for how many access units there is room at once.
-    public init(window: Int64, reordering: Int = 0, framesPerSecond: Double = 60) {
-        self.window = max(1, window)
+    public init(window: Duration, reordering: Int = 0, framesPerSecond: Double = 60) {
+        self.window = max(.nanoseconds(1), window)
         self.reordering = max(0, reordering)
-        let expected = Double(self.window) / 1e9 * min(1000, max(1, framesPerSecond)) * 1.25
+        let expected = self.window.inSeconds * min(1000, max(1, framesPerSecond)) * 1.25
         units = Array(
             repeating: Unit(), count: min(Self.mostUnits, 64 + self.reordering + Int(min(1e6, expected))))
     }
 
     /// The most bits a second in any window.
-    public var peakBitRate: Double { Double(largestWindow) * 1e9 / Double(window) }
+    public var peakBitRate: Double { Double(largestWindow) / window.inSeconds }
 
     /// Counts an access unit.
-    /// - Parameter timestamp: time of capture in nanoseconds.
-    public mutating func add(timestamp: Int64, bits: Int) {
+    /// - Parameter timestamp: when it was captured.
+    public mutating func add(timestamp: Instant, bits: Int) {
         totalBits += bits
         makeRoom()
         // Nearly sorted already: only B pictures come after one that was captured later.
@@ -73,17 +75,13 @@ public struct SlidingBitRate: Sendable {
     /// The next access unit's window: what was captured a window's length before it or earlier is not in it.
     private mutating func settle() {
         let latest = self[settledCount]
-        let jump = latest.timestamp.addingReportingOverflow(window)
-        if settledCount > 0, !jump.overflow, jump.partialValue < self[settledCount - 1].timestamp {
+        if settledCount > 0, self[settledCount - 1].timestamp - latest.timestamp > window {
             // The clock went back by more than a window: earlier units are in no window any longer.
             while settledCount > 0 { dropOldest() }
         }
         settledCount += 1
         windowBits += latest.bits
-        // Clocks that jump forward by ages must not overflow.
-        while self[0].timestamp <= latest.timestamp.subtractingReportingOverflow(window).partialValue {
-            dropOldest()
-        }
+        while latest.timestamp - self[0].timestamp >= window { dropOldest() }
         largestWindow = max(largestWindow, windowBits)
     }
 

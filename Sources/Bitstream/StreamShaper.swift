@@ -1,3 +1,5 @@
+import Time
+
 /// Turns an encoder's packets into access units of the guaranteed shape.
 ///
 /// The guarantee, whatever the encoder writes:
@@ -60,12 +62,12 @@ public struct StreamShaper {
     ///   - packet: one coded picture in Annex B form.
     ///   - frameNumber: the picture's position in the recording, from 0.
     ///   - sequence: the driver's number of the picture.
-    ///   - timestamp: time of capture on CLOCK_MONOTONIC, in nanoseconds.
+    ///   - timestamp: when the picture was captured.
     /// - Returns: `nil` for a packet without slices, whose parameter sets count for the next picture.
     /// - Throws: `StreamShapeError` when the packet breaks the guarantee beyond mending; the picture is lost,
     ///   and as others may need it, the encoder should be restarted.
     public mutating func shape(
-        _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Int64
+        _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant
     ) throws(StreamShapeError) -> AccessUnit? {
         do throws(Offence) {
             guard let picture = try survey(packet) else {

@@ -50,7 +50,7 @@ public final class CameraStream: CaptureStream {
         requests = V4L2BufferRequest(type: type, isMultiPlanar: isMultiPlanar)
         pool = try Self.makePool(device, requests: requests, format: format)
         deadline = FrameDeadline(
-            clock: device.calls, frameDuration: .nanoseconds(format.frameRate.frameDuration))
+            clock: device.calls, frameDuration: format.frameRate.frameDuration)
         SourceChange.subscribe(on: device)
         for index in 0..<pool.count { try queue(index) }
     }
@@ -84,7 +84,7 @@ public final class CameraStream: CaptureStream {
             try start()
             while !meter.isDone, device.calls.now < limit {
                 guard case .buffer(let buffer) = try nextBuffer() else { break }
-                meter.add(sequence: buffer.sequence, timestamp: Instant(nanoseconds: buffer.timestamp))
+                meter.add(sequence: buffer.sequence, timestamp: buffer.timestamp)
             }
         } catch {}
         endStreaming()
@@ -114,8 +114,7 @@ public final class CameraStream: CaptureStream {
         queued = 0
     }
 
-    public func awaitBuffers(until deadline: Int64) -> Bool {
-        let deadline = Instant(nanoseconds: deadline)
+    public func awaitBuffers(until deadline: Instant) -> Bool {
         takeReturned()
         while held != 0, !pool.isInterrupted, device.calls.now < deadline {
             waitForWake(until: deadline)
@@ -173,7 +172,7 @@ public final class CameraStream: CaptureStream {
 
     private func endSilence() throws(CaptureError) {
         guard deadline.isOver() else { return }
-        throw device.error(.silent(seconds: deadline.patience.inSeconds))
+        throw device.error(.silent(for: deadline.patience))
     }
 
     /// Nil if there was no frame, or none that can be used.
@@ -211,7 +210,7 @@ public final class CameraStream: CaptureStream {
         followSize(of: index, payloads[0])
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: request.sequence,
-            timestamp: timestamp(of: request).nanoseconds)
+            timestamp: timestamp(of: request))
     }
 
     /// Some cameras persistently send JPEGs of another size than was negotiated.
@@ -232,8 +231,8 @@ public final class CameraStream: CaptureStream {
     private func countGap(before sequence: UInt32) {
         let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
         let now = device.calls.now
-        let mostFrames = 2 * ((now - countStart.time).inNanoseconds / format.frameRate.frameDuration) + 8
-        if gap >= 0, Int64(sequence &- countStart.sequence) <= mostFrames {
+        let elapsedFrames = (now - countStart.time) / format.frameRate.frameDuration
+        if gap >= 0, Double(sequence &- countStart.sequence) <= 2 * elapsedFrames + 8 {
             losses.droppedByDriver += Int(gap)
         } else {
             countStart = (sequence, now)

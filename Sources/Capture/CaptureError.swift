@@ -1,5 +1,6 @@
 import Glibc
 import Pictures
+import Time
 
 /// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.
 public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -22,7 +23,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         /// The device is gone (ENODEV).
         case lost
         /// No frame within the deadline, in seconds.
-        case silent(seconds: Double)
+        case silent(for: Duration)
         /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
         /// The driver returned something that cannot be true.
@@ -80,7 +81,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
                 + formats.map(\.description).joined(separator: ", ")
         case .noBandwidth: "not enough USB bandwidth"
         case .lost: "the camera was disconnected"
-        case .silent(let seconds): "no usable frame for \(Int(seconds.rounded(.up))) s"
+        case .silent(let time): "no usable frame for \(Int(time.inSeconds.rounded(.up))) s"
         case .sourceChanged: "the source changed its picture size or rate"
         case .driverMisbehaved(let detail): "driver error (\(detail))"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE): "too many open files"

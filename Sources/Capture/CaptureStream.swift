@@ -1,4 +1,5 @@
 import Pictures
+import Time
 
 /// A source of pictures: a camera, a file, the test pattern.
 ///
@@ -41,9 +42,8 @@ public protocol CaptureStream: AnyObject {
     func restart() throws(CaptureError)
 
     /// Waits, after `stop`, until nobody holds a buffer any longer.
-    /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: false if the deadline passed or the stream was interrupted.
-    func awaitBuffers(until deadline: Int64) -> Bool
+    func awaitBuffers(until deadline: Instant) -> Bool
 
     /// Gives up the device, so that it can be opened again; the stream is then unusable. Buffers still held
     /// stay readable, but may have lost their picture.
@@ -58,7 +58,7 @@ extension CaptureStream {
     }
 
     /// Sources that are not devices are never opened again.
-    public func awaitBuffers(until deadline: Int64) -> Bool { true }
+    public func awaitBuffers(until deadline: Instant) -> Bool { true }
 
     /// There is no device to give up.
     public func releaseDevice() { stop() }

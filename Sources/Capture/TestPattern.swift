@@ -1,4 +1,5 @@
 import Pictures
+import Time
 
 /// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice, as
 /// digits for people and as a row of black and white blocks for programs. A live source also draws the time of
@@ -31,11 +32,11 @@ struct TestPattern {
 
     /// Draws a frame into memory.
     /// - Parameters:
-    ///   - time: microseconds of CLOCK_MONOTONIC, of which the lower 32 bits are drawn; nil for a picture that
-    ///     is the same at any time.
+    ///   - time: when it is captured, drawn as the lower 32 bits of its microseconds; nil for a picture that is the
+    ///     same at any time.
     ///   - previous: the frame of this pattern that the memory still holds; nil for none.
     func draw(
-        frame: UInt32, time: Int64?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer
+        frame: UInt32, time: Instant?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer
     ) {
         let everything = Rectangle(x: 0, y: 0, width: size.width, height: size.height)
         if let previous {
@@ -44,7 +45,7 @@ struct TestPattern {
             drawBackground(within: everything, into: memory)
         }
         canvas.fill(square(in: frame), with: .white, within: everything, in: memory)
-        if let time { drawTime(UInt32(truncatingIfNeeded: time), into: memory) }
+        if let time { drawTime(UInt32(truncatingIfNeeded: time.nanoseconds / 1000), into: memory) }
         drawDigits(of: frame, into: memory)
         drawBlocks(of: UInt16(truncatingIfNeeded: frame), y: 0, into: memory)
     }

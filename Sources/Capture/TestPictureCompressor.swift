@@ -1,6 +1,7 @@
 import CYUV
 import Glibc
 import Pictures
+import Time
 
 /// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
 ///
@@ -30,7 +31,7 @@ final class TestPictureCompressor {
     /// Draws and compresses a frame.
     /// - Returns: its length in `memory` in bytes; 0 if it did not fit.
     func write(
-        frame: UInt32, time: Int64?, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer
+        frame: UInt32, time: Instant?, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer
     ) -> Int {
         pattern.draw(frame: frame, time: time, over: drawn, into: canvas)
         drawn = frame

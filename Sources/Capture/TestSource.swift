@@ -83,7 +83,7 @@ public final class TestSource: CaptureStream {
     private func waitForNextFrame() {
         let startTime = self.startTime ?? clock.now
         self.startTime = startTime
-        let due = startTime + .nanoseconds(format.frameRate.time(ofFrame: nextFrame))
+        let due = startTime + format.frameRate.time(ofFrame: nextFrame)
         while clock.now < due, !pool.isInterrupted {
             // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
             buffers.collect()
@@ -101,9 +101,8 @@ public final class TestSource: CaptureStream {
     private func draw(into index: Int) -> PixelBuffer {
         let sequence = UInt32(truncatingIfNeeded: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
-        let timestamp = ((startTime ?? .start) + .nanoseconds(format.frameRate.time(ofFrame: nextFrame)))
-            .nanoseconds
-        payloads[0].length = write(frame: sequence, time: isLive ? timestamp / 1000 : nil, into: index)
+        let timestamp = (startTime ?? .start) + format.frameRate.time(ofFrame: nextFrame)
+        payloads[0].length = write(frame: sequence, time: isLive ? timestamp : nil, into: index)
         nextFrame += 1
         return PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: sequence,
@@ -111,7 +110,7 @@ public final class TestSource: CaptureStream {
     }
 
     /// The bytes written.
-    private func write(frame: UInt32, time: Int64?, into index: Int) -> Int {
+    private func write(frame: UInt32, time: Instant?, into index: Int) -> Int {
         let memory = pool.memory(ofBuffer: index, plane: 0)
         if let compressor { return compressor.write(frame: frame, time: time, of: pattern, into: memory) }
         pattern.draw(frame: frame, time: time, over: drawn[index], into: memory)

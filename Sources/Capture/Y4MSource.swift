@@ -70,14 +70,14 @@ public final class Y4MSource: CaptureStream {
             if pool.isInterrupted { return .interrupted }
             throw error
         }
-        let timestamp = (startTime ?? .start) + .nanoseconds(format.frameRate.time(ofFrame: nextFrame))
+        let timestamp = (startTime ?? .start) + format.frameRate.time(ofFrame: nextFrame)
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = format.minimumLengths[0]
         defer { nextFrame += 1 }
         return .buffer(
             PixelBuffer(
                 pool: pool, index: index, payloads: payloads, format: format,
-                sequence: UInt32(truncatingIfNeeded: nextFrame), timestamp: timestamp.nanoseconds))
+                sequence: UInt32(truncatingIfNeeded: nextFrame), timestamp: timestamp))
     }
 
     public func start() {}
@@ -87,7 +87,7 @@ public final class Y4MSource: CaptureStream {
     private func waitForFreeBuffer() -> Int? {
         let startTime = self.startTime ?? clock.now
         self.startTime = startTime
-        let due = isPaced ? startTime + .nanoseconds(format.frameRate.time(ofFrame: nextFrame)) : startTime
+        let due = isPaced ? startTime + format.frameRate.time(ofFrame: nextFrame) : startTime
         while !pool.isInterrupted {
             buffers.collect()
             if clock.now < due {

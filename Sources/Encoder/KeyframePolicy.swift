@@ -53,21 +53,6 @@ public struct KeyframePolicy: Sendable {
     }
 }
 
-/// The same for what still counts time in integers: nanoseconds.
-extension KeyframePolicy {
-    public func kind(at timestamp: Int64, frameDuration: Int64) -> FrameKind {
-        kind(at: Instant(nanoseconds: timestamp), frameDuration: .nanoseconds(frameDuration))
-    }
-
-    public func isRegular(at timestamp: Int64, frameDuration: Int64) -> Bool {
-        isRegular(at: Instant(nanoseconds: timestamp), frameDuration: .nanoseconds(frameDuration))
-    }
-
-    public mutating func advance(_ kind: FrameKind, at timestamp: Int64) {
-        advance(kind, at: Instant(nanoseconds: timestamp))
-    }
-}
-
 /// What an encoder is to make of a frame.
 public enum FrameKind: Sendable, Hashable {
     /// Whatever the encoder finds best.

@@ -1,8 +1,10 @@
+import Time
+
 /// Facts of a picture that wait in the encoder for its coded form.
 struct PendingFrames {
     struct Frame {
         var number: Int
-        var timestamp: Int64
+        var timestamp: Instant
         var sequence: UInt32
         /// An IDR was requested. If not, the encoder may still produce one.
         var isIDRWanted: Bool

@@ -98,8 +98,7 @@ public final class VideoEncoder: PictureEncoder {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer)
-        let timestamp = Instant(nanoseconds: buffer.timestamp)
-        if let rate = regulator.frame(at: timestamp), let bucket = properties.rateModel.encoderBucket {
+        if let rate = regulator.frame(at: buffer.timestamp), let bucket = properties.rateModel.encoderBucket {
             setRates(Double(rate), size: bucket.size)
         }
         frame.pointee.pts = Int64(frameNumber)

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Time
 
 /// Facts about a file, open or not; links are not followed.
 public struct FileFacts: Sendable, Hashable {
@@ -7,11 +8,11 @@ public struct FileFacts: Sendable, Hashable {
     public let isRegular: Bool
     /// Bytes.
     public let size: Int
-    /// When it was created, in nanoseconds since 1970; 0 if the file system does not know. A file that takes
-    /// another's place under its name has another time (statx(2), stx_btime).
-    public let birth: Int64
-    /// When it was written last, in nanoseconds since 1970.
-    public let modification: Int64
+    /// When it was created; nil if the file system does not know. A file that takes another's place under its name has
+    /// another time (statx(2), stx_btime).
+    public let birth: WallTime?
+    /// When it was written last.
+    public let modification: WallTime
 
     /// Nil if there is nothing under this name, or it cannot be told; errno says which.
     /// - Parameter folder: an open folder that a relative path begins at; the working folder unless given.
@@ -20,7 +21,7 @@ public struct FileFacts: Sendable, Hashable {
         guard files_read_facts(folder, path, &facts) == 0 else { return nil }
         isRegular = facts.mode & S_IFMT == S_IFREG
         size = Int(facts.size)
-        birth = facts.birth
-        modification = facts.modification
+        birth = facts.birth > 0 ? WallTime(nanoseconds: facts.birth) : nil
+        modification = WallTime(nanoseconds: facts.modification)
     }
 }

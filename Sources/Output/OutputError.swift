@@ -21,7 +21,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The other end of a pipe was closed.
         case closedPipe
         /// The reader of a pipe read nothing for this many seconds after the recording ended.
-        case stalled(seconds: Int)
+        case stalled(for: Duration)
         case writeFailed(errno: Int32)
         /// A write has not returned for long.
         case blocked
@@ -116,10 +116,10 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): the disk is full; free some space and try again"
         case .closedPipe:
             "\(output): the reader closed the pipe; the rest is lost"
-        case .stalled(0):
+        case .stalled(.zero):
             "\(output): its reader does not read it; the rest is lost"
-        case .stalled(let seconds):
-            "\(output): its reader stalled for \(seconds) s; the rest is lost"
+        case .stalled(let time):
+            "\(output): its reader stalled for \(time.components.seconds) s; the rest is lost"
         case .writeFailed(let code):
             "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
         case .blocked:

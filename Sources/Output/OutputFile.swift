@@ -193,7 +193,7 @@ public final class OutputFile {
         // A reader that takes something goes before the interruption.
         let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
         guard wake == .ready else {
-            throw OutputError(.stalled(seconds: Int(interruption.patience.components.seconds)), output: name)
+            throw OutputError(.stalled(for: interruption.patience), output: name)
         }
     }
 

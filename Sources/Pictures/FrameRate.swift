@@ -1,3 +1,5 @@
+import Time
+
 /// Frames a second as an exact fraction in lowest terms.
 public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Frames in `denominator` seconds, 1 … 2³³.
@@ -74,17 +76,19 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Frames a second.
     public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
 
-    /// Nanoseconds from one frame to the next, rounded down, at least 1.
-    public var frameDuration: Int64 { max(1, 1_000_000_000 * Int64(denominator) / Int64(numerator)) }
+    /// The time from one frame to the next in whole nanoseconds, rounded down, at least 1.
+    public var frameDuration: Duration {
+        .nanoseconds(max(1, 1_000_000_000 * Int64(denominator) / Int64(numerator)))
+    }
 
-    /// The time of frame `index` counted from frame 0, in nanoseconds, without accumulated rounding; at most
+    /// The time of frame `index` counted from frame 0, in whole nanoseconds without accumulated rounding; at most
     /// a century.
-    public func time(ofFrame index: Int) -> Int64 {
-        let century: Int64 = 100 * 366 * 86400 * 1_000_000_000
+    public func time(ofFrame index: Int) -> Duration {
+        let century = Duration.seconds(100 * 366 * 86400)
         let (units, isBeyond) = index.multipliedReportingOverflow(by: denominator)
-        guard !isBeyond, Double(index) * Double(frameDuration) < Double(century) else { return century }
+        guard !isBeyond, Double(index) * frameDuration.inSeconds < century.inSeconds else { return century }
         let (seconds, frames) = units.quotientAndRemainder(dividingBy: numerator)
-        return Int64(seconds) * 1_000_000_000 + Int64(frames) * 1_000_000_000 / Int64(numerator)
+        return .seconds(seconds) + .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(numerator))
     }
 
     public static func < (left: FrameRate, right: FrameRate) -> Bool {

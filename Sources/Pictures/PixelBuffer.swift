@@ -1,3 +1,5 @@
+import Time
+
 /// One buffer of a stream's pool, held by us: a picture, or the compressed form of one.
 ///
 /// Its owner may read it from any thread. When its life ends, its index is posted to the pool's
@@ -23,8 +25,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
     public let format: PictureFormat
     /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
     public let sequence: UInt32
-    /// When the picture was taken, nanoseconds of CLOCK_MONOTONIC (start of exposure on uvcvideo).
-    public let timestamp: Int64
+    /// When the picture was captured (start of exposure on uvcvideo).
+    public let timestamp: Instant
     /// The source's generation. Buffers of two generations do not follow each other, whatever their numbers
     /// say. Set when the source is restarted.
     public var run = 0
@@ -33,7 +35,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     /// format's `minimumLengths`.
     package init(
         pool: PixelBufferPool, index: Int, payloads: InlineArray<3, Payload>, format: PictureFormat,
-        sequence: UInt32, timestamp: Int64
+        sequence: UInt32, timestamp: Instant
     ) {
         self.pool = pool
         self.index = index

@@ -1,6 +1,7 @@
 import Encoder
 import Pictures
 import Threading
+import Time
 
 /// The encode thread's work: the only owner of the codecs. Passes each picture to every track.
 final class EncodeStage: @unchecked Sendable {
@@ -23,10 +24,10 @@ final class EncodeStage: @unchecked Sendable {
     private var lastWaits = 0
     private var lastDropped = 0
     private var isDraining = false
-    private var firstTimestamp: Int64?
+    private var firstTimestamp: Instant?
     private var skippedInARow = 0
     /// The timestamp of the first picture dropped in the current pause.
-    private var pauseStart: Int64?
+    private var pauseStart: Instant?
     /// The source generation and format of the last picture.
     private var lastRun = 0
     private var format: PictureFormat?
@@ -111,10 +112,10 @@ final class EncodeStage: @unchecked Sendable {
         (lastFailures, lastWaits, lastDropped) = (failures, waits, dropped)
     }
 
-    private func isComplete(at timestamp: Int64) -> Bool {
+    private func isComplete(at timestamp: Instant) -> Bool {
         if tracks.allSatisfy(isComplete) { return true }
         if let duration = limits.duration, let firstTimestamp {
-            return .nanoseconds(timestamp - firstTimestamp) >= duration
+            return timestamp - firstTimestamp >= duration
         }
         return false
     }
@@ -131,7 +132,7 @@ final class EncodeStage: @unchecked Sendable {
         control.tellRateChanges(possible)
     }
 
-    private func pause(at timestamp: Int64) {
+    private func pause(at timestamp: Instant) {
         firstTimestamp = firstTimestamp ?? timestamp
         pauseStart = pauseStart ?? timestamp
         counters.add(to: .paused)

@@ -3,6 +3,7 @@ import Encoder
 import Output
 import Pictures
 import Threading
+import Time
 
 /// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
 /// last.
@@ -17,9 +18,9 @@ final class EncodeTrack {
     /// No output takes access units any more, or none can be produced.
     private(set) var isOver = false
     /// The earliest to the latest capture time of the access units, in nanoseconds.
-    private(set) var span: ClosedRange<Int64>?
+    private(set) var span: ClosedRange<Instant>?
     /// Nanoseconds of the span during which the recording was paused.
-    private(set) var pausedTime: Int64 = 0
+    private(set) var pausedTime = Duration.zero
     /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
 
@@ -71,8 +72,8 @@ final class EncodeTrack {
         return count
     }
 
-    /// Notes a pause of this many nanoseconds.
-    func skipTime(_ duration: Int64) {
+    /// Notes a pause.
+    func skipTime(_ duration: Duration) {
         if frameNumber > 0 { pausedTime += duration }
     }
 
@@ -223,8 +224,8 @@ final class EncodeTrack {
             rate.add(unit)
             encodedBits += unit.count * 8
             if span == nil { begin(with: unit) }
-            span =
-                min(span?.lowerBound ?? .max, unit.timestamp)...max(span?.upperBound ?? .min, unit.timestamp)
+            let time = unit.timestamp
+            span = min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
             var isWanted = false
             for output in outputs where output.accept(unit) { isWanted = true }
             if !isWanted { isOver = true }

@@ -1,5 +1,6 @@
 import Bitstream
 import Encoder
+import Time
 
 /// Measures a track's actual bit rate and checks it against the encoder's promise, which hardware may break.
 struct RatePromiseCheck {
@@ -10,14 +11,14 @@ struct RatePromiseCheck {
     /// The window that exceeded its promise most, its excess in bits, and that promise.
     private var broken: (bits: Int, excess: Int, promise: RatePromise)?
     /// Since the current promise: the capture times, access units and bits.
-    private var span: ClosedRange<Int64>?
+    private var span: ClosedRange<Instant>?
     private var (count, bits) = (0, 0)
     /// The latest average that broke its promise, and that promise.
     private var brokenAverage: (measured: Double, wanted: Int)?
     private var promises = 0
 
     /// Without a promise, a one-second window shows how uneven a stream is.
-    private static let usualWindow: Int64 = 1_000_000_000
+    private static let usualWindow = Duration.seconds(1)
     /// Consecutive B pictures (H.264 has at most 16 reference frames to reorder).
     private static let mostReordered = 16
 
@@ -28,7 +29,7 @@ struct RatePromiseCheck {
         self.promise = promise
         (span, count, bits) = (nil, 0, 0)
         promises += 1
-        let window = promise.map { Int64($0.window * 1e9) } ?? Self.usualWindow
+        let window = promise.map { .nanoseconds(Int64($0.window * 1e9)) } ?? Self.usualWindow
         if window == meter.window {
             meter.forgetWindows()
         } else {
@@ -51,7 +52,7 @@ struct RatePromiseCheck {
     ///   - seconds: their duration by the source's clock.
     mutating func outcome(bits: Int, seconds: Double?) -> RecordingOutcome.Rate {
         judge()
-        let window = Double(meter.window) / 1e9
+        let window = meter.window.inSeconds
         return RecordingOutcome.Rate(
             average: seconds.flatMap { $0 > 0 ? Double(bits) / $0 : nil },
             worstWindow: Double(largestWindow) / window, window: window, promise: promise,
@@ -64,7 +65,7 @@ struct RatePromiseCheck {
     private mutating func judgeAverage() {
         guard let promise, let wanted = promise.average, let span, count > 1 else { return }
         // The last access unit lasts as long as the others on average.
-        let seconds = Double(span.upperBound - span.lowerBound) / 1e9 * Double(count) / Double(count - 1)
+        let seconds = (span.upperBound - span.lowerBound).inSeconds * Double(count) / Double(count - 1)
         guard seconds > 0, !promise.holdsAverage(bits: bits, seconds: seconds) else { return }
         brokenAverage = (Double(bits) / seconds, wanted)
     }

@@ -5,6 +5,7 @@ import Output
 import Pictures
 import Synchronization
 import Threading
+import Time
 
 /// One codec of a recording, with its encoder.
 public struct RecordingTrack {
@@ -188,7 +189,7 @@ extension RecordingOutcome.Track {
         let count = track.counters[.encoded]
         statedRate = track.statedRate
         measuredRate = track.span.flatMap { span in
-            let duration = Double(span.upperBound - span.lowerBound - track.pausedTime) / 1e9
+            let duration = (span.upperBound - span.lowerBound - track.pausedTime).inSeconds
             return count > 1 && duration > 0 ? Double(count - 1) / duration : nil
         }
         // The last frame lasts as long as the others on average.

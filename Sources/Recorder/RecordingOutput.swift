@@ -171,8 +171,7 @@ public final class RecordingOutput: @unchecked Sendable {
             let high = stage.latency.percentile(0.99)
         else { return nil }
         return RecordingOutcome.Latency(
-            median: .nanoseconds(median), percentile99: .nanoseconds(high),
-            maximum: .nanoseconds(stage.latency.maximum))
+            median: median, percentile99: high, maximum: stage.latency.maximum)
     }
 }
 

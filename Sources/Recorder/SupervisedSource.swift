@@ -62,7 +62,7 @@ struct SupervisedSource {
                 switch consume next {
                 case .buffer(var buffer):
                     buffer.run = run
-                    noteDelivery(at: Instant(nanoseconds: buffer.timestamp))
+                    noteDelivery(at: buffer.timestamp)
                     return .buffer(buffer)
                 case .end: return .end
                 case .interrupted: return .interrupted
@@ -174,7 +174,7 @@ extension SupervisedSource {
     /// Lets captured pictures be encoded before the device is released, unless the encoder hangs.
     private func close() {
         stream.stop()
-        if !stream.awaitBuffers(until: (stop.now + Self.bufferPatience).nanoseconds) {
+        if !stream.awaitBuffers(until: stop.now + Self.bufferPatience) {
             counters.add(frames.removeAll(), to: .droppedByUs)
         }
         stream.releaseDevice()

@@ -107,7 +107,7 @@ struct WriteStage {
         counters.add(to: .written)
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
-        if measuresLatency, !isLate { latency.record(Instant.now.nanoseconds - unit.timestamp) }
+        if measuresLatency, !isLate { latency.record(.now - unit.timestamp) }
     }
 
     /// Moves access units from written to lost if a container could not finish their fragment.

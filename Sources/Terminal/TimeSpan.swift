@@ -31,11 +31,8 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     /// A time of this many seconds.
     public init(seconds: Double) { self.seconds = seconds }
 
-    /// At least a nanosecond, but for 0.
-    public var duration: Duration { .nanoseconds(nanoseconds) }
-
-    /// The same for what still counts time in integers.
-    public var nanoseconds: Int64 { seconds == 0 ? 0 : max(1, Int64(seconds * 1e9)) }
+    /// In whole nanoseconds; at least one, but for 0.
+    public var duration: Duration { seconds == 0 ? .zero : .nanoseconds(max(1, Int64(seconds * 1e9))) }
 
     /// Nil if it is not a time.
     public init?(argument: String) {

@@ -59,7 +59,7 @@ struct RecordingSession {
         var service = ServiceReport()
         try command.foreseeFailures(at: time(nil))
         let stream = try openSource(&service, until: deadline)
-        service.begin(frameInterval: .nanoseconds(stream.format.frameRate.frameDuration))
+        service.begin(frameInterval: stream.format.frameRate.frameDuration)
         // Read the clock again: opening the source may have taken long.
         let now = time(nil)
         let choices = datedChoices(at: now)

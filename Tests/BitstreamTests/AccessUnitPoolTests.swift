@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Bitstream
 
@@ -15,7 +16,7 @@ import Testing
         #expect(accessUnit.isIDR)
         #expect(accessUnit.frameNumber == 7)
         #expect(accessUnit.sequence == 1007)
-        #expect(accessUnit.timestamp == 7_000_000)
+        #expect(accessUnit.timestamp == .start + .milliseconds(7))
     }
 
     @Test func storageGrowsAndKeepsItsContent() {
@@ -112,6 +113,6 @@ extension AccessUnitPool {
         for unit in units { builder.append(unit.span.bytes) }
         return builder.finish(
             isIDR: isIDR, frameNumber: frameNumber, sequence: UInt32(1000 + frameNumber),
-            timestamp: Int64(frameNumber) * 1_000_000)
+            timestamp: .start + .milliseconds(frameNumber))
     }
 }

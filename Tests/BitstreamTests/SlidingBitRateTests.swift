@@ -1,13 +1,12 @@
-import TestSupport
 import Testing
+import TestSupport
+import Time
 
 @testable import Bitstream
 
 @Suite struct SlidingBitRateTests {
-    private static let second: Int64 = 1_000_000_000
-
     /// What a window holds at most, found by looking at every one.
-    private func largest(_ units: [(time: Int64, bits: Int)], window: Int64) -> Int {
+    private func largest(_ units: [(time: Instant, bits: Int)], window: Duration) -> Int {
         units.map { last in
             units.reduce(0) { $0 + (last.time - window < $1.time && $1.time <= last.time ? $1.bits : 0) }
         }.max() ?? 0
@@ -17,9 +16,9 @@ import Testing
     func random(reordering: Int) {
         var generator = SeededGenerator(seed: UInt64(reordering + 1))
         for _ in 0..<50 {
-            var time: Int64 = 0
+            var time = Instant.start
             var units = (0..<Int.random(in: 1...300, using: &generator)).map { _ in
-                time += Int64.random(in: 0...90_000_000, using: &generator)
+                time += .nanoseconds(Int64.random(in: 0...90_000_000, using: &generator))
                 return (time: time, bits: Int.random(in: 0...100_000, using: &generator))
             }
             // B pictures come after those captured later, at most `reordering` places from their own.
@@ -27,7 +26,7 @@ import Testing
             where reordering > 0 {
                 units.insert(units.remove(at: index + reordering), at: index)
             }
-            let window = Int64.random(in: 1...2 * Self.second, using: &generator)
+            let window = Duration.nanoseconds(Int64.random(in: 1...2_000_000_000, using: &generator))
             var rate = SlidingBitRate(window: window, reordering: reordering)
             for unit in units { rate.add(timestamp: unit.time, bits: unit.bits) }
             rate.finish()
@@ -38,23 +37,23 @@ import Testing
 
     @Test("a clock that jumps ahead once and returns fills no window with later pictures")
     func jump() {
-        var rate = SlidingBitRate(window: Self.second)
+        var rate = SlidingBitRate(window: .seconds(1))
         for number in 0..<300 {
-            let time = Int64(number) * Self.second / 30
-            rate.add(timestamp: number == 40 ? time + 3600 * Self.second : time, bits: 1000)
+            let time = Instant.start + .seconds(number) / 30
+            rate.add(timestamp: number == 40 ? time + .seconds(3600) : time, bits: 1000)
         }
         #expect(rate.largestWindow == 30_000)
     }
 
     @Test("a unit older than the window is out, a younger one is in")
     func edges() {
-        var rate = SlidingBitRate(window: Self.second)
-        rate.add(timestamp: 0, bits: 100)
-        rate.add(timestamp: Self.second - 1, bits: 10)
+        var rate = SlidingBitRate(window: .seconds(1))
+        rate.add(timestamp: .start, bits: 100)
+        rate.add(timestamp: .start + .nanoseconds(999_999_999), bits: 10)
         #expect(rate.largestWindow == 110)
         rate.forgetWindows()
-        rate.add(timestamp: 0, bits: 100)
-        rate.add(timestamp: Self.second, bits: 10)
+        rate.add(timestamp: .start, bits: 100)
+        rate.add(timestamp: .start + .seconds(1), bits: 10)
         #expect(rate.largestWindow == 100)
         #expect(rate.peakBitRate == 100)
     }
@@ -62,11 +61,11 @@ import Testing
     @Test(
         "survives more frames than expected, and clocks that stop or jump, in bounded memory")
     func strange() {
-        var rate = SlidingBitRate(window: Self.second, reordering: 16)
-        for _ in 0..<200_000 { rate.add(timestamp: 5, bits: 1) }
-        rate.add(timestamp: .max, bits: 7)
-        rate.add(timestamp: .min, bits: 7)
-        rate.add(timestamp: 0, bits: 7)
+        var rate = SlidingBitRate(window: .seconds(1), reordering: 16)
+        for _ in 0..<200_000 { rate.add(timestamp: .start, bits: 1) }
+        rate.add(timestamp: .distantFuture, bits: 7)
+        rate.add(timestamp: .distantPast, bits: 7)
+        rate.add(timestamp: .start, bits: 7)
         rate.finish()
         #expect(rate.totalBits == 200_021)
         #expect(rate.largestWindow >= 1 << 15)

@@ -1,5 +1,6 @@
-import TestSupport
 import Testing
+import TestSupport
+import Time
 
 @testable import Bitstream
 
@@ -36,7 +37,7 @@ import Testing
         #expect(accessUnit.isIDR)
         #expect(accessUnit.frameNumber == 41)
         #expect(accessUnit.sequence == 1041)
-        #expect(accessUnit.timestamp == 41_000_000)
+        #expect(accessUnit.timestamp == .start + .milliseconds(41))
         #expect(try shaper.shape(annexB([Sample.p]))?.isIDR == false)
     }
 
@@ -289,6 +290,6 @@ extension StreamShaper {
     mutating func shape(_ packet: [UInt8], frameNumber: Int = 0) throws(StreamShapeError) -> AccessUnit? {
         try shape(
             packet.span.bytes, frameNumber: frameNumber, sequence: UInt32(1000 + frameNumber),
-            timestamp: Int64(frameNumber) * 1_000_000)
+            timestamp: .start + .milliseconds(frameNumber))
     }
 }

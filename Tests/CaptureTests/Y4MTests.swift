@@ -179,13 +179,13 @@ import Time
     func frames() throws {
         let file = TemporaryFile(Self.file(frames: 5))
         let source = try source(file)
-        var start: Int64?
+        var start: Instant?
         for number in 0..<5 {
             let picture = try source.hold()
             start = start ?? picture.timestamp
             #expect(picture.payload == Self.picture(number))
             #expect(picture.sequence == UInt32(number))
-            #expect(picture.timestamp - (start ?? 0) == Int64(number) * 40_000_000)
+            #expect(picture.timestamp - (start ?? .start) == .milliseconds(40) * number)
         }
         #expect(try source.nextSequence() == nil)
         #expect(source.losses == CaptureLosses())

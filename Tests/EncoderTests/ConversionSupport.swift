@@ -1,6 +1,7 @@
 import Glibc
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
@@ -45,7 +46,7 @@ func makeBuffer(_ format: PictureFormat, _ planes: [[UInt8]]) throws -> PixelBuf
     }
     let pool = try PixelBufferPool(backing: .mapped, planes: memory, planesPerBuffer: planes.count)
     return PixelBuffer(
-        pool: pool, index: 0, payloads: payloads, format: format, sequence: 0, timestamp: 0)
+        pool: pool, index: 0, payloads: payloads, format: format, sequence: 0, timestamp: .start)
 }
 
 extension PixelConverter {

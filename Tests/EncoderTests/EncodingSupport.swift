@@ -2,13 +2,14 @@ import Bitstream
 import CFFmpeg
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
 
 /// A picture of a source, in its own memory.
 func picture(
-    _ format: PictureFormat, _ memoryPlanes: [[UInt8]], sequence: UInt32 = 0, timestamp: Int64 = 0
+    _ format: PictureFormat, _ memoryPlanes: [[UInt8]], sequence: UInt32 = 0, timestamp: Instant = .start
 ) throws -> PixelBuffer {
     var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
     let memory = memoryPlanes.enumerated().map { index, bytes in
@@ -49,7 +50,7 @@ struct Film {
             noise(length, seed: number < stillFrames ? 1 : UInt64(number / framesPerScene * 8 + plane))
         }
         return try picture(
-            format, planes, sequence: UInt32(number), timestamp: Int64(number) * 40_000_000)
+            format, planes, sequence: UInt32(number), timestamp: .start + .milliseconds(40) * number)
     }
 
     /// Everything that an encoder makes of this many frames, each picked up as soon as it is there.

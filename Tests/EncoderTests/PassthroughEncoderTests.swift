@@ -1,6 +1,7 @@
 import Bitstream
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
@@ -29,7 +30,9 @@ import Testing
         for (sequence, bytes) in buffers {
             do {
                 try encoder.encode(
-                    picture(format, [bytes], sequence: sequence, timestamp: Int64(sequence) * 1000),
+                    picture(
+                        format, [bytes], sequence: sequence,
+                        timestamp: .start + .microseconds(Int64(sequence))),
                     as: .automatic, frameNumber: units.count)
                 while let unit = try encoder.nextAccessUnit() { units.append(unit) }
             } catch let error as EncoderError {
@@ -64,7 +67,7 @@ import Testing
         let (passed, damaged) = try pass(numbered(stream))
         #expect(passed.map(\.allBytes) == stream)
         #expect(passed.map(\.sequence) == (0..<20).map(UInt32.init))
-        #expect(passed.map(\.timestamp) == (0..<20).map { $0 * 1000 })
+        #expect(passed.map(\.timestamp) == (0..<20).map { .start + .microseconds($0) })
         #expect(passed.idrPositions == [0, 5, 10, 15])
         #expect(damaged.isEmpty)
     }

@@ -47,7 +47,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             ).encoder
             #expect((encoder.details.driver != nil) == (driver != nil))
             var policy = KeyframePolicy(interval: configuration.keyframeInterval)
-            let duration = Duration.nanoseconds(film.format.frameRate.frameDuration)
+            let duration = film.format.frameRate.frameDuration
             outcome.notes = encoder.notes
             outcome.units = try film.encode(
                 count, with: encoder,

@@ -1,6 +1,7 @@
 import Bitstream
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 @testable import Encoder
@@ -83,7 +84,7 @@ import Testing
         let units = try film.encode(80, with: film.software { $0.latency = .quality })
         #expect(units.map(\.frameNumber) == Array(0..<80))
         #expect(units.map(\.sequence) == (0..<80).map(UInt32.init))
-        #expect(units.map(\.timestamp) == (0..<80).map { Int64($0) * 40_000_000 })
+        #expect(units.map(\.timestamp) == (0..<80).map { .start + .milliseconds(40) * $0 })
     }
 
     @Test("with B frames, every frame comes back, and the grid is unchanged")

@@ -59,7 +59,7 @@ import Time
             let delimiter = bytes.count - unit.count
             #expect(bytes.suffix(unit.count).elementsEqual(unit.allBytes))
             #expect(delimiter == 0 || kind.format == .transportStream && (6...7).contains(delimiter))
-            #expect(packet.time == .nanoseconds(unit.timestamp))
+            #expect(packet.time == unit.timestamp - .start)
             #expect(packet.isKeyframe == unit.isIDR)
             #expect(packet.problem == nil)
         }
@@ -75,7 +75,7 @@ import Time
             try reader.seek(to: wanted)
             let packet = try #require(try reader.next())
             #expect(packet.isKeyframe)
-            let keyframe = stream.units.filter(\.isIDR).map { Duration.nanoseconds($0.timestamp) }
+            let keyframe = stream.units.filter(\.isIDR).map { $0.timestamp - .start }
                 .filter { $0 <= wanted }.max()
             let (found, newest) = try (#require(packet.time), #require(keyframe))
             #expect(found <= newest)

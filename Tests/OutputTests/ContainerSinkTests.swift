@@ -57,7 +57,7 @@ import Threading
         let content = try record(stream, to: "out.\(kind.format.rawValue)")
         #expect(content.packets.count == stream.units.count)
         for (time, unit) in zip(content.times, stream.units) {
-            #expect(abs(time - (unit.timestamp - capture(0))) <= tolerance(kind.format))
+            #expect(abs(time - (unit.timestamp.nanoseconds - capture(0))) <= tolerance(kind.format))
         }
         #expect(content.packets.map(\.isKey) == stream.units.map(\.isIDR))
     }

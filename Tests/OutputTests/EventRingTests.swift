@@ -1,5 +1,6 @@
 import Bitstream
 import Testing
+import Time
 
 @testable import Output
 
@@ -10,12 +11,12 @@ import Testing
         range.map {
             accessUnit(
                 length: 96, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
-                timestamp: Int64($0) * 100_000_000)
+                timestamp: .start + .milliseconds(100) * $0)
         }
     }
 
     private func ring(before: Double = 3, after: Double = 2, bytes: Int = 1 << 20) -> EventRing {
-        var plan = EventRing.Plan(before: Int64(before * 1e9), after: Int64(after * 1e9))
+        var plan = EventRing.Plan(before: .seconds(before), after: .seconds(after))
         plan.byteLimit = bytes
         return EventRing(plan)
     }
@@ -104,7 +105,9 @@ import Testing
     @Test("survives any capture time")
     func hostileClock() {
         var ring = ring()
-        for (number, time) in [Int64.max, .min, 0, .max, .min].enumerated() {
+        for (number, time) in [Instant.distantFuture, .distantPast, .start, .distantFuture, .distantPast]
+            .enumerated()
+        {
             if number.isMultiple(of: 2) { _ = ring.trigger() }
             _ = ring.next(accessUnit(frameNumber: number, timestamp: time))
         }

@@ -1,8 +1,9 @@
 import Bitstream
 import Glibc
-import TestSupport
 import Testing
+import TestSupport
 import Threading
+import Time
 
 @testable import Output
 
@@ -238,7 +239,7 @@ import Threading
         // Raised before the pipe is full: the wait sees it when it comes to wait.
         let unit = accessUnit(length: 1 << 20)
         let raiser = BackgroundThread { interruption.raise() }
-        #expect(failure { try sink.write(unit) }?.kind == .stalled(seconds: 5))
+        #expect(failure { try sink.write(unit) }?.kind == .stalled(for: .seconds(5)))
         raiser.join()
         #expect(sink.bytesWritten == 0)
     }
@@ -296,7 +297,7 @@ import Threading
         "every message is one line that names the output",
         arguments: [
             .exists, .inUse, .removed, .notCreated(errno: EACCES), .noReader, .diskFull, .closedPipe,
-            .stalled(seconds: 5),
+            .stalled(for: .seconds(5)),
             .writeFailed(errno: EIO),
         ] as [OutputError.Kind])
     func messages(kind: OutputError.Kind) {

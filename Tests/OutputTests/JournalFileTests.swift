@@ -47,7 +47,7 @@ import Testing
     func damaged() throws {
         folder.write("a.h264", [1])
         let birth = try #require(FileFacts(path: folder.path("a.h264"))?.birth)
-        let line = "\(birth)\t1\ta.h264\n"
+        let line = "\(birth.nanoseconds)\t1\ta.h264\n"
         folder.write(".a.h264.camrec", Array("# camrec segments 1\n12\tx\n\(line)".utf8))
         for _ in 0..<2 {
             let names = FileNamePattern(folder.path("a.h264"), expandsTime: true)

@@ -15,7 +15,7 @@ import Time
     }
 
     func pruner(
-        _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Int? = nil,
+        _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Duration? = nil,
         free: SegmentRetention.Floor? = nil, space: @escaping () -> (total: Int, free: Int)? = { nil }
     ) throws -> SegmentPruner {
         var retention = SegmentRetention()
@@ -34,9 +34,9 @@ import Time
         }
     }
 
-    func birth(_ name: String) -> Int64? { FileFacts(path: folder.path(name))?.birth }
+    func birth(_ name: String) -> WallTime? { FileFacts(path: folder.path(name))?.birth }
 
-    func pruned(_ pruner: SegmentPruner, now: Int = 0, size: Int = 0) -> [String] {
+    func pruned(_ pruner: SegmentPruner, now: WallTime = WallTime(seconds: 0), size: Int = 0) -> [String] {
         pruner.prune(now: now, size: size).map { String($0.dropFirst(folder.path("").count + 1)) }
     }
 
@@ -61,10 +61,10 @@ import Time
     @Test("enforces each of several limits, and the stricter of two of a kind")
     func several() {
         var (limits, other) = (SegmentRetention(), SegmentRetention())
-        (limits.age, limits.bytes, limits.free) = (60, 1000, .bytes(5))
+        (limits.age, limits.bytes, limits.free) = (.seconds(60), 1000, .bytes(5))
         (other.bytes, other.count) = (500, 3)
         limits.tighten(to: other)
-        #expect(limits.age == 60)
+        #expect(limits.age == .seconds(60))
         #expect(limits.bytes == 500)
         #expect(limits.count == 3)
         #expect(limits.free == .bytes(5))
@@ -73,10 +73,10 @@ import Time
     @Test("removes those that are too old, two at a time: the clock may be wrong")
     func age() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
-        let now = time(nil)
-        #expect(pruned(try pruner(age: 60), now: now) == [])
-        #expect(pruned(try pruner(age: 60), now: now + 3600) == ["a.h264", "a-1.h264"])
-        #expect(pruned(try pruner(age: 60), now: now + 3600) == ["a-2.h264", "a-3.h264"])
+        let now = WallTime.now
+        #expect(pruned(try pruner(age: .seconds(60)), now: now) == [])
+        #expect(pruned(try pruner(age: .seconds(60)), now: now + .seconds(3600)) == ["a.h264", "a-1.h264"])
+        #expect(pruned(try pruner(age: .seconds(60)), now: now + .seconds(3600)) == ["a-2.h264", "a-3.h264"])
     }
 
     @Test("age skips one that was taken away, or looks younger than it is")
@@ -86,9 +86,9 @@ import Time
         var times = [timespec(tv_sec: time(nil) + 10_000, tv_nsec: 0), timespec()]
         times[1] = times[0]
         utimensat(AT_FDCWD, folder.path("a-1.h264"), times, 0)
-        let pruner = try pruner(age: 60)
+        let pruner = try pruner(age: .seconds(60))
         unlink(folder.path("a-2.h264"))
-        let later = time(nil) + 3600
+        let later = WallTime.now + .seconds(3600)
         #expect(pruned(pruner, now: later) == ["a-1.h264", "a-3.h264"])
         #expect(pruned(pruner, now: later) == ["a-4.h264"])
     }
@@ -108,12 +108,12 @@ import Time
         #expect(pruned(pruner, size: 600) == ["a-3.h264"])
         // Now it does, all but a part, and then others fill what there was.
         free = 10_500
-        #expect(pruned(pruner, now: 30, size: 600) == [])
+        #expect(pruned(pruner, now: WallTime(seconds: 30), size: 600) == [])
         free = 9400
-        #expect(pruned(pruner, now: 31, size: 600) == ["a-4.h264"])
+        #expect(pruned(pruner, now: WallTime(seconds: 31), size: 600) == ["a-4.h264"])
         // A minute later it will show nothing more.
         free = 9500
-        #expect(pruned(pruner, now: 100, size: 600) == ["a-5.h264"])
+        #expect(pruned(pruner, now: WallTime(seconds: 100), size: 600) == ["a-5.h264"])
         let content = try self.pruner("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
         #expect(pruned(content) == [])
     }
@@ -127,7 +127,7 @@ import Time
         _ = pruner.begin([folder.path("a-8.h264")])
         pruner.end(size: 1000)
         #expect(pruned(pruner) == [])
-        #expect(pruner.makeRoom(now: 0) == [folder.path("a-0.h264")])
+        #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [folder.path("a-0.h264")])
         #expect(pruned(pruner) == [])
         // Smaller ones, of which it takes more, and an earlier run's.
         folder.write("a-9.h264", Array(repeating: 1, count: 2500))
@@ -135,7 +135,7 @@ import Time
         pruner.end(size: 2500)
         #expect(pruned(pruner) == ["a-1.h264", "a-2.h264", "a-3.h264"])
         free = 0
-        #expect(pruner.makeRoom(now: 0).count == 3)
+        #expect(pruner.makeRoom(now: WallTime(seconds: 0)).count == 3)
         free = 5000
         #expect(pruned(pruner) == [])
     }
@@ -146,7 +146,7 @@ import Time
         folder.write("a.h264", [1, 2, 3])
         _ = pruner.begin([folder.path("a.h264")])
         #expect(pruned(pruner, size: 1 << 30) == [])
-        #expect(pruner.makeRoom(now: 0) == [])
+        #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [])
         #expect(folder.names() == ["a.h264"])
     }
 
@@ -213,22 +213,22 @@ import Time
     @Test("age by time holds though nothing is written, and keeps the current segment")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
-        let pruner = try pruner(count: 1, age: 60)
-        let now = time(nil)
+        let pruner = try pruner(count: 1, age: .seconds(60))
+        let now = WallTime.now
         #expect(pruner.pruneByTime(now: now) == [])
-        #expect(pruner.pruneByTime(now: now + 3600).count == 2)
+        #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)
         // A camera that went away in the middle of a segment.
         folder.write("a-4.h264", [1])
         _ = pruner.begin([folder.path("a-4.h264")])
-        #expect(pruner.pruneByTime(now: now + 3600).count == 2)
-        #expect(pruner.pruneByTime(now: now + 3600) == [])
+        #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)
+        #expect(pruner.pruneByTime(now: now + .seconds(3600)) == [])
         #expect(folder.names() == ["a-4.h264"])
     }
 
     @Test("age holds before a recording too, every ten seconds, and creates nothing")
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
-        plan.retention.age = 3600
+        plan.retention.age = .seconds(3600)
         #expect(SegmentCaretaker(plan) == nil)
         #expect(access(folder.path(".a.h264.camrec"), F_OK) != 0)
         try record(["a.h264", "a-1.h264"])
@@ -248,15 +248,15 @@ import Time
     @Test("removes everything that has become too old since the last time")
     func manyByTime() throws {
         try record((0..<8).map { "a-\($0).h264" })
-        let pruner = try pruner(age: 60)
-        #expect(pruner.pruneByTime(now: time(nil) + 62).count == 8)
+        let pruner = try pruner(age: .seconds(60))
+        #expect(pruner.pruneByTime(now: .now + .seconds(62)).count == 8)
     }
 
     @Test("does not at once remove what a clock's jump made old")
     func clockJump() throws {
         try record((0..<200).map { "a-\($0).h264" })
-        let pruner = try pruner(age: 60)
-        let now = time(nil) + 3600
+        let pruner = try pruner(age: .seconds(60))
+        let now = WallTime.now + .seconds(3600)
         #expect(pruner.pruneByTime(now: now).count == 3)
         #expect(pruner.pruneByTime(now: now).count == 3)
     }
@@ -282,10 +282,11 @@ import Time
         let victim = folder.path("victim")
         folder.write("victim", [1])
         folder.write("inner/victim", [1])
-        let birth = try #require(FileFacts(path: victim)).birth
-        let inside = try #require(FileFacts(path: folder.path("inner/victim"))).birth
+        let birth = try #require(FileFacts(path: victim)?.birth)
+        let inside = try #require(FileFacts(path: folder.path("inner/victim"))?.birth)
         for time in [birth, inside] {
-            folder.write("inner/.a.h264.camrec", Array("# camrec segments 1\n\(time)\t1\t\(name)\n".utf8))
+            folder.write(
+                "inner/.a.h264.camrec", Array("# camrec segments 1\n\(time.nanoseconds)\t1\t\(name)\n".utf8))
             #expect(pruned(try pruner(inner, count: 1)) == [])
         }
         #expect(folder.content("victim") == [1])
@@ -319,7 +320,7 @@ import Time
         _ = pruner.begin([folder.path("a-3.h264")])
         #expect(pruned(pruner, size: 500) == [])
         pruner.end(size: 500)
-        #expect(pruner.makeRoom(now: 0) == [])
+        #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [])
         #expect(folder.names() == ["a-1.h264", "a-2.h264", "a-3.h264", "a.h264"])
     }
 
@@ -394,7 +395,7 @@ import Time
             folder.write("a-\(number).h264", [1])
             _ = pruner.begin([folder.path("a-\(number).h264")])
             pruner.end(size: 1)
-            _ = pruner.prune(now: 0, size: 0)
+            _ = pruner.prune(now: WallTime(seconds: 0), size: 0)
         }
         let lines = try #require(folder.content(".a.h264.camrec")).count { $0 == UInt8(ascii: "\n") }
         #expect(lines < 1100)

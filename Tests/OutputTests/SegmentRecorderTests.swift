@@ -30,7 +30,7 @@ import Testing
     @Test("a file begins with an IDR; without one, the previous file continues")
     func waitsForIDR() throws {
         let bench = SegmentBench()
-        let sink = try bench.recorder("a.h264", .time(1_500_000_000))
+        let sink = try bench.recorder("a.h264", .time(.milliseconds(1500)))
         let units = pictures(0..<50, idrEvery: 20)
         for unit in units { try sink.write(unit) }
         try sink.finish()
@@ -293,7 +293,7 @@ import Testing
         else { try Test.cancel("mounting a file system needs root") }
         defer { for folder in [disk, store] { umount2(folder, Int32(MNT_DETACH)) } }
         var retention = SegmentRetention()
-        retention.age = 60
+        retention.age = .seconds(60)
         bench.wall = time(nil)
         let sink = try bench.recorder("disk/a.h264", .frames(10), retention: retention)
         for unit in pictures(0..<25, idrEvery: 10) { try sink.write(unit) }
@@ -349,7 +349,7 @@ import Testing
         let bench = SegmentBench()
         bench.wall = time(nil)
         var retention = SegmentRetention()
-        retention.age = 60
+        retention.age = .seconds(60)
         func write(_ count: Int) throws {
             let sink = try bench.recorder("a.h264", .frames(1), retention: retention)
             for number in 0..<count { try sink.write(accessUnit(frameNumber: number)) }

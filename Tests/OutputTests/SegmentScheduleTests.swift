@@ -1,56 +1,57 @@
 import Bitstream
 import Testing
+import Time
 
 @testable import Output
 
 /// At which frames a recording in segments begins another file.
 @Suite struct SegmentScheduleTests {
-    private static let second: Int64 = 1_000_000_000
-
     /// The numbers of the frames that the schedule cuts at.
-    private func cuts(_ schedule: SegmentSchedule, _ timestamps: [Int64]) -> [Int] {
+    private func cuts(_ schedule: SegmentSchedule, _ timestamps: [Instant]) -> [Int] {
         var schedule = schedule
         return timestamps.indices.filter { schedule.enters(number: $0, timestamp: timestamps[$0]) }
     }
 
     @Test("counts frames from the recording's first")
     func frames() {
-        #expect(cuts(SegmentSchedule(.frames(10)), Array(repeating: 0, count: 35)) == [10, 20, 30])
+        #expect(cuts(SegmentSchedule(.frames(10)), Array(repeating: .start, count: 35)) == [10, 20, 30])
     }
 
     @Test("counts capture times from the first frame, without accumulating errors")
     func times() {
         // Thirty frames a second: no whole number of them is 250 ms.
-        let times = (0..<40).map { 5 * Self.second + Int64($0) * Self.second / 30 }
-        #expect(cuts(SegmentSchedule(.time(Self.second / 4)), times) == [8, 15, 23, 30, 38])
+        let times = (0..<40).map { Instant.start + .seconds(5) + .seconds($0) / 30 }
+        #expect(cuts(SegmentSchedule(.time(.milliseconds(250))), times) == [8, 15, 23, 30, 38])
     }
 
     @Test("cuts once after a gap of several segments")
     func gap() {
-        let times = [0, 1, 2, 50, 51, 52, 60].map { Int64($0) * Self.second }
-        #expect(cuts(SegmentSchedule(.time(10 * Self.second)), times) == [3, 6])
+        let times = [0, 1, 2, 50, 51, 52, 60].map { Instant.start + .seconds($0) }
+        #expect(cuts(SegmentSchedule(.time(.seconds(10))), times) == [3, 6])
     }
 
     @Test("a clock that is set back moves the grid; one that jitters does not")
     func clockSetBack() {
-        let jitter = [0, 500, 400, 1000, 900, 1100].map { Int64($0) * 1_000_000 }
-        #expect(cuts(SegmentSchedule(.time(Self.second)), jitter) == [3])
-        let setBack = [0, 3, 6, 9, -3591, -3588, -3585].map { Int64($0) * Self.second }
-        #expect(cuts(SegmentSchedule(.time(10 * Self.second)), setBack) == [5])
+        let jitter = [0, 500, 400, 1000, 900, 1100].map { Instant.start + .milliseconds($0) }
+        #expect(cuts(SegmentSchedule(.time(.seconds(1))), jitter) == [3])
+        let setBack = [0, 3, 6, 9, -3591, -3588, -3585].map { Instant.start + .seconds($0) }
+        #expect(cuts(SegmentSchedule(.time(.seconds(10))), setBack) == [5])
     }
 
     @Test("survives any capture time")
     func hostileClock() {
-        let times: [Int64] = [.max, .min, 0, .max, 1, .min, .min + 1, -1]
-        for length in [1, Self.second, .max] { _ = cuts(SegmentSchedule(.time(length)), times) }
+        let times = [Int64.max, .min, 0, .max, 1, .min, .min + 1, -1].map { Instant(nanoseconds: $0) }
+        for length in [Duration.nanoseconds(1), .seconds(1), .nanoseconds(Int64.max), .zero] {
+            _ = cuts(SegmentSchedule(.time(length)), times)
+        }
     }
 
     @Test("the grid counts from the first frame that the encoder returned")
     func anchor() {
-        var schedule = SegmentSchedule(.time(Self.second))
-        _ = schedule.enters(number: 0, timestamp: 0)
-        schedule.anchor(at: Self.second / 2)
-        #expect(cuts(schedule, [0, 2, 3, 4].map { $0 * Self.second / 2 }) == [2])
+        var schedule = SegmentSchedule(.time(.seconds(1)))
+        _ = schedule.enters(number: 0, timestamp: .start)
+        schedule.anchor(at: .start + .milliseconds(500))
+        #expect(cuts(schedule, [0, 2, 3, 4].map { Instant.start + .milliseconds(500) * $0 }) == [2])
     }
 
     @Test("a segment that has its bytes ends at the next access unit that allows it")

@@ -92,7 +92,7 @@ import Testing
             try Test.cancel("mounting a file system needs root")
         }
         var retention = SegmentRetention()
-        (retention.count, retention.age) = (1, 60)
+        (retention.count, retention.age) = (1, .seconds(60))
         var upkeep = try upkeep(retention, in: "disk/")
         for name in ["disk/a.h264", "disk/a-1.h264"] { record(name, upkeep) }
         #expect(!upkeep.isDiskGone)

@@ -111,7 +111,9 @@ import Time
             let slice: [UInt8] = [0x65]
             builder.append(slice.span.bytes)
             try sink.write(
-                builder.finish(isIDR: true, frameNumber: number, sequence: 0, timestamp: timestamps[number]))
+                builder.finish(
+                    isIDR: true, frameNumber: number, sequence: 0,
+                    timestamp: Instant(nanoseconds: timestamps[number])))
         }
         try sink.finish()
         return String(decoding: folder.content("out.txt") ?? [], as: UTF8.self)

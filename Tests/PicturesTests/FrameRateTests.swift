@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Pictures
 
@@ -48,18 +49,18 @@ import Testing
     @Test("frame times do not drift")
     func times() throws {
         let rate = try #require(FrameRate(30000, 1001))
-        #expect(rate.frameDuration == 33_366_666)
-        #expect(rate.time(ofFrame: 0) == 0)
-        #expect(rate.time(ofFrame: 30000) == 1001 * 1_000_000_000)
-        #expect(rate.time(ofFrame: 30_000_000) == 1_001_000 * 1_000_000_000)
+        #expect(rate.frameDuration == .nanoseconds(33_366_666))
+        #expect(rate.time(ofFrame: 0) == .zero)
+        #expect(rate.time(ofFrame: 30000) == .seconds(1001))
+        #expect(rate.time(ofFrame: 30_000_000) == .seconds(1_001_000))
     }
 
     @Test("no frame's time overflows", arguments: ["1/86400", "1000000", "30000/1001"])
     func distantTimes(text: String) throws {
         let rate = try #require(FrameRate(text))
-        #expect(rate.time(ofFrame: .max) > 0)
-        #expect(rate.time(ofFrame: .max) <= Int64.max / 2)
-        #expect(rate.frameDuration > 0)
+        #expect(rate.time(ofFrame: .max) > .zero)
+        #expect(rate.time(ofFrame: .max) <= .nanoseconds(Int64.max / 2))
+        #expect(rate.frameDuration > .zero)
     }
 }
 

@@ -282,7 +282,7 @@ private final class CountingSink: AccessUnitSink, @unchecked Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + ".h264"
         // A segment that is not cut while it is measured.
         let plan = SegmentPlan(
-            names: FileNamePattern(path, expandsTime: true), length: .time(3_600_000_000_000))
+            names: FileNamePattern(path, expandsTime: true), length: .time(.seconds(3600)))
         file = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in

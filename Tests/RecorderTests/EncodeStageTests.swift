@@ -151,7 +151,9 @@ import Threading
         "a segment's first frame is an extra IDR, whatever the encoder holds back or loses"
     )
     func segments() throws {
-        for (length, delay) in [(.frames(7), 0), (.time(700_000_000), 3)] as [(SegmentSchedule.Length, Int)] {
+        for (length, delay) in [(.frames(7), 0), (.time(.milliseconds(700)), 3)]
+            as [(SegmentSchedule.Length, Int)]
+        {
             let bench = try Bench()
             bench.segments = SegmentSchedule(length)
             bench.encoder.delay = delay
@@ -251,7 +253,9 @@ import Threading
             bench.push(bench.pictures.picture(number))
         }
         let units = bench.run().items.compactMap { if case .unit(let unit) = $0 { unit } else { nil } }
-        #expect(units.filter(\.isIDR).map(\.timestamp) == [0, 10, 21, 33, 45, 57].map { $0 * 100_000_000 })
+        #expect(
+            units.filter(\.isIDR).map(\.timestamp)
+                == [0, 10, 21, 33, 45, 57].map { .start + .milliseconds(100) * $0 })
     }
 
     @Test("a bit rate that no encoder opens with is a failure like others: another is tried")

@@ -1,5 +1,6 @@
 import Bitstream
 import Testing
+import Time
 
 @testable import Encoder
 @testable import Recorder
@@ -17,7 +18,7 @@ import Testing
     /// So many access units of 1000 bytes, ten a second from a moment on.
     private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RatePromiseCheck) {
         for number in 0..<count {
-            let time = second * Self.second + Int64(number) * Self.second / 10
+            let time = Instant.start + .seconds(second) + .milliseconds(100) * number
             record.add(accessUnit(number: number, timestamp: time, length: bytes - 4))
         }
     }
@@ -38,7 +39,7 @@ import Testing
         var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
         add(17, from: 0, to: &record)
-        record.add(accessUnit(timestamp: Self.second * 17 / 10, length: 2000 - 4))
+        record.add(accessUnit(timestamp: .start + .milliseconds(1700), length: 2000 - 4))
         add(17, from: 2, to: &record)
         let outcome = record.outcome(bits: 288_000, seconds: 3.7)
         #expect(outcome.brokenWindow == 88_000)

@@ -4,6 +4,7 @@ import Output
 import Pictures
 import Testing
 import Threading
+import Time
 
 @testable import Capture
 @testable import Recorder
@@ -36,7 +37,7 @@ import Threading
         /// How many sessions were opened.
         var sessionCount: Int { provider.openings }
 
-        func encode(at time: Int64) {
+        func encode(at time: Instant) {
             let buffer = scenes.next(timestamp: time)
             _ = track.encode(buffer)
             track.endPicture(isLost: false)
@@ -46,14 +47,14 @@ import Threading
         func finish() -> RecordingOutcome.Rate {
             track.finish()
             while let item = output.items.pop() { if case .unit(let unit) = item { units.append(unit) } }
-            let first = units.map(\.timestamp).min() ?? 0, last = units.map(\.timestamp).max() ?? 0
-            let seconds = Double(last - first) / 1e9 * Double(units.count) / Double(max(1, units.count - 1))
+            let first = units.map(\.timestamp).min() ?? .start, last = units.map(\.timestamp).max() ?? .start
+            let seconds = (last - first).inSeconds * Double(units.count) / Double(max(1, units.count - 1))
             return track.rateOutcome(seconds: seconds)
         }
 
         /// The most bits in a window, found by looking at all.
         func fullest(_ window: Double) -> Double {
-            let window = Int64(window * 1e9)
+            let window = Duration.seconds(window)
             let bits = units.map { last in
                 units.reduce(0) {
                     $0
@@ -84,7 +85,7 @@ import Threading
     private func run(_ bench: Bench, _ arrival: Arrival, frames: Int = 900) {
         var generator = SystemRandom(state: 7)
         for frame in 0..<frames where arrival.comes(frame, of: frames, &generator) {
-            bench.encode(at: Int64(frame) * 1_000_000_000 / 30)
+            bench.encode(at: .start + .seconds(frame) / 30)
         }
     }
 
@@ -122,7 +123,9 @@ import Threading
         run(bench, arrival)
         let average = try #require(bench.finish().average)
         #expect(average <= 525_000)
-        let late = bench.units.filter { $0.timestamp >= 20_000_000_000 }.reduce(0) { $0 + $1.count * 8 }
+        let late = bench.units.filter { $0.timestamp >= .start + .seconds(20) }.reduce(0) {
+            $0 + $1.count * 8
+        }
         // In bursts there is no room for a gap's whole worth; libx264 follows a change in some 15 s.
         let tolerance = arrival == .everySecondFromTheMiddle ? 0.08 : 0.05
         if arrival != .bursts { #expect(abs(Double(late) / 10 / 500_000 - 1) < tolerance) }
@@ -138,7 +141,7 @@ import Threading
             for frame in 0..<450 {
                 if frame == 150 { bench.track.changeRate(.average(400_000)) }
                 if frame == 300 { bench.track.changeRate(.maximum(600_000)) }
-                bench.encode(at: Int64(frame) * 1_000_000_000 / 30)
+                bench.encode(at: .start + .seconds(frame) / 30)
             }
             let measured = bench.finish()
             #expect(measured.brokenWindow == nil)

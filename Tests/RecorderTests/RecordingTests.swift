@@ -103,7 +103,7 @@ import Threading
         let folder = TemporaryFolder()
         let plan = SegmentPlan(
             names: FileNamePattern(folder.path + "/event.h264", expandsTime: true), length: nil)
-        let ring = EventRing.Plan(before: 1_000_000_000, after: 1_000_000_000)
+        let ring = EventRing.Plan(before: .seconds(1), after: .seconds(1))
         let sink = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
@@ -306,7 +306,7 @@ import Threading
     func stopWhileBlocked() throws {
         let (isBlocked, isGivenUp) = (Gate(), Gate())
         let sink = ScriptedSink()
-        sink.failures[2] = .stalled(seconds: 5)
+        sink.failures[2] = .stalled(for: .seconds(5))
         sink.onUnit = { number in
             guard number == 2 else { return }
             isBlocked.open()
@@ -316,7 +316,8 @@ import Threading
         isBlocked.wait()
         recording.stop()
         isGivenUp.open()
-        #expect(recording.finish().error == .output(OutputError(.stalled(seconds: 5), output: "scripted")))
+        #expect(
+            recording.finish().error == .output(OutputError(.stalled(for: .seconds(5)), output: "scripted")))
         #expect(recording.ended.isRaised)
         #expect(sink.units.count == 2)
         #expect(recording.counted.addUp)

@@ -96,8 +96,8 @@ import Time
     @Test("restarts a frozen camera first, then reopens it")
     func frozen() throws {
         let first = try ScriptedStream([
-            .picture, .failOnce(.silent(seconds: 2)), .picture, .failOnce(.silent(seconds: 2)),
-            .failOnce(.silent(seconds: 5)), .pictures(9),
+            .picture, .failOnce(.silent(for: .seconds(2))), .picture, .failOnce(.silent(for: .seconds(2))),
+            .failOnce(.silent(for: .seconds(5))), .pictures(9),
         ])
         let second = try ScriptedStream([.picture])
         bench.openings = [.success(second)]
@@ -187,7 +187,7 @@ import Time
     func tells() throws {
         let lost = CaptureError(.lost, device: "scripted")
         let second = try ScriptedStream([
-            .loss(100, 0), .pictures(2), .failOnce(.silent(seconds: 2)), .picture,
+            .loss(100, 0), .pictures(2), .failOnce(.silent(for: .seconds(2))), .picture,
         ])
         bench.openings = [gone(), gone(), .success(second)]
         _ = bench.run(try ScriptedStream([.pictures(3), .fail(.lost)]), timeout: .seconds(30))

@@ -1,5 +1,6 @@
 import Capture
 import Pictures
+import Time
 
 /// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
 /// rate is used up. Each can be regenerated, to compare it with the decoded one.
@@ -44,7 +45,7 @@ struct TrialPictures {
         payloads[0] = PixelBuffer.Payload(length: format.minimumLengths[0])
         return PixelBuffer(
             pool: pool, index: 0, payloads: payloads, format: format, sequence: UInt32(number),
-            timestamp: format.frameRate.time(ofFrame: number))
+            timestamp: .start + format.frameRate.time(ofFrame: number))
     }
 
     /// Draws a picture's luma samples, row after row, into memory with room for them.

@@ -41,7 +41,7 @@ final class TrialRun {
     init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
         self.pictures = pictures
         self.encoder = encoder
-        rate = SlidingBitRate(window: Int64((encoder.ratePromise?.window ?? 1) * 1e9), reordering: 16)
+        rate = SlidingBitRate(window: .seconds(encoder.ratePromise?.window ?? 1), reordering: 16)
         gatherer = AccessUnitGatherer(codec: codec)
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none

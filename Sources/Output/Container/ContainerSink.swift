@@ -70,7 +70,7 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Writes an access unit; the first one is an IDR picture with its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        try write(unit, number: unit.frameNumber, timestamp: Instant(nanoseconds: unit.timestamp))
+        try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
     }
 
     /// Gives an access unit to the container under another number, in presentation order, and at another time.

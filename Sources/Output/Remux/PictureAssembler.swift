@@ -137,7 +137,8 @@ struct PictureAssembler {
         if complete.isDamaged { return try leaveOut(complete, .forbiddenZeroBit, body) }
         let unit: AccessUnit?
         do throws(StreamShapeError) {
-            unit = try shaper.shape(complete.bytes.span.bytes, frameNumber: number, sequence: 0, timestamp: 0)
+            unit = try shaper.shape(
+                complete.bytes.span.bytes, frameNumber: number, sequence: 0, timestamp: .start)
         } catch {
             return try leaveOut(complete, error.rule, body)
         }

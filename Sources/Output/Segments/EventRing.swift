@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// The latest access units, held in memory until an event: the event's file then begins before the event.
 ///
@@ -6,18 +7,18 @@ import Bitstream
 public struct EventRing: Sendable {
     /// How much to keep.
     public struct Plan: Sendable, Hashable {
-        /// Nanoseconds before an event, at least 1; up to a group of pictures more is kept.
-        public var before: Int64
-        /// Nanoseconds after an event, at least 1; the file then ends at the next IDR.
-        public var after: Int64
+        /// The time before an event; up to a group of pictures more is kept.
+        public var before: Duration
+        /// The time after an event; the file then ends at the next IDR.
+        public var after: Duration
         /// The most bytes in memory; less is kept if they do not suffice.
         public var byteLimit = usualByteLimit
 
         /// 256 MiB.
         public static let usualByteLimit = 256 << 20
 
-        /// Keeps this many nanoseconds before and after an event.
-        public init(before: Int64, after: Int64) {
+        /// Keeps this much before and after an event.
+        public init(before: Duration, after: Duration) {
             self.before = before
             self.after = after
         }
@@ -37,7 +38,7 @@ public struct EventRing: Sendable {
         /// There was an event, but no IDR for its file to begin with.
         case awaited
         /// Write until this capture time; nil until the first picture after the event.
-        case event(end: Int64?)
+        case event(end: Instant?)
     }
 
     private let plan: Plan
@@ -67,10 +68,10 @@ public struct EventRing: Sendable {
             append(unit)
             return .endEvent
         case .event(let end):
-            state = .event(end: end ?? unit.timestamp &+ plan.after)
+            state = .event(end: end ?? unit.timestamp + plan.after)
             return .write
         case .awaited where unit.isIDR:
-            state = .event(end: unit.timestamp &+ plan.after)
+            state = .event(end: unit.timestamp + plan.after)
             return .write
         case .awaited, .keeping:
             append(unit)
@@ -92,7 +93,7 @@ public struct EventRing: Sendable {
         units.append(unit)
         byteCount += Self.size(of: unit)
         while let next = secondIDR,
-            byteCount > plan.byteLimit || unit.timestamp &- units[next].timestamp >= plan.before
+            byteCount > plan.byteLimit || unit.timestamp - units[next].timestamp >= plan.before
         {
             removeFirst(next)
         }

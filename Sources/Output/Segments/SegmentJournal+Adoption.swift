@@ -22,7 +22,7 @@ extension SegmentJournal {
                 result.missing += 1
                 continue
             }
-            guard facts.isRegular, entry.size == facts.size || entry.size == nil && facts.birth != 0 else {
+            guard facts.isRegular, entry.size == facts.size || entry.size == nil && facts.birth != nil else {
                 rest.append(entry)
                 result.left += 1
                 continue

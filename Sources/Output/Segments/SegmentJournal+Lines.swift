@@ -1,3 +1,5 @@
+import Time
+
 /// The format of the journal's lines.
 extension SegmentJournal.Entry {
     /// Nil for lines that are not segments: the header, and a line that was cut off.
@@ -7,18 +9,27 @@ extension SegmentJournal.Entry {
             fields[1] == "-" || Int(fields[1]).map({ $0 >= 0 }) == true
         else { return nil }
         size = Int(fields[1])
-        files = [SegmentJournal.File(name: fields[2].unescaped, birth: birth)]
+        files = [SegmentJournal.File(name: fields[2].unescaped, nanoseconds: birth)]
         guard fields.count == 5 else { return }
         guard let birth = Int64(fields[3]), !fields[4].isEmpty else { return nil }
-        files.append(SegmentJournal.File(name: fields[4].unescaped, birth: birth))
+        files.append(SegmentJournal.File(name: fields[4].unescaped, nanoseconds: birth))
     }
 
     /// The entry as a line of the journal.
     var line: String {
-        var line = "\(files[0].birth)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
-        for file in files.dropFirst() { line += "\t\(file.birth)\t\(file.name.escaped)" }
+        var line = "\(files[0].birthField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
+        for file in files.dropFirst() { line += "\t\(file.birthField)\t\(file.name.escaped)" }
         return line + "\n"
     }
+}
+
+/// An unknown birth is 0.
+extension SegmentJournal.File {
+    fileprivate init(name: String, nanoseconds: Int64) {
+        self.init(name: name, birth: nanoseconds > 0 ? WallTime(nanoseconds: nanoseconds) : nil)
+    }
+
+    fileprivate var birthField: Int64 { birth?.nanoseconds ?? 0 }
 }
 
 extension String {

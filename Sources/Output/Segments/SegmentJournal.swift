@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import Time
 
 /// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file beside the segments,
 /// from which `--keep` and `--min-free` know what they may remove.
@@ -27,10 +28,10 @@ final class SegmentJournal {
         var size: Int?
     }
 
-    /// A file's name, relative to its pattern's folder, and its time of creation.
+    /// A file's name, relative to its pattern's folder, and its time of creation if the file system knows it.
     struct File: Equatable {
         let name: String
-        let birth: Int64
+        let birth: WallTime?
     }
 
     /// Oldest first; the one that is being written is the last.
@@ -92,7 +93,7 @@ final class SegmentJournal {
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
-            return File(name: name, birth: facts(of: name, in: names.folder)?.birth ?? 0)
+            return File(name: name, birth: facts(of: name, in: names.folder)?.birth)
         }
         entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
@@ -125,8 +126,8 @@ final class SegmentJournal {
 
     /// The age of the oldest segment.
     enum Age {
-        /// When it was last written, in nanoseconds since 1970.
-        case written(Int64)
+        /// When it was last written.
+        case written(WallTime)
         /// It was removed or moved.
         case missing
         /// The disk cannot be read.
@@ -139,8 +140,8 @@ final class SegmentJournal {
         guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
             return Self.isAbsence(errno) ? .missing : .unknown
         }
-        let next = entries.count > 1 ? entries[1].files[0].birth : 0
-        return .written(next > 0 ? min(facts.modification, next) : facts.modification)
+        let next = entries.count > 1 ? entries[1].files[0].birth : nil
+        return .written(min(facts.modification, next ?? facts.modification))
     }
 
     /// A segment that was removed.

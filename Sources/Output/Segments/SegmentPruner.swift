@@ -1,4 +1,5 @@
 import Files
+import Time
 
 /// Removes a pattern's oldest segments. Used by one thread.
 ///
@@ -14,15 +15,15 @@ final class SegmentPruner {
     /// The next segment's expected bytes, estimated from those before, which differ in size.
     private var expectedSize = 0
     /// Removed bytes that the file system does not show as free yet; the bytes free then, and when.
-    private var unseen: (bytes: Int, free: Int, time: Int)?
+    private var unseen: (bytes: Int, free: Int, time: WallTime)?
 
     /// A clock that was set ahead makes every segment old. To not remove them all at once, each check removes at most
     /// this many, or this share, of those that have been too old for more than a minute.
     private static let mostByAge = 2
     private static let shareByAge = 64
-    private static let graceByAge = 60
-    /// Seconds until a file system shows removed bytes as free: btrfs does so when it commits, every 30.
-    private static let delay = 60
+    private static let graceByAge = Duration.seconds(60)
+    /// By then a file system shows removed bytes as free: btrfs does so when it commits, every 30 seconds.
+    private static let delay = Duration.seconds(60)
 
     /// - Parameter space: returns the file system's bytes.
     init(
@@ -56,11 +57,9 @@ final class SegmentPruner {
     func endUnseen() { isWriting = false }
 
     /// Removes segments beyond the limits, at the beginning of a segment and while it grows.
-    /// - Parameters:
-    ///   - now: seconds since 1970.
-    ///   - size: bytes of the segment that is being written.
+    /// - Parameter size: bytes of the segment that is being written.
     /// - Returns: the segments that were removed.
-    func prune(now: Int, size: Int) -> [String] {
+    func prune(now: WallTime, size: Int) -> [String] {
         var removed = isWriting ? [] : journal.removeStuck()
         if let age = retention.age, !isWriting { removed += removeOlder(than: now - age) }
         while hasEnded, isOverLimit(size) {
@@ -70,9 +69,8 @@ final class SegmentPruner {
     }
 
     /// Removes segments that are too old and makes room, at times when no segment may begin or grow for long.
-    /// - Parameter now: seconds since 1970.
     /// - Returns: the segments that were removed.
-    func pruneByTime(now: Int) -> [String] {
+    func pruneByTime(now: WallTime) -> [String] {
         var removed = journal.removeStuck()
         if let age = retention.age { removed += removeOlder(than: now - age) }
         if retention.free != nil { removed += free(floor(space()?.total ?? 0), now: now) }
@@ -82,8 +80,7 @@ final class SegmentPruner {
     /// The number of segments in the journal whose names now belong to other files.
     var foreignCount: Int { journal.foreign.count }
 
-    /// - Parameter time: seconds since 1970.
-    private func removeOlder(than time: Int) -> [SegmentJournal.Removed] {
+    private func removeOlder(than time: WallTime) -> [SegmentJournal.Removed] {
         var removed: [SegmentJournal.Removed] = []
         var left = max(Self.mostByAge, journal.entries.count / Self.shareByAge)
         while hasEnded {
@@ -91,7 +88,6 @@ final class SegmentPruner {
             case .unknown: return removed
             case .missing: break
             case .written(let last):
-                let last = Int(last / 1_000_000_000)
                 if last >= time { return removed }
                 if last < time - Self.graceByAge { left -= 1 }
                 if left < 0 { return removed }
@@ -102,9 +98,8 @@ final class SegmentPruner {
     }
 
     /// Makes room for the next segment on a full disk.
-    /// - Parameter now: seconds since 1970.
     /// - Returns: the segments that were removed; empty if there were none.
-    func makeRoom(now: Int) -> [String] {
+    func makeRoom(now: WallTime) -> [String] {
         (isCramped, unseen) = (true, nil)
         let room = (space()?.free ?? 0).addingSaturated(max(1, expectedSize))
         return free(room, now: now).map(\.path)
@@ -136,7 +131,7 @@ final class SegmentPruner {
     }
 
     /// Removes the oldest segments until enough bytes are free, or will be once the file system shows them as free.
-    private func free(_ wanted: Int, now: Int) -> [SegmentJournal.Removed] {
+    private func free(_ wanted: Int, now: WallTime) -> [SegmentJournal.Removed] {
         guard wanted > 0, let before = space()?.free else { return [] }
         look(at: before, now: now)
         let expected = unseen?.bytes ?? 0
@@ -152,10 +147,10 @@ final class SegmentPruner {
     }
 
     /// Deducts the bytes that have become free since then: they may be the removed ones.
-    private func look(at free: Int, now: Int) {
+    private func look(at free: Int, now: WallTime) {
         guard let last = unseen else { return }
         let bytes = last.bytes - max(0, free - last.free)
-        let isOver = bytes <= 0 || !(0...Self.delay).contains(now - last.time)
+        let isOver = bytes <= 0 || !(.zero...Self.delay).contains(now - last.time)
         unseen = isOver ? nil : (bytes, free, last.time)
     }
 }

@@ -1,7 +1,7 @@
 /// Which segments are kept: once a limit is exceeded, the oldest are removed.
 public struct SegmentRetention: Sendable, Hashable {
-    /// Seconds since a segment was last written.
-    public var age: Int?
+    /// The time since a segment was last written.
+    public var age: Duration?
     /// Bytes of all segments.
     public var bytes: Int?
     /// Segments, including the one that is being written; at least 1.
@@ -34,7 +34,7 @@ public struct SegmentRetention: Sendable, Hashable {
         count = Self.smaller(count, other.count)
     }
 
-    private static func smaller(_ first: Int?, _ second: Int?) -> Int? {
+    private static func smaller<Value: Comparable>(_ first: Value?, _ second: Value?) -> Value? {
         [first, second].compactMap { $0 }.min()
     }
 
@@ -43,7 +43,7 @@ public struct SegmentRetention: Sendable, Hashable {
     /// A tenth of the age, at most ten seconds: a check removes few segments, and there may be many.
     var maintenanceInterval: Duration? {
         guard age != nil || free != nil else { return nil }
-        return .seconds(min(max((age ?? 600) / 10, 1), 10))
+        return min(max((age ?? .seconds(600)) / 10, .seconds(1)), .seconds(10))
     }
 
     /// Whether there is any limit.

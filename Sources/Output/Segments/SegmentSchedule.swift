@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// When one segment of a recording ends and the next begins.
 ///
@@ -10,21 +11,21 @@ public struct SegmentSchedule: Sendable, Hashable {
     public enum Length: Sendable, Hashable {
         /// Frames, at least 1: the grid counts from the recording's first frame.
         case frames(Int)
-        /// Nanoseconds of capture time, at least 1: the grid counts from the first frame.
-        case time(Int64)
+        /// Capture time, at least a nanosecond: the grid counts from the first frame.
+        case time(Duration)
         /// Bytes, at least 1: a segment of this size ends at the next IDR of any kind.
         case bytes(Int)
     }
 
     private let length: Length
     /// The grid's beginning, on the capture times' clock.
-    private var origin: Int64?
-    private var latest: Int64 = 0
+    private var origin: Instant?
+    private var latest = Instant.start
     private var index = 0
     private var byteCount = 0
 
     /// If capture times step back by more than this, the clock was set: the grid moves with it.
-    private static let largestStepBack: Int64 = 1_000_000_000
+    private static let largestStepBack = Duration.seconds(1)
 
     /// A schedule that has seen no frame.
     public init(_ length: Length) { self.length = length }
@@ -32,12 +33,13 @@ public struct SegmentSchedule: Sendable, Hashable {
     /// Returns whether a frame that is about to be encoded belongs to another segment than those before it.
     /// - Parameters:
     ///   - number: its place in the recording, from 0.
-    ///   - timestamp: when it was captured, in nanoseconds on any clock.
-    public mutating func enters(number: Int, timestamp: Int64) -> Bool {
+    ///   - timestamp: when it was captured, on any clock.
+    public mutating func enters(number: Int, timestamp: Instant) -> Bool {
         let next: Int
         switch length {
         case .frames(let count): next = number / max(1, count)
-        case .time(let duration): next = Int(time(at: timestamp) / max(1, duration))
+        case .time(let duration):
+            next = Int(time(at: timestamp).inNanoseconds / max(1, duration.inNanoseconds))
         case .bytes: return false
         }
         defer { index = max(index, next) }
@@ -59,17 +61,20 @@ public struct SegmentSchedule: Sendable, Hashable {
 
     /// Starts the grid at the first access unit that the encoder returned, and not at a frame that was lost before
     /// it.
-    public mutating func anchor(at timestamp: Int64) { (origin, latest) = (timestamp, timestamp) }
+    public mutating func anchor(at timestamp: Instant) { (origin, latest) = (timestamp, timestamp) }
 
-    /// Nanoseconds since the grid's beginning.
-    private mutating func time(at timestamp: Int64) -> Int64 {
-        guard let begin = origin else {
+    /// The time since the grid's beginning.
+    private mutating func time(at timestamp: Instant) -> Duration {
+        guard var origin else {
             anchor(at: timestamp)
-            return 0
+            return .zero
         }
-        let step = timestamp &- latest
-        if step < -Self.largestStepBack { origin = begin &+ step }
-        latest = step < -Self.largestStepBack ? timestamp : max(latest, timestamp)
-        return max(0, timestamp &- (origin ?? timestamp))
+        if latest - timestamp > Self.largestStepBack {
+            origin += timestamp - latest
+            self.origin = origin
+            latest = timestamp
+        }
+        latest = max(latest, timestamp)
+        return max(.zero, timestamp - origin)
     }
 }

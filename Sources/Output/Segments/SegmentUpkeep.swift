@@ -51,7 +51,7 @@ struct SegmentUpkeep {
     /// - Returns: what to report.
     mutating func prune(size: Int) -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        var events = pruner.prune(now: clock.wallTime.seconds, size: size).map(SegmentEvent.removed)
+        var events = pruner.prune(now: clock.wallTime, size: size).map(SegmentEvent.removed)
         let isHelpless = pruner.isHelpless
         if isHelpless, !isShortOfRoom { events.append(.shortOfRoom(folder: volume.folder)) }
         isShortOfRoom = isHelpless
@@ -62,13 +62,13 @@ struct SegmentUpkeep {
     /// - Returns: what to report.
     func pruneByTime() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        return pruner.pruneByTime(now: clock.wallTime.seconds).map(SegmentEvent.removed)
+        return pruner.pruneByTime(now: clock.wallTime).map(SegmentEvent.removed)
     }
 
     /// Makes room for the next segment on a full disk.
     /// - Returns: what to report; nothing if no segment could make room.
     func makeRoom() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
-        return pruner.makeRoom(now: clock.wallTime.seconds).map(SegmentEvent.removed)
+        return pruner.makeRoom(now: clock.wallTime).map(SegmentEvent.removed)
     }
 }

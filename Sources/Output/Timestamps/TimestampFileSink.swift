@@ -44,7 +44,7 @@ public final class TimestampFileSink: AccessUnitSink {
 
     /// Notes the access unit's time of capture.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        let time = clock.time(number: unit.frameNumber, timestamp: Instant(nanoseconds: unit.timestamp))
+        let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
         if let next = order.insert(time) { try writeLine(next) }
     }
 

@@ -57,7 +57,7 @@ struct LiveArguments: ParsableArguments {
         if let maxClients { options.mostReceivers = maxClients }
         options.mostPerAddress = maxClientsPerAddress
         if let clientBuffer { options.buffer = clientBuffer.value }
-        if let clientTimeout { options.timeout = .seconds(clientTimeout.seconds) }
+        if let clientTimeout { options.timeout = clientTimeout.duration }
         return options
     }
 }
@@ -122,13 +122,13 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 struct ClientTimeout: ExplainedArgument {
     static let requirement = "expected a time in whole seconds, 1s to 1h"
 
-    let seconds: Int
+    let duration: Duration
 
     init?(argument: String) {
         guard let time = TimeSpan(argument: argument), (1...3600).contains(time.seconds),
             time.seconds == time.seconds.rounded()
         else { return nil }
-        seconds = Int(time.seconds)
+        duration = time.duration
     }
 }
 

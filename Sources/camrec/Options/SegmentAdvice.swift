@@ -1,6 +1,7 @@
 import Encoder
 import Output
 import Terminal
+import Time
 
 /// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
 /// and end at keyframes.
@@ -64,7 +65,7 @@ struct SegmentAdvice {
 
     private var ofPost: String? {
         guard segments.ring != nil else { return nil }
-        let post = Double(segments.postNanoseconds) / 1e9
+        let post = segments.postDuration.inSeconds
         guard post < keyframeDistance else { return nil }
         return
             "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends before "

@@ -68,11 +68,11 @@ struct SegmentOptions: ParsableArguments {
 
     /// The ring to keep in memory until a trigger; nil if everything is written.
     var ringPlan: EventRing.Plan? {
-        ring.map { EventRing.Plan(before: $0.nanoseconds, after: postNanoseconds) }
+        ring.map { EventRing.Plan(before: $0.duration, after: postDuration) }
     }
 
     /// How much to write after a trigger.
-    var postNanoseconds: Int64 { post?.nanoseconds ?? 30_000_000_000 }
+    var postDuration: Duration { post?.duration ?? .seconds(30) }
 
     /// Returns the names made by a pattern.
     func names(_ pattern: String) -> FileNamePattern {
@@ -98,7 +98,7 @@ struct SegmentLength: ExplainedArgument {
             guard let time = TimeSpan(argument: argument), (0.1...1e7).contains(time.seconds) else {
                 return nil
             }
-            length = .time(Int64(time.seconds * 1e9))
+            length = .time(time.duration)
         }
     }
 }
@@ -122,7 +122,7 @@ struct SegmentLimit: ExplainedArgument {
             let time =
                 unit == "d" ? number.map { TimeSpan(seconds: $0 * 86400) } : TimeSpan(argument: argument)
             guard let time, (1...1e10).contains(time.seconds) else { return nil }
-            retention.age = Int(time.seconds)
+            retention.age = .seconds(time.seconds)
         }
         self.retention = retention
     }

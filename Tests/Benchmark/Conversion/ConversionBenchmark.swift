@@ -1,9 +1,10 @@
-import CTestJPEG
 import Capture
+import CTestJPEG
 import Encoder
 import Glibc
 import Peers
 import Pictures
+import Time
 
 /// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's, by
 /// turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and how many times ours.
@@ -214,7 +215,7 @@ final class BufferSet {
         var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
         payloads[0] = .init(length: lengths[index])
         let buffer = PixelBuffer(
-            pool: pool, index: index, payloads: payloads, format: format, sequence: 0, timestamp: 0)
+            pool: pool, index: index, payloads: payloads, format: format, sequence: 0, timestamp: .start)
         try converter.convert(buffer, into: surfaces.surface(index))
         return true
     }

@@ -1,5 +1,6 @@
 import Pictures
 import Testing
+import Time
 
 @testable import Capture
 
@@ -84,7 +85,7 @@ final class HeldBuffer {
     }
 
     var sequence: UInt32 { buffer.pointee.sequence }
-    var timestamp: Int64 { buffer.pointee.timestamp }
+    var timestamp: Instant { buffer.pointee.timestamp }
     var payload: [UInt8] { Array(buffer.pointee.payload) }
 
     /// The bytes of each row of a plane that are picture, without padding.

@@ -2,6 +2,7 @@ import Bitstream
 import CTestFormat
 import Pictures
 import Testing
+import Time
 
 @testable import Output
 
@@ -30,7 +31,7 @@ struct CodedStream {
             let bytes = packet.bytes.span.bytes
             return try shaper.shape(
                 bytes, frameNumber: Int(packet.presentation), sequence: 0,
-                timestamp: timestamps(Int(packet.presentation)))
+                timestamp: Instant(nanoseconds: timestamps(Int(packet.presentation))))
         }
         try #require(units.count == frames)
     }

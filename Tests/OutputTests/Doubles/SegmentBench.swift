@@ -89,7 +89,7 @@ func pictures(_ range: Range<Int>, idrEvery interval: Int) -> [AccessUnit] {
     range.map {
         accessUnit(
             length: 100 + $0, isIDR: $0.isMultiple(of: interval), frameNumber: $0,
-            timestamp: Int64($0) * 100_000_000)
+            timestamp: .start + .milliseconds(100) * $0)
     }
 }
 

@@ -1,8 +1,9 @@
 import Bitstream
 import Files
 import Glibc
-import TestSupport
 import Testing
+import TestSupport
+import Time
 
 extension TemporaryFolder {
     /// The names in a folder of it but for hidden ones, in alphabetical order.
@@ -56,7 +57,7 @@ final class SmallFileSystem {
 
 /// An access unit of one NAL unit.
 func accessUnit(
-    length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Int64 = 0
+    length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Instant = .start
 ) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
     // The number follows the header, so that no two frames are the same; nowhere are zeros.

@@ -1,5 +1,6 @@
 import Bitstream
 import Pictures
+import Time
 
 @testable import Capture
 
@@ -21,13 +22,13 @@ final class Pictures: Sendable {
         payloads[0].length = format.minimumLengths[0]
         return PixelBuffer(
             pool: pool, index: 0, payloads: payloads, format: format,
-            sequence: UInt32(truncatingIfNeeded: number), timestamp: Int64(number) * 100_000_000)
+            sequence: UInt32(truncatingIfNeeded: number), timestamp: .start + .milliseconds(100) * number)
     }
 }
 
 /// An access unit of one NAL unit.
 func accessUnit(
-    number: Int = 0, isIDR: Bool = true, sequence: UInt32 = 0, timestamp: Int64 = 0, length: Int = 10
+    number: Int = 0, isIDR: Bool = true, sequence: UInt32 = 0, timestamp: Instant = .start, length: Int = 10
 ) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
     let bytes = [isIDR ? 0x65 : 0x41] + Array(repeating: UInt8(0x55), count: length - 1)

@@ -1,5 +1,6 @@
 import Pictures
 import TestSupport
+import Time
 
 @testable import Capture
 
@@ -31,7 +32,7 @@ final class Scenes {
     private let noiseOnly: Bool
 
     /// The next picture. The one before must be gone: they share their memory.
-    func next(timestamp: Int64) -> PixelBuffer {
+    func next(timestamp: Instant) -> PixelBuffer {
         if framesLeft == 0 {
             isNoise.toggle()
             framesLeft = Int.random(in: 3...90, using: &generator)

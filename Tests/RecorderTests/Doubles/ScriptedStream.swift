@@ -1,4 +1,5 @@
 import Pictures
+import Time
 
 @testable import Capture
 
@@ -56,7 +57,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
 
     func stop() { isStopped = true }
 
-    func awaitBuffers(until deadline: Int64) -> Bool { !keepsBuffers }
+    func awaitBuffers(until deadline: Instant) -> Bool { !keepsBuffers }
 
     func releaseDevice() { isReleased = true }
 

@@ -1,5 +1,6 @@
 import Bitstream
 import FuzzSupport
+import Time
 
 /// Shapes a stream cut into packets at access unit boundaries: the result has the guaranteed shape.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -14,7 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let shaped: AccessUnit?
         do {
             shaped = try shaper.shape(
-                packet.span.bytes, frameNumber: number, sequence: UInt32(number), timestamp: 0)
+                packet.span.bytes, frameNumber: number, sequence: UInt32(number), timestamp: .start)
         } catch {
             promise(!error.description.isEmpty, "an error has words")
             shaper.expectIDR()
