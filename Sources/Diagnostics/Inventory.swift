@@ -187,7 +187,7 @@ public struct EncoderEntry: Sendable, Encodable {
     init(node: String) {
         self.node = node
         do throws(EncoderError) {
-            let (driver, capabilities) = try EncoderCapabilities.ofRenderNode(node)
+            let (driver, capabilities) = try VAAPICapabilities.ofRenderNode(node)
             self.driver = driver
             profiles = capabilities.map(Profile.init)
             problem = capabilities.isEmpty ? "the driver does not encode" : nil
@@ -209,7 +209,7 @@ public struct EncoderEntry: Sendable, Encodable {
 
     /// What this machine's libavcodec encodes by itself.
     static func software() -> EncoderEntry {
-        let encoders = EncoderCapabilities.softwareEncoders()
+        let encoders = SoftwareEncoder.all()
         let names = encoders.map(\.name).joined(separator: ", ")
         return EncoderEntry(
             node: nil, driver: names.isEmpty ? "" : "\(names) (software)",
@@ -228,7 +228,7 @@ extension EncoderEntry.Profile {
             minimumSize: nil, maximumSize: nil, bFrames: true)
     }
 
-    init(_ capabilities: EncoderCapabilities) {
+    init(_ capabilities: VAAPICapabilities) {
         codec = "\(capabilities.codec)"
         profile = capabilities.profile.rawValue
         entryPoint = capabilities.entryPoint.rawValue

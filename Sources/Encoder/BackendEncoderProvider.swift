@@ -195,7 +195,8 @@ extension EncoderRequest {
         ]
         return useless.compactMap { $0 }.map {
             EncoderNote(
-                "\($0) has no effect: \(details.implementation) is software", contradictsRequest: true)
+                "\($0) has no effect: \(details.implementation) does not run on a GPU",
+                contradictsRequest: true)
         }
     }
 }

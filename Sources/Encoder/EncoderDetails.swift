@@ -6,23 +6,26 @@ public struct EncoderDetails: Sendable, Hashable {
     public let codec: Codec
     /// libavcodec's name of it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
     public let implementation: String
-    /// Nil for software.
+    /// Nil if it does not run on one.
     public let renderNode: String?
-    /// What the driver calls itself; nil for software.
+    /// What the driver calls itself; nil without one.
     public let driver: String?
-    /// Nil for software.
-    public let entryPoint: EncoderCapabilities.EntryPoint?
+    /// VA-API's way into the hardware; nil for other interfaces and for software.
+    public let entryPoint: VAAPICapabilities.EntryPoint?
     /// The codec's profile.
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
     public internal(set) var rateControl: RateControl
 
-    init(_ candidate: VAAPIBackend.Candidate?, _ properties: SessionProperties) {
+    init(
+        implementation: String, renderNode: String? = nil, driver: String? = nil,
+        entryPoint: VAAPICapabilities.EntryPoint? = nil, _ properties: SessionProperties
+    ) {
+        self.implementation = implementation
+        self.renderNode = renderNode
+        self.driver = driver
+        self.entryPoint = entryPoint
         codec = properties.codec
-        implementation = candidate == nil ? SoftwareBackend.name(codec) : VAAPIBackend.name(codec)
-        renderNode = candidate?.connection.node
-        driver = candidate?.connection.driver
-        entryPoint = candidate?.entryPoint
         profile = properties.profile
         rateControl = properties.rateControl
     }

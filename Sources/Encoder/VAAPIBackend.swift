@@ -36,7 +36,7 @@ struct VAAPIBackend: EncoderBackend {
     ) throws(EncoderError) -> VideoEncoder? {
         let connection = try attempt.inputs.connection(to: node)
         let codec = attempt.configuration.codec
-        let capabilities = try EncoderCapabilities.query(connection, codecs: [codec])
+        let capabilities = try VAAPICapabilities.query(connection, codecs: [codec])
         for entryPoint in lowPower.entryPoints {
             let candidate = Candidate(
                 codec: codec, connection: connection, entryPoint: entryPoint,
@@ -59,10 +59,17 @@ struct VAAPIBackend: EncoderBackend {
     struct Candidate {
         let codec: Codec
         let connection: VADisplayConnection
-        let entryPoint: EncoderCapabilities.EntryPoint
-        let capabilities: [EncoderCapabilities]
+        let entryPoint: VAAPICapabilities.EntryPoint
+        let capabilities: [VAAPICapabilities]
 
         var label: String { "\(VAAPIBackend.name(codec)) on \(connection.node) (\(entryPoint.rawValue))" }
+
+        func details(_ properties: SessionProperties) -> EncoderDetails {
+            EncoderDetails(
+                implementation: VAAPIBackend.name(codec), renderNode: connection.node,
+                driver: connection.driver,
+                entryPoint: entryPoint, properties)
+        }
     }
 
     private func open(
@@ -103,7 +110,7 @@ struct VAAPIBackend: EncoderBackend {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            details: EncoderDetails(candidate, properties), waitsForDriver: waitsForDriver,
+            details: candidate.details(properties), waitsForDriver: waitsForDriver,
             regulator: attempt.regulator, rates: rates, notes: [input.note].compactMap { $0 })
     }
 
@@ -124,7 +131,7 @@ struct VAAPIBackend: EncoderBackend {
     }
 
     private static func options(
-        _ properties: SessionProperties, entryPoint: EncoderCapabilities.EntryPoint
+        _ properties: SessionProperties, entryPoint: VAAPICapabilities.EntryPoint
     ) -> [(String, String)] {
         let mayOverlap =
             properties.latency == .quality && (properties.maximumFrameDelay ?? .max) > properties.bFrames
@@ -146,7 +153,7 @@ struct VAAPIBackend: EncoderBackend {
     }
 }
 
-extension EncoderCapabilities {
+extension VAAPICapabilities {
     fileprivate var configurationProfile: EncoderConfiguration.Profile? {
         switch profile {
         case .h264High: .high
@@ -159,7 +166,7 @@ extension EncoderCapabilities {
 }
 
 extension EncoderRequest.LowPower {
-    fileprivate var entryPoints: [EncoderCapabilities.EntryPoint] {
+    fileprivate var entryPoints: [VAAPICapabilities.EntryPoint] {
         switch self {
         case .auto: [.encSlice, .encSliceLP]
         case .on: [.encSliceLP]

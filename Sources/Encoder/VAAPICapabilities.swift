@@ -1,11 +1,10 @@
 import Acceleration
 import Bitstream
-import CFFmpeg
 import CVAAPI
 import Pictures
 
 /// What one entry point of a render node can do, as its driver says.
-public struct EncoderCapabilities: Sendable, Hashable {
+public struct VAAPICapabilities: Sendable, Hashable {
     /// A VA-API encode entry point.
     public enum EntryPoint: String, Sendable, Hashable, CaseIterable {
         /// The programmable path.
@@ -76,45 +75,24 @@ public struct EncoderCapabilities: Sendable, Hashable {
     public var codec: Codec { profile.codec }
 }
 
-extension EncoderCapabilities {
+extension VAAPICapabilities {
     /// A render node's driver and all it encodes.
     public static func ofRenderNode(
         _ node: String
-    ) throws(EncoderError) -> (driver: String, capabilities: [EncoderCapabilities]) {
+    ) throws(EncoderError) -> (driver: String, capabilities: [VAAPICapabilities]) {
         let connection = try VADisplayConnection(forEncodingOn: node)
         return (connection.driver, try query(connection, codecs: Codec.allCases))
-    }
-
-    /// An encoder that libavcodec was built with.
-    public struct Software: Sendable {
-        /// libavcodec's name of it.
-        public let name: String
-        /// What it codes by.
-        public let codec: Codec
-        /// Best first.
-        public let profiles: [EncoderConfiguration.Profile]
-    }
-
-    /// The software encoders of this machine's libavcodec.
-    public static func softwareEncoders() -> [Software] {
-        Codec.allCases.compactMap { codec in
-            let name = SoftwareBackend.name(codec)
-            guard avcodec_find_encoder_by_name(name) != nil else { return nil }
-            return Software(
-                name: name, codec: codec,
-                profiles: EncoderConfiguration.Profile.allCases.reversed().filter { $0.isDefined(in: codec) })
-        }
     }
 
     /// Every profile and encode entry point of a driver for some codecs, profiles best first.
     static func query(
         _ connection: VADisplayConnection, codecs: [Codec]
-    ) throws(EncoderError) -> [EncoderCapabilities] {
+    ) throws(EncoderError) -> [VAAPICapabilities] {
         try connection.encodingCall {
             Profile.allCases.filter { codecs.contains($0.codec) }.flatMap { profile in
                 let entryPoints = connection.entryPoints(of: profile.vaProfile)
                 return EntryPoint.allCases.filter { entryPoints.contains($0.vaEntrypoint) }.compactMap {
-                    EncoderCapabilities(connection.display, profile, $0)
+                    VAAPICapabilities(connection.display, profile, $0)
                 }
             }
         }
