@@ -17,7 +17,7 @@ final class EncodeStage: @unchecked Sendable {
     let limits: RecordingLimits
     let control: RecordingControl
     /// The picture being encoded.
-    private var pictureInHand: PixelBufferClaim?
+    private var currentPicture: PixelBufferClaim?
     private var hangs = 0
     /// The encoder failures, output waits and drops counted up to the last picture.
     private var lastFailures = 0
@@ -47,13 +47,13 @@ final class EncodeStage: @unchecked Sendable {
         self.counters = counters
         self.stop = stop
         self.control = control
-        tellRateChanges()
+        publishRateChanges()
     }
 
     /// Runs until the source has ended and every picture is encoded, or every encoder has failed for good.
     func run() {
         while let buffer = frames.pop() {
-            pictureInHand = buffer.claim
+            currentPicture = buffer.claim
             if isComplete(at: buffer.timestamp) {
                 stop.request()
                 for track in tracks { track.endPicture(isLost: false) }
@@ -62,7 +62,7 @@ final class EncodeStage: @unchecked Sendable {
             } else {
                 encode(buffer)
             }
-            pictureInHand = nil
+            currentPicture = nil
             countDrops()
         }
         isDraining = true
@@ -71,7 +71,7 @@ final class EncodeStage: @unchecked Sendable {
 
     /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any of them
     /// might hang.
-    func goOnAfterHang() {
+    func resumeAfterHang() {
         replaceEncoders(isLast: isDraining || stop.isRequested)
         countDrops()
         run()
@@ -89,10 +89,12 @@ final class EncodeStage: @unchecked Sendable {
     /// might hang as well.
     private func replaceEncoders(isLast: Bool) {
         hangs += 1
-        for track in tracks { track.leaveEncoder(hasPicture: pictureInHand != nil) }
-        pictureInHand?.giveBack()
-        pictureInHand = nil
-        for track in tracks { track.replaceEncoder(isLast: isLast, areDriversOver: hangs >= Self.mostHangs) }
+        for track in tracks { track.abandonEncoder(hasPicture: currentPicture != nil) }
+        currentPicture?.giveBack()
+        currentPicture = nil
+        for track in tracks {
+            track.replaceEncoder(isLast: isLast, areDriversGivenUp: hangs >= Self.mostHangs)
+        }
     }
 
     /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was one,
@@ -126,10 +128,10 @@ final class EncodeStage: @unchecked Sendable {
     }
 
     /// Publishes the rate changes that every track supports.
-    private func tellRateChanges() {
+    private func publishRateChanges() {
         var possible = RateChanges(rawValue: ~0)
         for track in tracks where !track.isOver { possible.formIntersection(track.rateChanges) }
-        control.tellRateChanges(possible)
+        control.publishRateChanges(possible)
     }
 
     private func pause(at timestamp: Instant) {
@@ -146,7 +148,7 @@ final class EncodeStage: @unchecked Sendable {
         if let rate = control.takeMaximumBitRate() {
             for track in tracks { track.changeRate(.maximum(rate)) }
         }
-        tellRateChanges()
+        publishRateChanges()
         let pauseStart = pauseStart.take()
         if let pauseStart { for track in tracks { track.skipTime(buffer.timestamp - pauseStart) } }
         let isResumed = buffer.run != lastRun || pauseStart != nil

@@ -52,7 +52,7 @@ final class EncodeThread: @unchecked Sendable {
     func look() {
         guard detector.tick() else { return }
         monitor.withLock { abandonedCount += 1 }
-        if startWorker({ $0.goOnAfterHang() }) { return }
+        if startWorker({ $0.resumeAfterHang() }) { return }
         stage.giveUpAfterHang()
         finish()
     }

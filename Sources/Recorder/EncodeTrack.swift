@@ -7,7 +7,7 @@ import Time
 
 /// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
 /// last.
-public typealias EncoderRestartReport = (_ cause: EncoderError, _ untold: Int) -> Void
+public typealias EncoderRestartReport = (_ cause: EncoderError, _ suppressed: Int) -> Void
 
 /// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that take its
 /// stream. Belongs to the encode thread, and to any thread that has joined it.
@@ -262,7 +262,7 @@ final class EncodeTrack {
             counters.add(to: .restarts)
             do throws(EncoderError) {
                 try openEncoder()
-                if let untold = messages.admit(at: clock.now) { reportRestart?(cause, untold) }
+                if let suppressed = messages.admit(at: clock.now) { reportRestart?(cause, suppressed) }
                 return
             } catch {
                 if case .exhausted = error.kind { break }
@@ -310,7 +310,7 @@ extension EncodeTrack {
 
     /// Leaks the encoder, because a thread hangs in this track's or another's.
     /// - Parameter hasPicture: whether a picture was being encoded.
-    func leaveEncoder(hasPicture: Bool) {
+    func abandonEncoder(hasPicture: Bool) {
         if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }
         provider.discardSharedState()
         if hasPicture { endPicture(isLost: false) }
@@ -319,11 +319,11 @@ extension EncodeTrack {
     /// Opens another encoder in place of the leaked one.
     /// - Parameters:
     ///   - isLast: whether no more pictures will come or be waited for.
-    ///   - areDriversOver: whether too many threads already hang in drivers.
-    func replaceEncoder(isLast: Bool, areDriversOver: Bool) {
+    ///   - areDriversGivenUp: whether too many threads already hang in drivers.
+    func replaceEncoder(isLast: Bool, areDriversGivenUp: Bool) {
         guard !isOver else { return }
         let failure = EncoderError(.hung)
-        if isLast || (areDriversOver && !provider.giveUpDrivers()) {
+        if isLast || (areDriversGivenUp && !provider.giveUpDrivers()) {
             fail(failure)
         } else {
             rebuild(after: failure)

@@ -37,19 +37,19 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     /// - Parameters:
     ///   - device: its current path.
     ///   - after: the time without pictures.
-    ///   - untold: how many such events went unreported since the last report.
-    case resumed(CaptureError, device: String, after: Duration, untold: Int)
+    ///   - suppressed: how many such events went unreported since the last report.
+    case resumed(CaptureError, device: String, after: Duration, suppressed: Int)
 
     public var description: String {
         switch self {
         case .waiting(let error, let timeout):
             "\(error.device): \(error.reason); waiting for it"
                 + (timeout.map { " for \($0.inMilliseconds / 1000) s" } ?? " as long as it takes")
-        case .resumed(let error, let device, let time, let untold):
+        case .resumed(let error, let device, let time, let suppressed):
             "\(error.device): \(error.reason); recording goes on"
                 + (device == error.device ? "" : " from \(device)")
                 + " after \(Double(time.inMilliseconds / 100) / 10) s without a picture"
-                + (untold == 0 ? "" : " (\(untold + 1) times since last reported)")
+                + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)")
         }
     }
 }

@@ -28,7 +28,7 @@ struct SupervisedSource {
         let cause: CaptureError
         let start: Instant
         /// The number of unreported outages before this one; nil if this one is not reported either.
-        let untold: Int?
+        let suppressed: Int?
         var tries = 0
     }
 
@@ -84,10 +84,10 @@ struct SupervisedSource {
     private mutating func noteDelivery(at timestamp: Instant) {
         if let outage {
             let lost = countLostTime(since: outage, until: timestamp)
-            if let untold = outage.untold {
+            if let suppressed = outage.suppressed {
                 source.report(
                     .resumed(
-                        outage.cause, device: stream.identity.device, after: lost, untold: untold))
+                        outage.cause, device: stream.identity.device, after: lost, suppressed: suppressed))
             }
             self.outage = nil
         }
@@ -123,7 +123,7 @@ extension SupervisedSource {
             guard failure.recovery != .stop, source.reopen != nil else { throw failure }
             let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
             let last = duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
-            if outage.tries == 1, outage.untold != nil, end > stop.now {
+            if outage.tries == 1, outage.suppressed != nil, end > stop.now {
                 source.report(.waiting(outage.cause, timeout: source.timeout))
             }
             backOff.noteSuccess(lasting: stop.now - nextTry)
@@ -147,7 +147,7 @@ extension SupervisedSource {
 
     private mutating func beginOutage(_ failure: CaptureError) -> Outage {
         let now = stop.now
-        let outage = Outage(cause: failure, start: now, untold: messages.admit(at: now))
+        let outage = Outage(cause: failure, start: now, suppressed: messages.admit(at: now))
         self.outage = outage
         return outage
     }

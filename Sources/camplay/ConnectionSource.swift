@@ -101,7 +101,7 @@ final class ConnectionSource: ByteSource {
                 leaveSender()
                 return .interrupted(isWhole: true)
             case .broken(let code):
-                tell("\(name): connection lost: \(String(cString: strerror(code)))")
+                report("\(name): connection lost: \(String(cString: strerror(code)))")
                 leaveSender()
                 return .interrupted(isWhole: false)
             }
@@ -111,7 +111,7 @@ final class ConnectionSource: ByteSource {
 
     func giveUp(_ reason: String) -> Bool {
         guard !isOnce else { return false }
-        tell("\(name): \(reason); waiting for another sender")
+        report("\(name): \(reason); waiting for another sender")
         if socket.take() != nil { leaveSender() }
         return true
     }
@@ -155,7 +155,7 @@ extension ConnectionSource {
         } catch {
             if case .unknownHost = error.kind, !hasReceived { throw .network(error) }
             if case .interrupted = error.kind { return }
-            tell("\(error); retrying")
+            report("\(error); retrying")
             pause()
         }
     }
@@ -198,7 +198,7 @@ extension ConnectionSource {
     private func pause() { _ = interruption.wait(until: .now + backOff.next()) }
 
     /// An outage is reported once, however many attempts it takes.
-    private func tell(_ problem: String) {
+    private func report(_ problem: String) {
         if isOutageTold { console.inform(problem) } else { console.warn(problem) }
         isOutageTold = true
     }

@@ -10,12 +10,13 @@ struct RecordingNotes {
     let command: RecordCommand
     let console: Console
 
-    func tell(_ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]) {
-        tell(stream)
+    func report(_ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice])
+    {
+        report(stream)
         for node in providers.first?.hungNodes ?? [] {
             console.warn("\(node): its driver is not responding; left out")
         }
-        for choice in providers.compactMap(\.choice) { tell(choice) }
+        for choice in providers.compactMap(\.choice) { report(choice) }
         for warning in command.warnings { console.warn(warning) }
         if let advice = providers.first.map({ advice(on: $0, stream.format) }) {
             for note in advice.notes { console.inform(note) }
@@ -27,15 +28,15 @@ struct RecordingNotes {
         }
     }
 
-    private func tell(_ stream: any CaptureStream) {
+    private func report(_ stream: any CaptureStream) {
         let format = stream.format
         console.inform(
             "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
-        for change in stream.controlChanges { tell(change) }
+        for change in stream.controlChanges { report(change) }
     }
 
-    private func tell(_ change: ControlChange) {
+    private func report(_ change: ControlChange) {
         let (control, wanted) = (change.control, change.control.text(of: change.wanted))
         guard let granted = change.granted, granted != change.wanted else {
             return console.inform("control: \(control.name) is \(wanted)")
@@ -44,7 +45,7 @@ struct RecordingNotes {
             "\(control.name): requested \(wanted), but the camera set \(control.text(of: granted))")
     }
 
-    private func tell(_ choice: EncoderChoice) {
+    private func report(_ choice: EncoderChoice) {
         let reasons = choice.passedOver.joined(separator: "; ")
         console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
         for note in choice.notes {

@@ -76,7 +76,7 @@ struct RecordingSession {
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
         let plans = try openOutputs(choices, providers, report, interruption: outputGivenUp)
-        RecordingNotes(command: command, console: console).tell(stream, providers, choices)
+        RecordingNotes(command: command, console: console).report(stream, providers, choices)
         let limits = limits(&deadline)
         let recording = try Recording(
             from: source(stream), tracks: consume tracks, to: consume plans, control: control, limits: limits,
@@ -92,7 +92,7 @@ struct RecordingSession {
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(recording, outcome, elapsed: Instant.now - start)
-        let status = try tell(result, outcome.errors, report)
+        let status = try conclude(result, outcome.errors, report)
         return Ending(
             status: ServiceEnvironment.own.status(
                 status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
@@ -133,10 +133,10 @@ struct RecordingSession {
         do throws(EncoderError) {
             return try RecordingTrack(
                 provider,
-                reportRestart: { [console] cause, untold in
+                reportRestart: { [console] cause, suppressed in
                     console.warn(
                         "\(cause.reason); recording goes on with \(provider.choice?.name ?? "another encoder")"
-                            + (untold == 0 ? "" : " (\(untold + 1) times since last reported)"))
+                            + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)"))
                 }, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
     }
@@ -159,7 +159,7 @@ struct RecordingSession {
             } isOver: {
                 deadline?.isOver == true
             } failed: { failure in
-                if failure.isFirst { tellWait(failure, service) }
+                if failure.isFirst { noteWait(failure, service) }
                 service.wait("waiting for the camera: \(failure.error)")
                 caretakers = caretakers ?? command.retentionPlans.compactMap { SegmentCaretaker($0) }
                 for event in caretakers?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
@@ -168,7 +168,7 @@ struct RecordingSession {
     }
 
     /// Reports the wait, as a warning if no service manager shows it: the name may be mistyped.
-    private func tellWait(_ failure: CameraWait.Failure, _ service: ServiceReport) {
+    private func noteWait(_ failure: CameraWait.Failure, _ service: ServiceReport) {
         if failure.isBusy {
             console.inform("waiting: \(failure.error)")
         } else if !service.isWanted {
@@ -263,7 +263,7 @@ struct RecordingSession {
     }
 
     /// Prints a line per warning for a user, one line in all for mail or a journal.
-    private func tell(_ warnings: [String]) {
+    private func warn(_ warnings: [String]) {
         if console.isTerminal || console.isVerbose {
             for warning in warnings { console.warn(warning) }
         } else if !warnings.isEmpty {
@@ -272,11 +272,11 @@ struct RecordingSession {
     }
 
     /// Reports the result and writes the report. The first failure determines the exit status.
-    private func tell(
+    private func conclude(
         _ result: RecordingResult, _ errors: [RecordingError], _ report: ReportFile?
     ) throws(RecordingError) -> ExitStatus {
         for line in result.summary { console.inform(line) }
-        tell(result.warnings)
+        warn(result.warnings)
         var status = ExitStatus.done
         do throws(OutputError) {
             try report?.write(result)

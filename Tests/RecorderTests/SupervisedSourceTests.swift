@@ -195,7 +195,7 @@ import Time
         #expect(
             bench.events == [
                 .waiting(lost, timeout: .seconds(30)),
-                .resumed(lost, device: "scripted", after: .milliseconds(9800), untold: 0),
+                .resumed(lost, device: "scripted", after: .milliseconds(9800), suppressed: 0),
             ], "the second outage follows too soon to be told")
         #expect(bench.counters[.millisecondsLost] == 9800 + 100)
         #expect(bench.counters[.sourceRestarts] == 2)
@@ -204,12 +204,14 @@ import Time
     @Test("reports repeated messages less and less often, with the number left out")
     func messageLimit() {
         var limit = MessageLimit()
-        var told: [(second: Int64, untold: Int)] = []
+        var told: [(second: Int64, suppressed: Int)] = []
         for second in 0..<Int64(1000) {
-            if let untold = limit.admit(at: .start + .seconds(second)) { told.append((second, untold)) }
+            if let suppressed = limit.admit(at: .start + .seconds(second)) {
+                told.append((second, suppressed))
+            }
         }
         #expect(told.map(\.second) == [0, 10, 30, 70, 150, 310, 630])
-        #expect(told.map(\.untold) == [0, 9, 19, 39, 79, 159, 319])
+        #expect(told.map(\.suppressed) == [0, 9, 19, 39, 79, 159, 319])
     }
 
     @Test("a repeated message appears at least once an hour")
@@ -224,7 +226,7 @@ import Time
         var limit = MessageLimit()
         for second in 0..<Int64(100) { _ = limit.admit(at: .start + .seconds(second)) }
         let later = Instant.start + .seconds(100_000)
-        let untold = [0, 9, 10].map { limit.admit(at: later + .seconds($0)) }
-        #expect(untold == [29, nil, 1])
+        let suppressed = [0, 9, 10].map { limit.admit(at: later + .seconds($0)) }
+        #expect(suppressed == [29, nil, 1])
     }
 }

@@ -65,7 +65,7 @@ final class BroadcastLoop {
 
     /// Runs until the stream has ended and every receiver is gone.
     func run() {
-        repeat { wait(until: deadline) } while goOn(at: .now)
+        repeat { wait(until: deadline) } while proceed(at: .now)
         poller.forget(source.descriptor)
         source.stop()
         events.flush()
@@ -90,7 +90,7 @@ final class BroadcastLoop {
 
     /// Runs one round.
     /// - Returns: false once the stream has ended and every receiver is gone.
-    func goOn(at now: Instant) -> Bool {
+    func proceed(at now: Instant) -> Bool {
         // Accept before looking at the units: a new receiver gets none that were already there.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
@@ -142,11 +142,11 @@ extension BroadcastLoop {
             case .nobody: mayHaveArrivals = false
             case .exhausted(let code):
                 nextAcceptance = now + Self.acceptancePause
-                events.tell(.exhausted(errno: code), at: now)
+                events.report(.exhausted(errno: code), at: now)
                 return
             case .unreachable(let error):
                 ledger.note(error)
-                events.tell(.unreachable(error), at: now)
+                events.report(.unreachable(error), at: now)
             }
         }
     }
@@ -154,11 +154,11 @@ extension BroadcastLoop {
     private func welcome(_ socket: consuming Socket, peer: String, origin: UInt64?, at now: Instant) {
         guard hasRoom(for: origin, at: now) else {
             ledger.refuse()
-            return events.tell(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
+            return events.report(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
         }
         guard let slot = freeSlot(at: now) else {
             ledger.refuse()
-            return events.tell(.refused(peer: peer, limit: receivers.count), at: now)
+            return events.report(.refused(peer: peer, limit: receivers.count), at: now)
         }
         socket.prepareForStreaming(patience: options.timeout)
         let descriptor = socket.descriptor
@@ -169,7 +169,7 @@ extension BroadcastLoop {
             id: ledger.add(statistics), socket: socket, origin: origin, statistics: statistics,
             position: buffer.window.range.upperBound)
         receivers[slot] = receiver
-        events.tell(.joined(peer: peer), at: now)
+        events.report(.joined(peer: peer), at: now)
         guard poller.watch(descriptor, for: .writable, token: token) else {
             dismiss(slot, receiver, .broken(errno: ENOMEM), buffer.window, at: now)
             return
@@ -181,8 +181,8 @@ extension BroadcastLoop {
         guard let origin else { return true }
         func isFull() -> Bool { receivers.count { $0?.origin == origin } >= mostPerAddress }
         guard isFull() else { return true }
-        seeOffDeparted(at: now)
-        return !isFull() || makeWay(at: now) { $0.origin == origin }
+        removeDeparted(at: now)
+        return !isFull() || dismissIdle(at: now) { $0.origin == origin }
     }
 
     private var mostPerAddress: Int { options.mostPerAddress ?? (receivers.count + 1) / 2 }
@@ -190,19 +190,19 @@ extension BroadcastLoop {
     private func freeSlot(at now: Instant) -> Int? {
         func free() -> Int? { receivers.firstIndex { $0 == nil } }
         if let slot = free() { return slot }
-        seeOffDeparted(at: now)
-        return free() ?? (makeWay(at: now) { _ in true } ? free() : nil)
+        removeDeparted(at: now)
+        return free() ?? (dismissIdle(at: now) { _ in true } ? free() : nil)
     }
 
     /// Disconnects receivers that have left since the last check.
-    private func seeOffDeparted(at now: Instant) {
+    private func removeDeparted(at now: Instant) {
         wait(until: .distantPast)
         let window = buffer.window
-        for slot in receivers.indices { seeOffIfHungUp(slot, window, at: now) }
+        for slot in receivers.indices { removeIfHungUp(slot, window, at: now) }
     }
 
     /// Disconnects one receiver that holds a place without following the stream, if there is one.
-    private func makeWay(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
+    private func dismissIdle(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
         let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
         // Only sending shows whether a peer has closed the connection or just sends no more. One not yet sent to
         // since then makes way.
@@ -225,10 +225,10 @@ extension BroadcastLoop {
 
 extension BroadcastLoop {
     private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
-        seeOffIfHungUp(slot, window, at: now)
+        removeIfHungUp(slot, window, at: now)
         guard let receiver = receivers[slot] else { return }
         if receiver.dropIfOverflowed(window, at: now) {
-            events.tell(.overflowed(peer: receiver.statistics.peer), at: now)
+            events.report(.overflowed(peer: receiver.statistics.peer), at: now)
         }
         if let code = receiver.send(from: buffer, at: now) {
             return dismiss(slot, receiver, receiver.departure(for: code), window, at: now)
@@ -239,7 +239,7 @@ extension BroadcastLoop {
         ledger.update(receiver.id, receiver.statistics)
     }
 
-    private func seeOffIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
+    private func removeIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
         guard hungUp[slot], let receiver = receivers[slot] else { return }
         let departure = receiver.socket.takeError().map(receiver.departure) ?? .closed
         dismiss(slot, receiver, departure, window, at: now)
@@ -264,7 +264,7 @@ extension BroadcastLoop {
         poller.forget(receiver.socket.descriptor)
         receiver.leave(departure, window, at: now - start, now: now)
         ledger.update(receiver.id, receiver.statistics)
-        events.tell(.left(receiver.statistics), at: now)
+        events.report(.left(receiver.statistics), at: now)
         source.receiverLeft()
     }
 }

@@ -6,15 +6,15 @@ struct EventThrottle {
     private static let burst = 20.0
     private static let perSecond = 2.0
 
-    private let report: @Sendable (LiveEvent) -> Void
+    private let handler: @Sendable (LiveEvent) -> Void
     private var credit = Self.burst
     private var lastTime: Instant?
     private var suppressed = 0
 
-    init(_ report: @escaping @Sendable (LiveEvent) -> Void) { self.report = report }
+    init(_ handler: @escaping @Sendable (LiveEvent) -> Void) { self.handler = handler }
 
     /// Reports an event, or counts it.
-    mutating func tell(_ event: LiveEvent, at now: Instant) {
+    mutating func report(_ event: LiveEvent, at now: Instant) {
         if let lastTime {
             credit = min(Self.burst, credit + (now - lastTime).inSeconds * Self.perSecond)
         }
@@ -25,13 +25,13 @@ struct EventThrottle {
         }
         credit -= 1
         flush()
-        report(event)
+        handler(event)
     }
 
     /// Reports how many events were left out.
     mutating func flush() {
         guard suppressed > 0 else { return }
-        report(.suppressed(suppressed))
+        handler(.suppressed(suppressed))
         suppressed = 0
     }
 }

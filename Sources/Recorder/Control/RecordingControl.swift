@@ -33,7 +33,7 @@ public final class RecordingControl: Sendable {
         RateChanges(rawValue: possibleRateChanges.load(ordering: .relaxed))
     }
 
-    func tellRateChanges(_ possible: RateChanges) {
+    func publishRateChanges(_ possible: RateChanges) {
         possibleRateChanges.store(possible.rawValue, ordering: .relaxed)
     }
 

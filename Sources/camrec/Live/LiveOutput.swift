@@ -27,7 +27,7 @@ struct LiveOutput {
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")
             return try BroadcastSink(
                 connectingTo: address, options: options, requestKeyframe: requestKeyframe,
-                report: { event in outages.tell(event) })
+                report: { event in outages.report(event) })
         }
     }
 

@@ -12,7 +12,7 @@ final class OutageNotice: Sendable {
 
     init(console: Console, output: String) { (self.console, self.output) = (console, output) }
 
-    func tell(_ event: LiveEvent) {
+    func report(_ event: LiveEvent) {
         let isNews =
             switch event {
             case .unreachable: !hasToldAbsence.exchange(true, ordering: .relaxed)

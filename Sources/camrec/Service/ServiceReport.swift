@@ -44,7 +44,7 @@ struct ServiceReport {
 
     /// Reports that the recorder works, even if it still waits for its camera.
     mutating func wait(_ status: String) {
-        tell(status)
+        report(status)
         manager?.notify("WATCHDOG=1")
     }
 
@@ -57,7 +57,7 @@ struct ServiceReport {
         guard isWanted else { return }
         let now = Instant.now
         if !isReady || now >= nextStatus {
-            tell(status(of: recording))
+            report(status(of: recording))
             nextStatus = now + Self.statusInterval
         }
         if let watchdogInterval, now >= nextSign {
@@ -77,7 +77,7 @@ struct ServiceReport {
     /// Reports that the recording is ending.
     func stop() { manager?.notify("STOPPING=1", "STATUS=finishing") }
 
-    private mutating func tell(_ status: String) {
+    private mutating func report(_ status: String) {
         guard let manager else { return }
         if isReady {
             manager.notify("STATUS=\(status)")

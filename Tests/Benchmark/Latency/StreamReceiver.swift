@@ -72,7 +72,7 @@ final class StreamReceiver {
         guard let picture = try decoder.anticipate(unit) else { return }
         let now = Instant.now
         noteArrival(of: unit)
-        tell(picture, at: now)
+        report(picture, at: now)
     }
 
     private func noteArrival(of unit: borrowing ReceivedAccessUnit) {
@@ -85,10 +85,10 @@ final class StreamReceiver {
     private func decode(_ unit: borrowing ReceivedAccessUnit) throws {
         noteArrival(of: unit)
         try decoder.decode(unit)
-        while let picture = try decoder.nextPicture() { tell(picture, at: .now) }
+        while let picture = try decoder.nextPicture() { report(picture, at: .now) }
     }
 
-    private func tell(_ picture: borrowing DecodedPicture, at now: Instant) {
+    private func report(_ picture: borrowing DecodedPicture, at now: Instant) {
         let stamp = PictureStamp(picture)
         let age = stamp.age(at: now.nanoseconds)
         print(stamp.number, age - (now - arrivals[picture.number]).inNanoseconds, age)

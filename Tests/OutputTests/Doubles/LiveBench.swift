@@ -85,7 +85,7 @@ final class LiveBench {
     /// What has happened until now is noted, and dealt with.
     @discardableResult func round() -> Bool {
         loop.wait(until: .distantPast)
-        return loop.goOn(at: now)
+        return loop.proceed(at: now)
     }
 
     var receivers: [ReceiverStatistics] { ledger.content.receivers }
