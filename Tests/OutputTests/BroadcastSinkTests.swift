@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import Network
+import TestSupport
 import Testing
 import Threading
 
@@ -36,10 +37,11 @@ import Threading
 
     /// Writes IDRs until the condition holds: receivers come on the sink's own thread.
     private func write(to sink: BroadcastSink, until condition: () -> Bool) throws {
-        repeat {
+        let isMet = try eventually {
             try sink.write(accessUnit(length: 100))
-            sched_yield()
-        } while !condition()
+            return condition()
+        }
+        try #require(isMet)
     }
 
     @Test("a receiver gets the whole stream over TCP")

@@ -23,15 +23,15 @@ import Threading
         // It has its own descriptor.
         close(descriptor)
         var error: OutputError?
-        while error == nil {
+        _ = eventually {
             error = file?.takeFailure()
-            sched_yield()
+            return error != nil
         }
         #expect(error?.kind == .writeFailed(errno: EBADF))
         file?.end()
         weak let forgotten = file
         file = nil
-        while forgotten != nil { sched_yield() }
+        try #require(eventually { forgotten == nil })
         // Its writer no longer looked.
         #expect(synchronizer.takeFailure()?.output == folder.path("a"))
     }

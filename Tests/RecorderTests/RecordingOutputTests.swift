@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import Output
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -80,7 +81,7 @@ import Time
         bench.output.beginStream(StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil))
         #expect(bench.events.all == [.blocked(Self.blocked)])
         bench.goesOn.open()
-        while !bench.output.items.isEmpty { sched_yield() }
+        try #require(eventually { bench.output.items.isEmpty })
         #expect(bench.output.accept(accessUnit(number: 9007, isIDR: false)))
         #expect(bench.output.accept(accessUnit(number: 9008, isIDR: true)))
         #expect(bench.events.all.last == .resumed(name: "scripted", lost: 8))

@@ -60,10 +60,10 @@ import Threading
             to: [OutputPlan(sink)],
             control: control,
             limits: RecordingLimits())
-        while recording.counted[.encoded] < 7 { sched_yield() }
+        try #require(eventually { recording.counted[.encoded] >= 7 })
         control.pause()
         isPaused.open()
-        while recording.counted[.paused] < 10 { sched_yield() }
+        try #require(eventually { recording.counted[.paused] >= 10 })
         control.resume()
         isOver.open()
         let outcome = recording.finish()
@@ -115,7 +115,7 @@ import Threading
             from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(sink, ring: ring)],
             control: control, limits: RecordingLimits())
-        while recording.outputs[0].counters[.passed] < 40 { sched_yield() }
+        try #require(eventually { recording.outputs[0].counters[.passed] >= 40 })
         #expect(!recording.hasUnwritten)
         control.trigger()
         hasHappened.open()
@@ -335,7 +335,7 @@ import Threading
     @Test("reports its end before anyone asks")
     func ended() throws {
         let recording = try record(ScriptedStream([.pictures(3)]), to: ScriptedSink())
-        while !recording.ended.isRaised { sched_yield() }
+        try #require(eventually { recording.ended.isRaised })
         #expect(recording.finish().error == nil)
     }
 
