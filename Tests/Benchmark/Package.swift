@@ -20,17 +20,17 @@ let package = Package(
         .target(name: "Text"),
         .target(name: "Time"),
         .target(name: "Threading", dependencies: ["Time"]),
-        .target(name: "Files", dependencies: ["CSystem"]),
+        .target(name: "Files", dependencies: ["CSystem", "Time"]),
         .target(name: "Network", dependencies: ["CSystem", "Files", "Threading", "Time"]),
-        .target(name: "Pictures", dependencies: ["CV4L2"]),
-        .target(name: "Bitstream", dependencies: ["Pictures"]),
+        .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
+        .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Threading", "Time", "CVAAPI", "CFFmpeg",
-                "CYUV",
+                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
+                "CFFmpeg", "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -43,7 +43,7 @@ let package = Package(
             ]),
         .executableTarget(
             name: "ConversionBenchmark",
-            dependencies: ["Pictures", "Capture", "Encoder", "CTestJPEG", "Peers"],
+            dependencies: ["Pictures", "Capture", "Encoder", "Time", "CTestJPEG", "Peers"],
             path: "Conversion"),
         .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
         .executableTarget(

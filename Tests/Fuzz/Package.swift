@@ -3,8 +3,8 @@
 // them. Apart from the package of the project: links to its Sources, so that they are compiled with coverage.
 import PackageDescription
 
-/// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build needs
-/// Also `--sanitize fuzzer`, which links libFuzzer's `main`.
+/// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build also needs
+/// `--sanitize fuzzer`, which links libFuzzer's `main`.
 ///
 /// Comparisons are not traced: that takes half of the time, and in the same time less is reached.
 let instrumented: [SwiftSetting] = [
@@ -14,21 +14,22 @@ let instrumented: [SwiftSetting] = [
     ])
 ]
 
-let targets = [
-    "AnnexBParserFuzz", "AVCCReaderFuzz", "AVCRecordFuzz", "HEVCRecordFuzz", "H264SyntaxFuzz",
-    "H265SyntaxFuzz", "AccessUnitDetectorFuzz", "StreamShaperFuzz", "StreamShapeCheckerFuzz",
-    "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
-]
-
-/// What camplay receives with; libavcodec itself has no coverage.
-let receiving = ["AccessUnitGathererFuzz", "PictureDecoderFuzz"]
+/// Each target and what it imports; libavcodec itself has no coverage.
+let fuzzers: [(name: String, imports: [String])] =
+    [
+        "AnnexBParserFuzz", "AVCCReaderFuzz", "AVCRecordFuzz", "HEVCRecordFuzz", "AccessUnitDetectorFuzz",
+        "StreamShapeCheckerFuzz", "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
+    ].map { ($0, ["Bitstream"]) }
+    + ["H264SyntaxFuzz", "H265SyntaxFuzz"].map { ($0, []) }
+    + [("StreamShaperFuzz", ["Bitstream", "Time"])]
+    + ["AccessUnitGathererFuzz", "PictureDecoderFuzz"].map { ($0, ["Bitstream", "Decoder"]) }
 
 let package = Package(
     name: "Fuzz",
     targets: [
         .target(name: "CV4L2"),
-        .target(name: "Pictures", dependencies: ["CV4L2"], swiftSettings: instrumented),
-        .target(name: "Bitstream", dependencies: ["Pictures"], swiftSettings: instrumented),
+        .target(name: "Pictures", dependencies: ["CV4L2", "Time"], swiftSettings: instrumented),
+        .target(name: "Bitstream", dependencies: ["Pictures", "Time"], swiftSettings: instrumented),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
@@ -43,10 +44,10 @@ let package = Package(
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]
-        + (targets + receiving).map { name in
+        + fuzzers.map { fuzzer in
             .executableTarget(
-                name: name,
-                dependencies: ["Bitstream", "FuzzSupport"] + (receiving.contains(name) ? ["Decoder"] : []),
+                name: fuzzer.name,
+                dependencies: (["FuzzSupport"] + fuzzer.imports).map { .byName(name: $0) },
                 swiftSettings: instrumented,
                 linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
         },
