@@ -48,16 +48,14 @@ final class EncoderInputs {
     }
 
     /// Surfaces on a render node.
-    /// - Parameter heldBack: how many surfaces one encoder keeps for reordering.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        heldBack: Int, upload: UploadMethod
+        upload: UploadMethod
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection { return surfaces }
-        // One to fill, those that an encoder keeps for reordering, and those under way.
         let input = try SurfaceInput(
             connection: connection, source: source, size: size, color: color,
-            surfaceCount: (4 + heldBack) * codecs.count, upload: nodes[connection.node]?.upload ?? upload)
+            upload: nodes[connection.node]?.upload ?? upload)
         // What is opened again in the recording is not checked again: nobody is to wait for that.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)

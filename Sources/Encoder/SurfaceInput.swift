@@ -20,10 +20,9 @@ final class SurfaceInput: EncoderInput {
     /// How pictures are uploaded, if not in the way that the driver suggests.
     private(set) var note: EncoderNote?
 
-    /// - Parameter surfaceCount: surfaces in the pool: those that the encoders hold back and one to fill.
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        surfaceCount: Int, upload: UploadMethod
+        upload: UploadMethod
     ) throws(EncoderError) {
         self.connection = connection
         self.size = size
@@ -38,7 +37,7 @@ final class SurfaceInput: EncoderInput {
             throw EncoderError(error)
         }
         frames = try connection.encodingCall {
-            Self.makePool(on: connection, size: codedSize, count: surfaceCount)
+            Self.makePool(on: connection, size: codedSize)
         }.get()
         guard let frame = av_frame_alloc() else {
             var frames: UnsafeMutablePointer<AVBufferRef>? = frames
@@ -100,7 +99,7 @@ final class SurfaceInput: EncoderInput {
     /// A surface of the pool's, in the frame.
     private func takeSurface() throws(EncoderError) -> VASurfaceID {
         let result = av_hwframe_get_buffer(frames, picture, 0)
-        guard result >= 0 else { throw failed("no free surface", LibavMessage.reason(result)) }
+        guard result >= 0 else { throw failed("no surface", LibavMessage.reason(result)) }
         return VASurfaceID(truncatingIfNeeded: UInt(bitPattern: picture.pointee.data.3))
     }
 
@@ -126,9 +125,10 @@ final class SurfaceInput: EncoderInput {
         EncoderError(.encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "\(what): \(detail)"))
     }
 
-    /// A pool of NV12 surfaces on our own display.
+    /// A pool of NV12 surfaces on our own display. It grows to what the encoders hold: surfaces made ahead of need
+    /// would delay the first picture, by 1 ms each on radeonsi.
     private static func makePool(
-        on connection: VADisplayConnection, size: PictureSize, count: Int
+        on connection: VADisplayConnection, size: PictureSize
     ) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
         cffmpeg_keep_log()
         func failed(_ result: Int32) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
@@ -147,7 +147,6 @@ final class SurfaceInput: EncoderInput {
         context.pointee.sw_format = AV_PIX_FMT_NV12
         context.pointee.width = Int32(size.width)
         context.pointee.height = Int32(size.height)
-        context.pointee.initial_pool_size = Int32(count)
         result = av_hwframe_ctx_init(pool)
         guard result >= 0 else {
             av_buffer_unref(&frames)

@@ -92,7 +92,7 @@ struct VAAPIBackend: EncoderBackend {
                 rateTraits: .driver(candidate.codec)))
         let input = try attempt.inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
-            heldBack: configuration.bFrames, upload: upload)
+            upload: upload)
         let rates = SessionRates(properties, attempt.regulator, followsTime: false)
         let session = try Self.openSession(candidate, properties, input) { context in
             context.configure(properties, rates)
