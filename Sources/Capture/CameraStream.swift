@@ -24,7 +24,7 @@ public final class CameraStream: CaptureStream {
     /// The buffers that readers hold, as bits.
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
-    /// The number at which the driver's count began, and when.
+    /// The first sequence number of the driver's count, and when it came.
     private var countStart = (sequence: UInt32(0), time: Instant.start)
     private var deadline: FrameDeadline
     private var isStreaming = false
@@ -181,7 +181,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
             try endSilence()
-            // A driver that reports an error and has nothing to give would be asked again at once, forever.
+            // A driver that reports an error without a buffer would otherwise be polled in a busy loop.
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
         }

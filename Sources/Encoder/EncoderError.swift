@@ -26,11 +26,11 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case hung
         /// This picture's data is damaged; the next may be fine.
         case damagedPicture(String)
-        /// A camera's own coded picture that nothing before it can be decoded from.
+        /// A camera's own coded picture that cannot be decoded because no usable IDR precedes it.
         case beforeIDR
         /// None of the encoders tried works; one reason each.
         case noneUsable([String])
-        /// Every encoder that opens has failed on its first picture: trying again is useless.
+        /// Every encoder that opens has failed on its first picture: retrying is useless.
         case exhausted([String])
     }
 
