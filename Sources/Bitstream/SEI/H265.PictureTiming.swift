@@ -8,10 +8,10 @@ extension H265 {
         /// How the source was scanned: 0 interlaced, 1 progressive, 2 unknown; `nil` if the VUI rules it
         /// out.
         public let source_scan_type: Int?
-        /// Whether the picture repeats the one before; `nil` if the VUI rules it out.
+        /// Whether the picture repeats the previous one; `nil` if the VUI rules it out.
         public let duplicate_flag: Bool?
-        /// Clock ticks between the decoding of the picture and of the one before, less 1; `nil` without HRD
-        /// parameters.
+        /// Clock ticks between the decoding of the previous picture and of this one, less 1; `nil` without
+        /// HRD parameters.
         public let au_cpb_removal_delay_minus1: Int?
         /// Clock ticks from decoding to output; `nil` without HRD parameters.
         public let pic_dpb_output_delay: Int?

@@ -4,7 +4,7 @@ public struct SEIMessage: Equatable, Sendable {
     public let codec: Codec
     /// What the payload is; see `name`.
     public let payloadType: Int
-    /// Bytes of the payload, emulation prevention bytes not counted.
+    /// Bytes of the payload, without emulation prevention bytes.
     public let payloadSize: Int
     /// The understood payload.
     public let content: Content
