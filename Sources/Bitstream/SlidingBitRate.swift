@@ -33,7 +33,7 @@ public struct SlidingBitRate: Sendable {
     ///   - window: its length, at least a nanosecond.
     ///   - reordering: how many access units may precede one that was captured earlier: B pictures in a row,
     ///     0 … 16.
-    ///   - framesPerSecond: how many access units to reserve room for.
+    ///   - framesPerSecond: the expected rate, to reserve room for a window's access units.
     public init(window: Duration, reordering: Int = 0, framesPerSecond: Double = 60) {
         self.window = max(.nanoseconds(1), window)
         self.reordering = max(0, reordering)

@@ -17,7 +17,7 @@ public struct FileNamePattern: Sendable {
 
     /// - Parameters:
     ///   - expandsTime: whether `strftime` expands `%`; otherwise the name is used as it is.
-    ///   - isUTC: UTC in place of local time.
+    ///   - isUTC: UTC instead of local time.
     public init(_ pattern: String, expandsTime: Bool, isUTC: Bool = false) {
         self.pattern = pattern
         isPattern = expandsTime && pattern.contains("%")
@@ -56,15 +56,15 @@ public struct FileNamePattern: Sendable {
     /// The last name's counter; 0 if it has none.
     var lastCounter: Int { counter }
 
-    /// Returns whether the pattern could have made a name, with or without a counter.
+    /// Returns whether the pattern could have produced a name, with or without a counter.
     public func covers(_ name: String) -> Bool {
         let (stem, end) = Self.split(pattern)
         let globs = [Self.glob(stem, isPattern), Self.glob(end, isPattern)]
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
     }
 
-    /// Returns whether `covers` recognises the names that the pattern makes: not if the time expands to slashes (`%D`),
-    /// nor if `..` follows it.
+    /// Returns whether `covers` recognises the names that the pattern produces: not if the time expands to
+    /// slashes (`%D`), nor if `..` follows it.
     /// - Parameter time: seconds since 1970.
     public func areKnownAgain(at time: time_t) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)

@@ -7,11 +7,11 @@ struct TimedPictures {
     /// Nil for pictures that have times of their own, or come at a constant rate.
     let timestamps: TimestampFile?
     let description: StreamDescription
-    /// Pictures before the first that can be decoded, which have times in the file.
+    /// The number of pictures before the first that can be decoded, which have times in the file.
     let undecodableCount: Int
 
     /// Reads the recording from its beginning.
-    /// - Parameter isOver: asked now and then; true ends the reading.
+    /// - Parameter isOver: called now and then; true ends the reading.
     func forEach(
         isOver: () -> Bool = { false },
         _ body: (_ picture: PictureQueue.Timed, _ index: Int) throws(RemuxError) -> Void

@@ -1,4 +1,4 @@
-/// A change in an output of several files. `description` is one line.
+/// A change in an output that has several files. `description` is one line.
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
