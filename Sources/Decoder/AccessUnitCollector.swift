@@ -2,7 +2,7 @@ import Bitstream
 import CFFmpeg
 import Time
 
-/// Puts the NAL units of an access unit together.
+/// Assembles NAL units into access units.
 struct AccessUnitCollector: ~Copyable {
     private let byteLimit: Int
     private var detector: AccessUnitDetector
@@ -11,23 +11,23 @@ struct AccessUnitCollector: ~Copyable {
     private var parameterSets: ParameterSets
     /// Those that a picture can use.
     private var usableSets: ParameterSets
-    /// What the sequence parameter set in force says.
+    /// What the sequence parameter set in force states.
     private var format: StreamFormat?
-    /// Whether no sequence parameter set came so far that makes threads dangerous, or that might.
+    /// Whether no sequence parameter set so far makes threads unsafe, or might.
     private var allowsThreads = true
     private var current = PacketBuffer()
-    /// Units that belong to the access unit of the unit that follows.
+    /// Units that belong to the next unit's access unit.
     private var undecided = PacketBuffer()
     /// A copy of the current access unit and the beginning of its last slice.
     private var anticipated = PacketBuffer()
     private var facts = Facts()
     private var number = 0
 
-    /// More bytes than a slice header takes up to its last field that tells where a picture begins. Looking no
-    /// further keeps the cost of a chunk the same, however many chunks a unit comes in.
+    /// More bytes than a slice header needs for the fields that show where a picture begins. Looking no
+    /// further keeps the cost of a chunk constant, however many chunks a unit comes in.
     private static let foresightLength = 64
 
-    /// What is known of the current access unit.
+    /// What is known about the current access unit.
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
@@ -35,7 +35,7 @@ struct AccessUnitCollector: ~Copyable {
         var recoveryPoint: RecoveryPoint?
         var isBehindGap = false
         var isIncomplete = false
-        /// When its first unit came; nil before that.
+        /// When its first unit arrived; nil before that.
         var arrival: Instant?
 
         mutating func noteSlice(
@@ -87,7 +87,7 @@ struct AccessUnitCollector: ~Copyable {
         facts.arrival = arrival
     }
 
-    /// Lends the current access unit as if it ended with a slice that may not be whole.
+    /// Delivers the current access unit as if it ended with a slice that may be incomplete.
     mutating func anticipate<Failure: Error>(
         _ slice: RawSpan, startCodeLength: Int,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -95,7 +95,7 @@ struct AccessUnitCollector: ~Copyable {
         guard undecided.count == 0, let header = NALUnitHeader(of: slice, codec: parameterSets.codec),
             header.isSlice
         else { return }
-        // The copies keep what the whole slice will report, because it is reported again.
+        // Works on copies, because the complete slice will report the same again.
         var (detector, gapDetector, orderCounter, facts) = (detector, gapDetector, orderCounter, facts)
         guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
         anticipated.removeAll()
@@ -110,7 +110,7 @@ struct AccessUnitCollector: ~Copyable {
         try body(unit(facts, reference, byteCount: anticipated.count))
     }
 
-    /// Hands the last access unit on.
+    /// Delivers the last access unit.
     mutating func finish<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
@@ -126,7 +126,7 @@ struct AccessUnitCollector: ~Copyable {
         facts.isBehindGap = true
     }
 
-    /// Finds out which access unit a NAL unit belongs to, and has it added there.
+    /// Determines which access unit a NAL unit belongs to, and adds it there.
     private mutating func place<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void,
@@ -151,7 +151,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
         if header.isParameterSet, !detector.isSafeOnThreads { allowsThreads = false }
-        // One that can't be read leaves the set before it in force.
+        // An unreadable set leaves the previous one in force.
         if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
             format = detector.parameterSets.latestFormat
             usableSets = parameterSets.withoutOrphans
@@ -214,7 +214,7 @@ struct AccessUnitCollector: ~Copyable {
 }
 
 extension StreamParameterSets {
-    /// Whether a recovery point is one: `recovery_frame_cnt` is below MaxFrameNum (H.264, D.2.8).
+    /// Whether a recovery point is valid: `recovery_frame_cnt` is below MaxFrameNum (H.264, D.2.8).
     fileprivate func allows(_ point: RecoveryPoint) -> Bool {
         guard codec == .h264, let sequence = h264.latestSequence else { return true }
         return point.count < 1 << (sequence.log2_max_frame_num_minus4 + 4)
@@ -222,8 +222,8 @@ extension StreamParameterSets {
 }
 
 extension AccessUnitDetector {
-    /// Whether libavcodec may decode on several threads with the last parameter set. One that can't be
-    /// read here may be read by libavcodec.
+    /// Whether libavcodec may decode on several threads with the last parameter set. libavcodec may be able
+    /// to read one that cannot be read here.
     fileprivate var isSafeOnThreads: Bool {
         let sequence = parameterSets.hevc.latestSequence
         return parameterSets.codec == .h264
@@ -233,7 +233,7 @@ extension AccessUnitDetector {
 }
 
 extension PacketBuffer {
-    /// Adds a NAL unit as it stood in the stream.
+    /// Adds a NAL unit as it was in the stream.
     /// - Returns: false if it does not fit into the limit or there is no memory.
     fileprivate mutating func append(
         startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int

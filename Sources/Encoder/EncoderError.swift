@@ -130,7 +130,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension VADisplayConnection {
-    /// Opens the node, or throws an encoder's error.
+    /// Opens the node, or throws an encoder error.
     convenience init(forEncodingOn node: String) throws(EncoderError) {
         do throws(RenderNodeError) {
             try self.init(node: node)
@@ -139,7 +139,7 @@ extension VADisplayConnection {
         }
     }
 
-    /// Makes a call into the driver; one that hangs is an encoder's error.
+    /// Makes a call into the driver; if it hangs, throws an encoder error.
     func encodingCall<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
         do throws(RenderNodeError) {
             return try self.call(call)

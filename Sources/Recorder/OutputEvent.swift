@@ -1,6 +1,6 @@
 import Output
 
-/// A change in one output while the others go on. `description` is one line.
+/// A change in one output while the others continue. `description` is one line.
 public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
     /// The output has ended.
     case failed(OutputError)
