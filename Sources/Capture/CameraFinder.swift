@@ -4,14 +4,14 @@ import Synchronization
 
 /// Finds a disconnected camera and reopens it, under whatever name the kernel now gives it.
 ///
-/// A camera is the same in the same place, under its old path or another: sysfs distinguishes the channels of
-/// a grabber and the two cameras in a laptop's lid, which share a name and a bus position. In another place
-/// it is the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id) and its
-/// serial number is unique: cheap cameras have none, or all have the same one. Another camera is never
-/// mistaken for it.
+/// A camera is the same if it is in the same place, under its old path or another: sysfs distinguishes the
+/// channels of a grabber and the two cameras in a laptop's lid, which share a name and a bus position. In
+/// another place it is the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id)
+/// and its serial number is unique: cheap cameras have none, or all have the same one. Another camera is
+/// never mistaken for it.
 ///
-/// Another camera with the same serial number may be plugged in during the recording. If one is in another port
-/// as soon as this one is lost, it is not this one: nobody moves a camera that fast.
+/// Another camera with the same serial number may be plugged in during the recording. If one is already in
+/// another port when this one is lost, it is not this one: nobody moves a camera that fast.
 public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?

@@ -254,7 +254,7 @@ public final class CameraStream: CaptureStream {
     }
 
     /// Drivers whose clock is not CLOCK_MONOTONIC, or is a minute off, get the time at which the frame was
-    /// taken over.
+    /// dequeued.
     private func timestamp(of request: v4l2_buffer) -> Instant {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
         let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)

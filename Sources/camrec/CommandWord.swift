@@ -22,7 +22,7 @@ enum CommandWord {
     ///   - given: the command line as typed.
     ///   - arguments: the command line with the settings file's arguments.
     static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
-        // Most command lines need no closer look.
+        // Most command lines need no further checks.
         guard given.isRecording, given.words.contains(where: { OutputName($0).isBareWord }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }

@@ -6,8 +6,8 @@ import Output
 import Recorder
 
 extension RecordCommand {
-    /// Throws the errors that a recording would meet later, if they can be foreseen before opening a device or
-    /// creating a file.
+    /// Throws the errors that a recording would encounter later, if they can be detected before opening a
+    /// device or creating a file.
     /// - Parameter time: seconds since 1970, for the dates in names.
     func foreseeFailures(at time: time_t) throws(RecordingError) {
         do throws(CaptureError) {

@@ -183,7 +183,7 @@ struct RecordingSession {
         return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
-    /// Returns the recording's source, which waits for a camera that goes away.
+    /// Returns the recording's source, which waits for a camera that disappears.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
         return RecordingSource(
