@@ -186,7 +186,7 @@ struct FormatNegotiation {
                 fields.first == nil
                     ? .driverMisbehaved("it granted rows shorter than \(size.width) pixels")
                     : .unsupported(
-                        "its fields of \(pixelFormat) \(size) cannot be woven; choose another --format or --size"
+                        "its fields of \(pixelFormat) \(size) cannot be interleaved; choose another --format or --size"
                     ))
         }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {

@@ -101,7 +101,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .damagedPicture(let detail):
             detail
         case .beforeIDR:
-            "nothing to decode it from before the next IDR"
+            "not decodable before the next IDR"
         case .noneUsable(let reasons), .exhausted(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }

@@ -64,15 +64,15 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .notMade(let code):
             "cannot create the socket \(address): \(Self.words(code)); use another path"
         case .untrustedLink(let link):
-            "cannot make \(address): '\(link)' is somebody else's link in a folder that others can write to; give the "
+            "cannot create the socket \(address): '\(link)' is another user's link in a folder that others can write to; give the "
                 + "path that it leads to"
         case .badPath where address.isEmpty: "the socket's path is empty; give one"
         case .badPath:
             "\(address): too long: a socket path has at most 107 bytes; use a shorter one"
         case .pathTaken(let isListening):
             isListening
-                ? "cannot make \(address): a program already listens there; use another path"
-                : "cannot make \(address): it exists and is not a socket; use another path"
+                ? "cannot create the socket \(address): a program already listens there; use another path"
+                : "cannot create the socket \(address): it exists and is not a socket; use another path"
         case .noResources(let code): "cannot create a socket: \(Self.words(code)); raise 'ulimit -n'"
         }
     }

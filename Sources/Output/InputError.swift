@@ -39,7 +39,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .notOpened(ENOENT) where input.contains("://"):
-            "\(input): files are read here, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
+            "\(input): this command reads files, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
         case .notOpened(ENOENT): "\(input): no such file; check the name"
         case .notOpened(let code):
             "cannot open \(input): \(String(cString: strerror(code))); check its permissions"

@@ -108,7 +108,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .untrustedLink(let link):
-            "\(output): '\(link)' is somebody else's link in a folder that others can write to; give the path that it "
+            "\(output): '\(link)' is another user's link in a folder that others can write to; give the path that it "
                 + "leads to"
         case .noReader:
             "\(output): nobody reads this pipe; start its reader first"
@@ -117,7 +117,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .closedPipe:
             "\(output): the reader closed the pipe; the rest is lost"
         case .stalled(.zero):
-            "\(output): its reader does not read it; the rest is lost"
+            "\(output): its reader has stopped reading; the rest is lost"
         case .stalled(let time):
             "\(output): its reader stalled for \(time.components.seconds) s; the rest is lost"
         case .writeFailed(let code):
@@ -139,7 +139,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .journalInUse:
             "\(output): another camrec manages these segments; use another name"
         case .neverFree(let bytes):
-            "\(output): the disk has only \(bytes / 1_000_000) MB in all; lower --min-free"
+            "\(output): the disk has only \(bytes / 1_000_000) MB in total; lower --min-free"
         case .noJournal:
             "\(output): named like a segment journal, but not one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
@@ -149,7 +149,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .untrustedJournal:
             "\(output): a segment journal of another user, in a folder that others can write to; remove it"
         case .noKeyframe:
-            "\(output): no keyframe came, which a file must begin with; use another --format"
+            "\(output): no keyframe arrived, and a file must begin with one; use another --format"
         case .formatChanged:
             "\(output): the camera's picture format changed, and a container holds only one; record to a file or a raw "
                 + "stream"

@@ -11,7 +11,7 @@ public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .failed(let error): "\(error) (the other outputs go on)"
+        case .failed(let error): "\(error) (the other outputs continue)"
         case .blocked(let error): "\(error) (retrying; the other outputs continue)"
         case .resumed(let name, let lost): "\(name): recording again; frames lost: \(lost)"
         }

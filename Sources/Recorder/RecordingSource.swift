@@ -47,7 +47,7 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
             "\(error.device): \(error.reason); waiting for it"
                 + (timeout.map { " for \($0.inMilliseconds / 1000) s" } ?? " as long as it takes")
         case .resumed(let error, let device, let time, let suppressed):
-            "\(error.device): \(error.reason); recording goes on"
+            "\(error.device): \(error.reason); recording continues"
                 + (device == error.device ? "" : " from \(device)")
                 + " after \(Double(time.inMilliseconds / 100) / 10) s without a picture"
                 + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)")

@@ -231,7 +231,7 @@ extension Player {
             return options.codec.map { ($0, .annexB) }
         }
         if let wanted = options.codec, codec != wanted {
-            console.warn("\(input.name): this looks like \(codec), and --codec says \(wanted)")
+            console.warn("\(input.name): this looks like \(codec), but --codec says \(wanted)")
         }
         return (options.codec ?? codec, framing)
     }
@@ -446,7 +446,7 @@ extension Player {
         if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
             hasToldOrder = true
             console.warn(
-                "\(input.name): its pictures are in another order than declared; more are held back from now on"
+                "\(input.name): its pictures are reordered further than declared; buffering more from now on"
             )
         }
     }

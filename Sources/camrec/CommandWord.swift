@@ -35,7 +35,7 @@ enum CommandWord {
     /// A later word is an output without a codec in its name, unless it resembles a command.
     private static func reason(against word: String, isFirst: Bool) -> String? {
         if commands(andHidden: true).contains(word) || word == "help" {
-            return "'\(word)' is a command, and stands first: camrec \(word)"
+            return "'\(word)' is a command and must come first: camrec \(word)"
         }
         guard let suggestion = suggestion(for: word, listsAll: isFirst) else { return nil }
         return "'\(word)' is not a command; \(suggestion); "

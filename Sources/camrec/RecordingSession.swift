@@ -135,7 +135,7 @@ struct RecordingSession {
                 provider,
                 reportRestart: { [console] cause, suppressed in
                     console.warn(
-                        "\(cause.reason); recording goes on with \(provider.choice?.name ?? "another encoder")"
+                        "\(cause.reason); recording continues with \(provider.choice?.name ?? "another encoder")"
                             + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)"))
                 }, segments: command.segments.schedule)
         } catch { throw .encoder(error) }

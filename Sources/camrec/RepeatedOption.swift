@@ -11,7 +11,7 @@ enum RepeatedOption {
         let names = words.optionNames
         if names.contains("output"), !words.operands(of: CommandOptions(of: words.command)).isEmpty {
             return
-                "--output is for settings files, and has no effect beside an OUTPUT; give each OUTPUT alone"
+                "--output is for settings files, and has no effect next to an OUTPUT; name each OUTPUT without an option"
         }
         return single.first { name in names.count { $0 == name } > 1 }.map {
             "--\($0) is given twice; leave one out: camrec takes one"

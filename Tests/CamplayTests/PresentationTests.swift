@@ -127,7 +127,7 @@ import Time
         #expect(try show(3) == nil)
     }
 
-    @Test("a live stream cannot be seeked")
+    @Test("does not seek in a live stream")
     func noJump() {
         presentation.seek(by: .seconds(10))
         #expect(presentation.takeJump() == nil)

@@ -59,8 +59,8 @@ import Testing
                 "'stop' is not a command; the nearest is 'camrec ctl SOCKET stop'; "
             ),
             (["record", "inspct"], "'inspct' is not a command; the nearest is 'camrec inspect'; "),
-            (["--quiet", "devices"], "'devices' is a command, and stands first: camrec devices"),
-            (["record", "doctor"], "'doctor' is a command, and stands first: camrec doctor"),
+            (["--quiet", "devices"], "'devices' is a command and must come first: camrec devices"),
+            (["record", "doctor"], "'doctor' is a command and must come first: camrec doctor"),
             (["a.h264", "--", "stop"], "'stop' is not a command; "),
         ])
     func behind(words: [String], reason: String) throws {

@@ -59,7 +59,7 @@ import Testing
         #expect(controls[2].choices == "1: Manual Mode, 3: Aperture Priority Mode")
     }
 
-    @Test("gives up a list that never ends")
+    @Test("gives up on a list that never ends")
     func endlessList() throws {
         let device = Self.device()
         device.listsAreEndless = true

@@ -218,7 +218,7 @@ import Testing
         #expect(again.format.frameRate == FrameRate(15))
     }
 
-    @Test("accepts a camera without the old format, unless the format was a condition")
+    @Test("accepts a camera without the old format, unless that format was requested")
     func otherFormat() throws {
         let (stream, finder) = try open()
         let strict = self.finder(stream.identity, CaptureRequest(pixelFormat: .yuyv))

@@ -71,7 +71,7 @@ import Time
         #expect(device.isStreaming)
     }
 
-    @Test("queues a picture again when its life ends")
+    @Test("requeues a picture when it is destroyed")
     func requeues() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 20))
         let stream = try device.stream()
@@ -191,7 +191,7 @@ import Time
         #expect(stream.losses.droppedByDriver == lost)
     }
 
-    @Test("counts frames lost while nobody looked, though all kept ones come at once")
+    @Test("counts frames lost while nobody was reading, even if all kept ones arrive at once")
     func lostWhileBusy() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
@@ -233,7 +233,7 @@ import Time
         #expect(failure == .systemCallFailed("VIDIOC_DQBUF", errno: EIO))
     }
 
-    @Test("a camera that never delivers is silent after the grace it gets to start")
+    @Test("a camera that never delivers counts as silent after the time that it has to start")
     func silentFromTheStart() {
         let device = ScriptedDevice([.silence])
         let start = device.now
@@ -315,7 +315,7 @@ import Time
         #expect(try stream.nextSequence() == 3)
     }
 
-    @Test("treats a driver that hands over nothing else as silent")
+    @Test("treats a driver that delivers nothing else as silent")
     func nothingOfItsOwn() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame(index: 2)), count: 3000))
         let stream = try device.stream()
@@ -328,7 +328,7 @@ import Time
         withExtendedLifetime(held) {}
     }
 
-    @Test("an interruption ends a wait, now and always")
+    @Test("an interruption ends a wait, and every later one")
     func interruption() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()

@@ -117,7 +117,7 @@ import Testing
         #expect(abs(stream.format.frameRate.framesPerSecond - 30.303) < 0.5)
     }
 
-    @Test("rounds to video's usual rates")
+    @Test("rounds to the usual video rates")
     func snapped() {
         #expect(FrameRate(measured: 29.96, tolerance: 0.005) == FrameRate(30000, 1001))
         #expect(FrameRate(measured: 30.002, tolerance: 0.005) == FrameRate(30))

@@ -37,7 +37,7 @@ import Testing
         #expect(after.planes[1] == zip(before.planes[1], before.planes[2]).flatMap { [$0, $1] })
     }
 
-    @Test("red, green and blue follow from luma and chroma by BT.601's formula, to a rounding")
+    @Test("RGB follows from luma and chroma by BT.601's formula, except for rounding")
     func bgra() throws {
         let (before, after) = try convert(to: .bgra)
         #expect(after.planes[0].count == 130 * 98 * 4)

@@ -32,7 +32,7 @@ import Time
         #expect(receiver.pictures.count == 15)
     }
 
-    @Test("delivers a picture at once if the stream rests after it")
+    @Test("delivers a picture at once if the stream pauses after it")
     func anticipation() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(25)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -76,7 +76,7 @@ import Time
     }
 
     /// The CAVLC decoder accepts many truncated slices as whole, and keeps data it did not get to use.
-    @Test("a rest within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
+    @Test("a pause within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
     func restsOfSlices(percent: Int) throws {
         let units = try CodedFilm(codec: .h264, keyframeInterval: 30, entropyMode: .cavlc).accessUnits(60)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -128,7 +128,7 @@ import Time
         }
     }
 
-    @Test("a stream that rests after every chunk decodes to the same pictures", arguments: Codec.allCases)
+    @Test("a stream that pauses after every chunk decodes to the same pictures", arguments: Codec.allCases)
     func rests(codec: Codec) throws {
         let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }
         let whole = try Receiver.receive(stream, codec)
@@ -144,7 +144,7 @@ import Time
         }
     }
 
-    @Test("a damaged picture is a loss, whether or not the stream rests after it")
+    @Test("a damaged picture is a loss, whether or not the stream pauses after it")
     func anticipatedDamage() throws {
         var units = try CodedFilm(codec: .h264).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -182,7 +182,7 @@ import Time
         #expect(receiver.decoder.counters.frozen == 5)
     }
 
-    @Test("or, on request, whatever libavcodec makes of it", arguments: Codec.allCases)
+    @Test("or, on request, delivers whatever libavcodec produces", arguments: Codec.allCases)
     func show(codec: Codec) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         units.remove(at: 14)

@@ -46,7 +46,7 @@ import Testing
 
     private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
 
-    @Test("shows an open group from its I picture on", arguments: [false, true], [false, true])
+    @Test("shows an open GOP from its I picture on", arguments: [false, true], [false, true])
     func openGroup(hasFields: Bool, isLive: Bool) throws {
         let units = openGroups(hasFields: hasFields).accessUnits.dropFirst(hasFields ? 6 : 3)
         let receiver = try receive(units, isLive ? .low : .safe)
@@ -87,7 +87,7 @@ import Testing
         #expect(counters.isBalanced)
     }
 
-    @Test("shows a gradually refreshed picture once it is whole", arguments: [0, 1, 5])
+    @Test("shows a gradually refreshed picture once it is complete", arguments: [0, 1, 5])
     func gradual(frameCount: Int) throws {
         let film = refreshedFilm(frameCount: frameCount, lastOrder: 9)
         let receiver = try receive(film.accessUnits.dropFirst())
@@ -133,7 +133,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("withholds leading pictures if another stream continues with an open group")
+    @Test("withholds leading pictures if another stream continues with an open GOP")
     func splice() throws {
         let others = openGroups(declaredDepth: 3).accessUnits.dropFirst(3)
         let receiver = try receive(openGroups().accessUnits.prefix(3) + others)
@@ -197,7 +197,7 @@ import Testing
         #expect(roles.map { recovery.hides($0) } == hidden)
     }
 
-    @Test("once a later picture is right, all that follow are, even if the order starts over")
+    @Test("once a later picture is correct, so are all that follow, even if the order starts over")
     func orderBeginsAnew() throws {
         let found = SupplementalEnhancementInformation.recoveryPoint(
             in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)

@@ -31,7 +31,7 @@ import Time
             idrFrames(interval: .frames(interval), of: 100) == Array(stride(from: 0, to: 100, by: interval)))
     }
 
-    @Test("two interleaved periods, a grid and requests, do not move each other")
+    @Test("the grid and periodic requests do not affect each other")
     func interleaved() {
         let requests = Set(stride(from: 3, to: 60, by: 7))
         let grid = Set(stride(from: 0, to: 60, by: 5))
@@ -51,7 +51,7 @@ import Time
         #expect(policy.kind(at: .start + .nanoseconds(2), frameDuration: .nanoseconds(1)) == .automatic)
     }
 
-    @Test("a frame that is not encoded leaves the request and the grid as they are")
+    @Test("a frame that is not encoded leaves the request and the grid unchanged")
     func notTaken() {
         var policy = KeyframePolicy(interval: .frames(10))
         policy.advance(.idr, at: .start + .nanoseconds(0))

@@ -65,7 +65,7 @@ import Time
         #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!, codec: .h264) == nil)
     }
 
-    @Test("reads levels as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
+    @Test("reads levels as users write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
     func reads(text: String) throws {
         let level = try #require(Level(text))
         #expect(level.description == (text.hasSuffix(".0") ? String(text.dropLast(2)) : text))

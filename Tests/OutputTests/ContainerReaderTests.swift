@@ -220,7 +220,7 @@ import Time
         }
     }
 
-    @Test("gives up an endless file")
+    @Test("gives up on an endless file")
     func endless() throws {
         let whole = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
         folder.write("long", Array(whole[..<2000]))

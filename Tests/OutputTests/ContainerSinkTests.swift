@@ -62,7 +62,7 @@ import Threading
         #expect(content.packets.map(\.isKey) == stream.units.map(\.isIDR))
     }
 
-    @Test("decoding times rise strictly, and no picture is presented before it is decoded", arguments: cases)
+    @Test("decoding times increase strictly, and no picture is presented before decoding", arguments: cases)
     func order(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         let packets = try record(stream, to: "out.\(kind.format.rawValue)").packets

@@ -96,7 +96,7 @@ import Testing
         #expect(sink.takeRetracted().count == 0)
     }
 
-    @Test("where the disk is no longer mounted, no file is begun beneath it")
+    @Test("begins no file below the mount point if the disk is no longer mounted")
     func volumeGone() throws {
         mkdir(bench.folder.path("disk"), 0o755)
         guard mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0 else {

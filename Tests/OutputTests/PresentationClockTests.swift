@@ -31,7 +31,7 @@ import Time
         }
     }
 
-    @Test("a clock that repeats or jitters back still gives rising times")
+    @Test("a clock that repeats or jitters back still gives increasing times")
     func jitter() {
         #expect(
             times([0, 40_000_000, 40_000_000, 20_000_000, 41_000_000, 80_000_000]) == [0, 40, 41, 42, 43, 80])

@@ -59,7 +59,7 @@ import Time
 
     // MARK: Times
 
-    @Test("counts times that do not rise, in any decoding order")
+    @Test("counts times that do not increase, in any decoding order")
     func backwardSteps() {
         // Each picture is its place in presentation order and its time.
         for (pictures, count) in [
@@ -169,7 +169,7 @@ import Time
         }
     }
 
-    @Test("damage in a unit before a slice is its picture's, and after the last picture nobody's")
+    @Test("damage in a unit before a slice belongs to its picture, and after the last picture to none")
     func damageBetweenPictures() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")

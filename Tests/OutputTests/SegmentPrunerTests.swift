@@ -79,7 +79,7 @@ import Time
         #expect(pruned(try pruner(age: .seconds(60)), now: now + .seconds(3600)) == ["a-2.h264", "a-3.h264"])
     }
 
-    @Test("age skips one that was taken away, or looks younger than it is")
+    @Test("the age limit skips a segment that was taken away, or looks younger than it is")
     func ageBehindOthers() throws {
         try record((0..<5).map { "a-\($0).h264" })
         unlink(folder.path("a-0.h264"))
@@ -93,7 +93,7 @@ import Time
         #expect(pruned(pruner, now: later) == ["a-4.h264"])
     }
 
-    @Test("removes as many of the oldest as it takes while too little is free, by their sizes")
+    @Test("removes as many of the oldest as necessary, by their sizes, while too little is free")
     func free() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 7500
@@ -150,7 +150,7 @@ import Time
         #expect(folder.names() == ["a.h264"])
     }
 
-    @Test("a segment that cannot be removed saves no other, and costs none")
+    @Test("a segment that cannot be removed neither protects nor costs another one")
     func stuck() throws {
         try record((0..<6).map { "a-\($0).h264" })
         let path = folder.path("a-0.h264")
@@ -210,7 +210,7 @@ import Time
         rename(folder.path("other"), folder.path(name))
     }
 
-    @Test("age by time holds though nothing is written, and keeps the current segment")
+    @Test("the age limit holds even if nothing is written, and keeps the current segment")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let pruner = try pruner(count: 1, age: .seconds(60))
@@ -225,7 +225,7 @@ import Time
         #expect(folder.names() == ["a-4.h264"])
     }
 
-    @Test("age holds before a recording too, every ten seconds, and creates nothing")
+    @Test("the age limit holds before a recording, too, every ten seconds, and creates nothing")
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = .seconds(3600)
@@ -252,7 +252,7 @@ import Time
         #expect(pruner.pruneByTime(now: .now + .seconds(62)).count == 8)
     }
 
-    @Test("does not at once remove what a clock's jump made old")
+    @Test("does not immediately remove what a jump of the clock made old")
     func clockJump() throws {
         try record((0..<200).map { "a-\($0).h264" })
         let pruner = try pruner(age: .seconds(60))

@@ -262,7 +262,7 @@ import Testing
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 
-    @Test("writes nothing beneath the mount point of an unmounted disk")
+    @Test("writes nothing below the mount point of an unmounted disk")
     func volumeGone() throws {
         let bench = SegmentBench()
         mkdir(bench.folder.path("disk"), 0o755)

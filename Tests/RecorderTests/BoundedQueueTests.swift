@@ -48,7 +48,7 @@ import Threading
         #expect(popped() == "end")
     }
 
-    @Test("a closed queue accepts nothing, and delivers what it has")
+    @Test("a closed queue accepts nothing, and still delivers what it has")
     func closed() {
         let queue = BoundedQueue<Int>(capacity: 3)
         #expect(queue.push(1))
@@ -119,7 +119,7 @@ import Threading
         #expect(queue.waitForRoom(cost: 0, patience: .zero) == .atOnce)
     }
 
-    @Test("closing wakes those who wait for room or for an element")
+    @Test("closing wakes threads that wait for room or for an element")
     func wakes() {
         let full = BoundedQueue<Int>(capacity: 1)
         #expect(full.push(0))
@@ -141,7 +141,7 @@ import Threading
         popper?.join()
     }
 
-    @Test("nothing is lost, doubled or reordered between threads")
+    @Test("nothing is lost, duplicated or reordered between threads")
     func threads() {
         let queue = BoundedQueue<Int>(capacity: 4)
         let count = 20_000

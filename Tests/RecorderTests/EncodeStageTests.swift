@@ -290,7 +290,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a duration counts the pictures' own time, from the first one on")
+    @Test("a duration counts the pictures' own time, starting with the first")
     func duration() throws {
         let bench = try Bench()
         // Pictures come 100 ms apart.
@@ -361,7 +361,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("frames that the failed encoder held back are lost and counted, not their places in the grid")
+    @Test("frames that the failed encoder held back are lost and counted, but keep their places in the grid")
     func restartWithDelay() throws {
         let bench = try Bench()
         bench.encoder.delay = 3
@@ -424,7 +424,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("tries an encoder that does not reopen three times, a second apart")
+    @Test("tries three times, a second apart, to reopen an encoder")
     func doesNotReopen() throws {
         let bench = try Bench()
         bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)

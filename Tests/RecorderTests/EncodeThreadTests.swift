@@ -112,7 +112,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("waits for software as long as it takes")
+    @Test("waits for software, however long it takes")
     func software() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 2)

@@ -5,7 +5,7 @@ import Testing
 
 /// What an OUTPUT argument means.
 @Suite struct OutputChoiceTests {
-    @Test("the name says the form and the codec, unless another codec is asked for")
+    @Test("the name determines the format and the codec, unless another codec is requested")
     func names() {
         let plain = OutputChoice(path: "a.h265", codec: nil)
         #expect(plain.codec == .hevc && !plain.isMisnamed)

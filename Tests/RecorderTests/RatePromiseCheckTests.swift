@@ -23,7 +23,7 @@ import Time
         }
     }
 
-    @Test("kept limits are no breach, and the numbers are the stream's")
+    @Test("limits that were held are not a breach, and the numbers are the stream's")
     func held() {
         var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))

@@ -323,7 +323,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("stopping before anything came is not an error")
+    @Test("stopping before anything arrived is not an error")
     func stopAtOnce() throws {
         let recording = try record(ScriptedStream([.silence]), to: ScriptedSink())
         recording.stop()

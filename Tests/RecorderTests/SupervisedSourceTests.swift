@@ -118,7 +118,7 @@ import Time
         #expect(second.startCount == 1)
     }
 
-    @Test("one that stays away ends the recording when its time is over, with the original reason")
+    @Test("a source that stays away ends the recording when its time is up, with the original reason")
     func timeout() throws {
         let start = bench.clock.now
         let (sequences, _, error) = bench.run(
@@ -130,7 +130,7 @@ import Time
         #expect(bench.counters[.sourceRestarts] == 0)
     }
 
-    @Test("one that is back but unusable says why")
+    @Test("a source that is back but unusable says why")
     func unusable() throws {
         bench.openings = Array(repeating: gone(.busy(holder: "cheese")), count: 100)
         let error = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: .seconds(1)).error

@@ -3,7 +3,7 @@ import Time
 
 /// Moments and the time between them.
 @Suite struct InstantTests {
-    @Test("a moment and a span give a moment, and two moments the span between them")
+    @Test("an instant plus a duration is an instant, and two instants differ by a duration")
     func arithmetic() {
         let moment = Instant.start + .seconds(5)
         #expect(moment.nanoseconds == 5_000_000_000)
@@ -12,7 +12,7 @@ import Time
         #expect(.start < moment)
     }
 
-    @Test("what is beyond the ends of time ends there, and the span between the ends is exact")
+    @Test("arithmetic saturates at the ends of time, and the duration between the ends is exact")
     func extremes() {
         #expect(Instant.distantFuture + .nanoseconds(1) == .distantFuture)
         #expect(Instant.distantPast - .nanoseconds(1) == .distantPast)
@@ -23,7 +23,7 @@ import Time
         #expect(age.inNanoseconds == .max)
     }
 
-    @Test("the clock goes on")
+    @Test("the clock advances")
     func now() {
         let start = Instant.now
         while Instant.now == start {}

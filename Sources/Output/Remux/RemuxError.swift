@@ -23,7 +23,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .input(let error): error.description
         case .output(let error): error.description
         case .noFrameRate(let input):
-            "\(input) does not say its frame rate; give --timestamps or --fps"
+            "\(input) does not state a frame rate; add --timestamps or --fps"
         case .otherCodec(let output, let codec):
             "\(output): the stream is \(codec); name it \(codec == .h264 ? ".h264" : ".h265")"
         case .beyondEnd(let input, let time):

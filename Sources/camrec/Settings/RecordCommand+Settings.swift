@@ -29,7 +29,9 @@ extension RecordCommand {
         var refusals = 0
         while let reason = refusal(of: arguments.compactMap(\.argument)) {
             guard refusals < mostRefusals else {
-                problems.append(SettingsProblem(path: file.path, line: nil, "more is wrong; mend this first"))
+                problems.append(
+                    SettingsProblem(
+                        path: file.path, line: nil, "there are more mistakes; fix these first"))
                 break
             }
             refusals += 1

@@ -306,7 +306,7 @@ plays_spoilt "spoilt: ahead of a keyframe" spoilt.mkv ordered.mkv "pictures.rece
 
 # Times that jump back, as two recordings have that were put together
 ffmpeg -nostdin -v error -y -i whole.mp4 -c copy -bsf:v "setts=dts=DTS-30000:pts=if(gte(N\,30)*lt(N\,40)\,PTS-10000\,PTS)" -video_track_timescale 15360 back.mp4
-records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not rise: 1;'
+records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not increase: 1;'
 touch private.mp4 && chmod 600 private.mp4
 records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "private: stays its owner's alone" test "$(stat -c %a private.mp4)" = 600
 

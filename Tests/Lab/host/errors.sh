@@ -32,7 +32,7 @@ done
 refuses "mistyped: with a file behind it" 64 "'inspct' is not a command; the nearest is 'camrec inspect'" inspct --nal x.h264
 refuses "mistyped: behind options" 64 "'stop'.* add --codec h264" "${small[@]}" --frames 1 stop
 refuses "mistyped: behind an output" 64 "'stauts' is not a command; the nearest is 'camrec ctl SOCKET stats'" "${small[@]}" --frames 1 out.h264 stauts
-refuses "mistyped: a command behind options" 64 "'devices' is a command, and stands first: camrec devices" --device test devices
+refuses "mistyped: a command behind options" 64 "'devices' is a command and must come first: camrec devices" --device test devices
 check "mistyped: no file of that name" test ! -e stauts -a ! -e devices -a ! -e out.h264
 records "a bare word is a file where --codec says so" "${small[@]}" --frames 10 --codec h264 stop && check "a bare word: recorded" is_sound stop --frames 10
 for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do

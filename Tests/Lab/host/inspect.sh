@@ -170,7 +170,7 @@ refuses "bad input: a container in a pipe" 65 'pipe\.mkv: a container is read fr
 wait $! || true
 for command in "inspect rtsp://camera/1" "remux rtsp://camera/1 out.mkv"; do
     # shellcheck disable=SC2086 # words
-    refuses "bad input: $command" 66 'files are read here, not addresses' $command
+    refuses "bad input: $command" 66 'this command reads files, not addresses' $command
 done
 refuses "bad input: no such file" 66 'nothing\.h264: no such file' inspect nothing.h264
 refuses "bad input: a folder" 66 'is a folder' inspect .

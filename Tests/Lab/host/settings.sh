@@ -149,7 +149,7 @@ for number in $(seq 100); do echo "control = $number"; done >wrong.conf
 status=0
 camrec check wrong.conf || status=$?
 check "check: many mistakes are told up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 21
-says "check: that there are more is told" 'wrong.conf: more is wrong'
+says "check: that there are more is told" 'wrong.conf: there are more mistakes'
 seq -f 'output = %g.h264' 2000 >long.conf
 status=0
 camrec check long.conf || status=$?

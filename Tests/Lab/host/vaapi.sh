@@ -382,7 +382,7 @@ await 30 grep -qs "the GPU's driver hangs" stderr || true
 status=0
 wait $recorder || status=$?
 check "$driver: an encoder that hangs: recording goes on" test $status = 0
-says "$driver: an encoder that hangs: one line tells it" "warning: the GPU's driver hangs; recording goes on with h264_vaapi"
+says "$driver: an encoder that hangs: one line tells it" "warning: the GPU's driver hangs; recording continues with h264_vaapi"
 check "$driver: an encoder that hangs: the report" report report.json 'encoders[0].restarts >= 1' 'frames.written == 60' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 for file in out.h264 out.h265; do
