@@ -17,7 +17,7 @@ import Time
         presentation = try Presentation(interruption: interruption)
     }
 
-    /// Hands on a picture that is nothing but its number.
+    /// Passes on a picture that consists of its number only.
     private func show(_ number: Int64, at due: Duration? = nil) throws {
         let frame = try #require(av_frame_alloc())
         frame.pointee.pts = number

@@ -4,7 +4,7 @@ import Testing
 
 @testable import camrec
 
-/// What is typed, and what is answered.
+/// What users type, and how camrec answers.
 @Suite struct ArgumentTests {
     @Test("a negative number belongs to the option before it")
     func negativeNumbers() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import camrec
 
-/// A word that was meant as a command records nothing.
+/// A word that was meant as a command must not become a recording.
 @Suite struct CommandWordTests {
     private func mistake(_ arguments: String...) -> String? {
         CommandWord.mistake(in: CommandLineWords(arguments), with: arguments)

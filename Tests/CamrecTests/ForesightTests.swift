@@ -6,7 +6,7 @@ import Testing
 
 @testable import camrec
 
-/// What a recording would fail with is known before a device is opened.
+/// Errors that a recording would encounter later are reported before a device is opened.
 @Suite struct ForesightTests {
     private func failure(_ arguments: String...) throws -> RecordingError? {
         let command = try RecordCommand.parse(arguments)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Capture
 
-/// A camera's controls: listed, understood, set, and put back.
+/// A camera's controls: listing, parsing, setting and restoring them.
 @Suite struct CameraControlTests {
     private static func device() -> ScriptedDevice {
         let device = ScriptedDevice()

@@ -5,7 +5,7 @@ import Time
 
 @testable import Capture
 
-/// What a camera's stream does with a driver's good and bad answers while it runs.
+/// How a running camera stream handles a driver's good and bad answers.
 @Suite struct CameraStreamTests {
     typealias Frame = ScriptedDevice.Frame
 
@@ -268,7 +268,7 @@ import Time
 
     @Test("a poll error without a frame ends as silence, not in a loop")
     func pollError() {
-        // It is asked again now and then, not all the time.
+        // It is retried now and then, not all the time.
         let device = ScriptedDevice(Array(repeating: .pollError, count: 700))
         guard case .silent? = device.failure() else {
             Issue.record("not silent")
@@ -279,7 +279,7 @@ import Time
 
     @Test("treats a camera that only delivers damaged frames as silent, and counts them")
     func nothingUsable() throws {
-        // They come at 30 a second, for half a minute.
+        // They arrive at 30 a second, for half a minute.
         let damaged = Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))
         let stream = try ScriptedDevice(Array(repeating: .frame(damaged), count: 1000)).stream()
         #expect(throws: CaptureError.self) { try stream.hold() }

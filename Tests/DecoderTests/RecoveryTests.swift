@@ -4,10 +4,11 @@ import Testing
 
 @testable import Decoder
 
-/// Decoding begins where an H.264 stream has no IDR picture, but says from where on pictures are right (D.2.8).
+/// Decoding begins where an H.264 stream has no IDR picture, but states from where on pictures are correct
+/// (D.2.8).
 @Suite struct RecoveryTests {
-    /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
-    /// decoded after the I picture that is shown after them.
+    /// 16 pictures, grey by their order: an IDR picture, and open GOPs at 4, 8 and 12, whose leading pictures
+    /// are decoded after the I picture but shown before it.
     private func openGroups(
         hasFields: Bool = false, isBrokenLink: Bool = false, declaredDepth: Int = 2
     ) -> PCMFilm {
@@ -23,7 +24,7 @@ import Testing
         return film
     }
 
-    /// P pictures after an IDR picture, grey by their order, the first of them the beginning of a refresh.
+    /// P pictures after an IDR picture, grey by their order; the first one begins a gradual refresh.
     private func refreshedFilm(frameCount: Int, lastOrder: Int) -> PCMFilm {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)
@@ -106,7 +107,8 @@ import Testing
             film.add(.p, order: order, isReference: true, grey: 1 + order)
             film.add(.b, order: order - 1, isReference: false, grey: order)
         }
-        // The frames shown at 2 and 4 are refreshed; that at 6 is right, and the B picture before it refers to 4.
+        // The frames shown at 2 and 4 are refreshed; the one at 6 is correct, and the B picture before it
+        // refers to 4.
         let receiver = try receive(film.accessUnits.dropFirst())
         #expect(greys(receiver) == [7, 8, 9, 10, 11])
         #expect(receiver.decoder.counters.isBalanced)

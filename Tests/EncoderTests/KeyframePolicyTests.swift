@@ -82,7 +82,7 @@ import Time
         var times = (0..<20).map { Instant.start + .milliseconds($0 * 100) }
         times += (0..<20).map { .start + .milliseconds(4400 + $0 * 100) }
         #expect(idrFrames(.seconds(1), at: times) == [0, 10, 20, 30])
-        // A keyframe out of turn begins the time again.
+        // An extra keyframe restarts the time.
         #expect(idrFrames(interval: .seconds(1), of: 100, requests: [40]) == [0, 30, 40, 70])
     }
 

@@ -10,7 +10,7 @@ import Testing
         Set(Mode.allCases.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element))
     }
 
-    /// A request that means each mode.
+    /// A request that implies each mode.
     static func request(for mode: Mode) -> RateControlRequest {
         var request = RateControlRequest()
         request.mode = mode

@@ -53,7 +53,7 @@ import Time
             }
         }
         let first = try sets()
-        // A fifth of the frames comes, so that the session is told of five times the rate.
+        // A fifth of the frames arrive, so the session is told five times the rate.
         for frame in 1..<30 { _ = regulator.frame(at: .start + .seconds(frame) / 6) }
         #expect(regulator.wantsAnotherSession)
         #expect(try sets() == first)
@@ -77,7 +77,7 @@ import Time
     func refuses(text: String) { #expect(Level(text) == nil) }
 }
 
-/// Each property is checked against what the encoder says it supports.
+/// Each property is checked against what the encoder claims to support.
 @Suite struct SessionPropertiesTests {
     private static func limits(
         _ change: (inout SessionProperties.Limits) -> Void = { _ in }
