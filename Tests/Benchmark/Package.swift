@@ -1,5 +1,6 @@
-// swift-tools-version: 6.2 What `scripts/bench` measures besides the programs themselves. A separate package,
-// so that the project's build contains only the product; links to its Sources.
+// swift-tools-version: 6.2
+// What `scripts/bench` measures besides the programs themselves. A separate package, so that the project's build
+// contains only the product; links to its Sources.
 import PackageDescription
 
 let package = Package(

@@ -1,6 +1,6 @@
-// swift-tools-version: 6.2 libFuzzer targets for everything in Bitstream and Decoder that reads untrusted
-// bytes; `scripts/fuzz` builds and runs them. A separate package that links to the project's Sources, so that
-// they are compiled with coverage.
+// swift-tools-version: 6.2
+// libFuzzer targets for everything in Bitstream and Decoder that reads untrusted bytes; `scripts/fuzz` builds and
+// runs them. A separate package that links to the project's Sources, so that they are compiled with coverage.
 import PackageDescription
 
 /// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build also needs

@@ -1,7 +1,7 @@
 #!/bin/bash
-# In the guest: what goes wrong with cameras, clocks and recorders, and what that costs. usage: ../guest/run --limit
-# 7200 cameras.sh [--short] The short form covers what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do
-# not check themselves.
+# In the guest: faults of cameras, clocks and recorders, and what they cost.
+# usage: ../guest/run --limit 7200 cameras.sh [--short]
+# The short form covers what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do not check themselves.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"

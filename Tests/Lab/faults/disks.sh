@@ -1,6 +1,6 @@
 #!/bin/bash
-# Disks that are full, slow, hang, fail or disappear, and folders that are removed. Needs root, for mounts. usage:
-# disks.sh [--short]
+# Disks that are full, slow, hang, fail or disappear, and folders that are removed. Needs root, for mounts.
+# usage: disks.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Encoders that fail, hang, or are slow: in software, and on the emulated GPU under both drivers. usage: encoders.sh
-# [--short]
+# Encoders that fail, hang, or are slow: in software, and on the emulated GPU under both drivers.
+# usage: encoders.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The recorder is killed, stopped, crashed and run twice: what its files then contain. usage: processes.sh [--short]
+# The recorder is killed, stopped, crashed and run twice: what its files then contain.
+# usage: processes.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # In the guest, under the real systemd: a service that crashes or hangs while it records the USB webcam, and what that
-# costs until it records again. usage: ../guest/run --systemd --limit 3600 service.sh [--short] The short form is run by
-# ../guest/unattended.sh, which has the watchdog strike as well.
+# costs until it records again.
+# usage: ../guest/run --systemd --limit 3600 service.sh [--short]
+# ../guest/unattended.sh runs the short form, and triggers the watchdog itself.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"

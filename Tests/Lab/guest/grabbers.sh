@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest: grabbers as vivid plays them (HDMI, TV, S-Video), and two webcams that only their places distinguish.
+# In the guest: grabbers simulated by vivid (HDMI, TV, S-Video), and two webcams that differ only in their ports.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -34,7 +34,7 @@ refuses "a standard that is not there" 64 "no standard 'HD', only .*NTSC" --devi
 records "NTSC" --device "$grabber" --input 2 --standard NTSC "${small[@]}" "$RESULTS/ntsc.h264" &&
     on_host check "NTSC: size and the shape of its pixels" has_properties ntsc.h264 width=720 height=480 sample_aspect_ratio=10:11
 
-# Fields one after another in a buffer: the pictures are those of a driver that weaves.
+# Fields one after another in a buffer: the pictures are those of a driver that interleaves them.
 if has_gpu "fields" iHD; then
     still_picture "$grabber" 4
     v4l2-ctl -d "$grabber" --set-fmt-video=width=720,height=480,pixelformat=YUYV,field=interlaced --stream-mmap=4 --stream-count=1 \
@@ -90,7 +90,7 @@ recorder=$!
 check "twins: one is recorded" await 60 sh -c '[ -n "$(find twins -name "*h264*" -size +8k)" ]'
 cam -c /run/one.sock unplug
 check "twins: it is missed" await 30 grep -q 'waiting for it' twins/stderr
-# Longer than any pause between tries to find it.
+# Longer than any pause between attempts to find it.
 sleep 6
 check "twins: the other is not taken for it" bash -c '! grep -q "goes on" twins/stderr'
 cam -c /run/one.sock plug

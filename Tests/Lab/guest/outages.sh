@@ -1,4 +1,4 @@
-# Sourced by webcam.sh: the webcam goes away or freezes while it is recorded, and comes back.
+# Sourced by webcam.sh: the webcam disappears or freezes during a recording, and comes back.
 # shellcheck shell=bash disable=SC2154
 came_back() { # NAME CHECK...: the report says so and adds up
     local name=$1
@@ -16,7 +16,7 @@ all_sound() { # FOLDER FRAMES: its streams are sound, and have this many frames 
 }
 on_host eval "$(declare -f all_sound)"
 
-# With keyframes this far apart the one after an outage is the only one besides the first.
+# With keyframes this far apart, the one after an outage is the only one other than the first.
 recording replugged --size 640x480 --format MJPG --frames 60 --keyframe-interval 1000
 cam unplug
 await 15 gone
@@ -44,7 +44,7 @@ on_host check "changed: all of it can be decoded" all_sound changed 60
 cam format A
 replug
 
-# Ended by a signal while nothing is there.
+# Ended by a signal while the camera is missing.
 recording awaited --size 320x240 --format YUYV
 cam unplug
 await 15 gone

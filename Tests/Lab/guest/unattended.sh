@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest, beneath the real systemd (run --systemd): the service, the udev rules with the USB webcam, the timer and
+# In the guest, under the real systemd (run --systemd): the service, the udev rules with the USB webcam, the timer and
 # cron, installed by scripts/install.
 set -euo pipefail
 # shellcheck source=guest.sh
@@ -41,7 +41,7 @@ systemd-analyze security --no-pager --threshold=20 $service >"$RESULTS/security"
 exposure=$(grep -oE '[0-9.]+ [A-Z]+' <<<"$(tail -n 1 "$RESULTS/security")")
 check "service: exposure $exposure by systemd-analyze security, at most 2.0" test "$status" = 0
 
-# Plugged in: link, rights, start.
+# Plugged in: link, permissions, start.
 modprobe -a vhci-hcd uvcvideo
 "$camera/uvccam" -f "$camera/frames" >"$RESULTS/uvccam.log" 2>&1 &
 check "plug: the link" await 30 test -e $link
@@ -56,7 +56,7 @@ sign=$(property $service WatchdogTimestampMonotonic) # systemd's own, where it o
 check "service: gives signs of life" await 60 gives_sign
 check "service: runs as camrec" has_property $service User '^camrec$'
 
-# The doctor, of a camera that is recorded.
+# The doctor, with a camera that is being recorded.
 doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
     local code=$1 pattern=$2 said status=0
     shift 2
@@ -66,7 +66,7 @@ doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
 check "doctor: says that it is recorded, and by whom" doctor 0 "$(readlink -f $link): .*$link.*recorded by camrec" env
 check "doctor: the service runs" doctor 0 "ok .*$service: running" env
 
-# The cable.
+# Unplugged.
 pid=$(property $service MainPID)
 cam unplug
 check "unplug: the link goes" await 15 gone
@@ -100,7 +100,7 @@ v4l2-ctl -d $link --stream-mmap >/dev/null 2>&1 &
 check "doctor: another program has the camera" await 20 doctor 75 'in use by v4l2-ctl' env
 kill $! && wait $! || true
 
-# By its place: that name has the characters that systemd gives a meaning of their own.
+# By its port: that name has characters with a special meaning for systemd.
 place=$(find /dev/camrec -name 'p*' -printf '%f\n' | head -n 1)
 mv "/etc/camrec/$name.conf" kept.conf
 sed "s|^device.*|device = /dev/camrec/$place|" kept.conf >"/etc/camrec/$place.conf"
@@ -113,7 +113,7 @@ systemctl stop "camrec@$place"
 rm "/etc/camrec/$place.conf" && mv kept.conf "/etc/camrec/$name.conf"
 cam quit
 
-# A camera that is not there is waited for.
+# Waits for a camera that is missing.
 settings absent "device = /dev/camrec/absent" "output = out.h264" "encoder = software"
 check "absent camera: the service is ready all the same" timeout 20 systemctl start camrec@absent
 check "absent camera: says what it waits for" has_property camrec@absent StatusText 'waiting.*/dev/camrec/absent'
@@ -124,7 +124,7 @@ systemctl start camrec@wrong 2>/dev/null || true
 check "wrong settings: the line is in the journal" await 10 bash -c "journalctl -b --no-pager -u camrec@wrong | grep -q 'wrong.conf:2:.*bitrate'"
 check "wrong settings: not tried again" has_property camrec@wrong NRestarts '^0$'
 
-# The real VA-API drivers within the unit's rights, on the emulated GPU, which the unit must be able to see.
+# The real VA-API drivers with the unit's permissions, on the emulated GPU, which the unit must be able to see.
 for driver in radeonsi iHD; do
     has_gpu "service: $driver" $driver || continue
     mkdir -p /opt/lab/gpu /opt/lab/bin "/run/systemd/system/camrec@$driver.service.d"
@@ -147,7 +147,7 @@ systemctl start camrec@office.timer
 check "timer: records at eight on a weekday" await 20 test -s /var/lib/camrec/office/out.h264
 check "timer: next on Tuesday" await 20 bash -c "systemctl list-timers --no-pager camrec@office.timer | grep -q 'Tue 2026-11-24 08:00'"
 
-# A duration is recorded once: with losses it is over all the same, and after a crash what is left of it follows.
+# A duration is recorded once: it ends even with losses, and after a crash the rest is recorded.
 settings lossy "device = test" "size = 160x120" "fps = 3" "encoder = software" "duration = 4s" "output = out.h264" "output = /dev/full"
 systemctl start camrec@lossy
 check "duration: over, with losses" await 60 has_property camrec@lossy ActiveState '^failed$'
@@ -186,7 +186,7 @@ check "cron: no terminal" grep -q 'not a tty' /var/lib/camrec/tty
 check "cron: an environment that is bare" test "$(grep -vcE '^(HOME|LOGNAME|PATH|PWD|SHELL|MAILTO|_|SHLVL|OLDPWD)=' /var/lib/camrec/environment)" = 0
 check "cron: one mail, of the job that failed" test "$(find /var/mail-kept -type f | wc -l)" = 1
 check "cron: one line in it, with the cause" bash -c "sed '1,/^\$/d' /var/mail-kept/* | tee $RESULTS/mail | grep -c . | grep -qx 1 && grep -q '^camrec: .*/nowhere/c.h264' $RESULTS/mail"
-# The example itself, but for its camera and its lengths, on a Monday at eight, when all of its lines begin.
+# The example itself, except for its camera and its durations, on a Monday at eight, when all of its lines begin.
 systemctl stop camrec@office.timer camrec@office
 rm -f /var/mail-kept/*
 sed -E 's#--device /dev/camrec/NAME#--device test --size 160x120 --fps 3 --encoder software#; s#--duration [0-9]+[smh]#--duration 4s#; s# --wait [0-9]+[smh]##' \

@@ -24,7 +24,7 @@ done
 refuses_usage "usage: recording and report both on standard output" "${small[@]}" --frames 1 --report - -
 check "usage: nothing was made" test ! -e out.h264
 
-# Mistyped words are answered with what to type, and no camera is opened.
+# For mistyped words, the answer says what to type, and no camera is opened.
 for word in stop status list play inspct; do
     refuses "mistyped: camrec $word" 64 "'$word' is not a command; the nearest is 'cam" "$word"
     check "mistyped: camrec $word makes no file" test ! -e $word
@@ -181,7 +181,7 @@ if [ "$(id -u)" = 0 ]; then
     refuses "write: a full disk" 74 'the disk is full' "${small[@]}" --frames 5000 --qp 5 disk/out.h264
     check "write: what fitted is still a recording" stream <(head -c "$(stat -c %s disk/out.h264)" disk/out.h264 | "$PYTHON" -c 'import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[:d.rindex(b"\0\0\0\1")])')
     umount disk
-    # The program and its folder may be closed to others: a copy that is not.
+    # The program and its folder may be inaccessible to others, so use a copy that is not.
     chmod 755 . && cp "$CAMREC" camrec.copy && chmod 755 camrec.copy
     chmod 700 closed
     launcher=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -216,12 +216,12 @@ refuses "codec: a level that H.265 has not" 64 'H.265 has no level 1.2' "${small
 records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5 --overwrite --codec hevc named.h264 &&
     says "codec: the other name is told" 'named.h264 receives H.265'
 
-# A clean stop: exit 0, everything that was captured is in the file.
+# A clean stop: exit code 0, and everything that was captured is in the file.
 stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the signal
     local status=0 pid signal=$1
     shift
     rm -rf stop stop.json && mkdir stop
-    # bash lets a background job ignore SIGINT; env takes that back.
+    # bash makes a background job ignore SIGINT; env undoes that.
     env --default-signal=INT,TERM "$@" "$CAMREC" --device test --size 320x240 --fps 50 --encoder software --report stop.json stop/out.h264 2>stderr &
     pid=$!
     for _ in $(seq 100); do
@@ -242,7 +242,7 @@ stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the s
 }
 check "SIGINT stops cleanly" stops_cleanly INT
 check "SIGTERM stops cleanly" stops_cleanly TERM
-# It hands a signal on to its child and to its group: two within microseconds, which are not always seen as one.
+# It passes a signal to its child and to its group: two within microseconds, which do not always merge into one.
 stopped_by_timeout() { for _ in 1 2 3 4 5; do stops_cleanly TERM timeout 60 || return 1; done; }
 check "timeout stops cleanly" stopped_by_timeout
 

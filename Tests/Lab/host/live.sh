@@ -1,12 +1,12 @@
 #!/bin/bash
-# Receivers over TCP while a file is written: many, late, slow, vanishing ones; and a recording that takes orders.
+# Receivers over TCP while a file is written: many, late, slow and vanishing ones; and a recording that takes commands.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
 
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
-# Noise, which no encoder makes small: what a receiver does not take soon fills its buffer.
+# Noise, which no encoder can compress: what a receiver does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 420 -pix_fmt yuv420p noise.y4m
 noise=(--device noise.y4m --pace --encoder software)
 source=("${noise[@]}")
@@ -33,7 +33,7 @@ ends() { # NAME: the recording ends by itself, with exit code 0
 
 if make_distance 2>distance.log; then is_far=yes; else is_far=; fi
 
-# None, few and many, each at a recording of their own, with one more than are let in
+# None, few and many, each with its own recording and one more than allowed
 measures() { measured=(/usr/bin/time -q -f '%M %U %S %e' -o load); } # kilobytes, and seconds of user, system and in all
 alone() {
     mkdir alone && cd alone && measures
@@ -124,7 +124,7 @@ fi
 says_joined() { grep -q ' joined$' log && grep -q ' left after ' log && grep -q 'too slow' log && [ "$(wc -l <log)" -lt 150 ]; }
 check "crowd: joins, leaves and drops are told, and not without bound" says_joined
 
-# Orders
+# Commands
 source=(--device test --size 640x360 --encoder software)
 starts --listen 0 --duration 60s --keyframe-interval 300 --max-bitrate 8M --control-socket ctl --report orders.json orders.h264
 told() { # PATTERN COMMAND...: a command, and its answer
@@ -213,7 +213,7 @@ refuses "orders: no folder for the socket" 73 'no such folder; create it first' 
 touch plain
 refuses "orders: no socket in a file's place" 73 'not a socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
-# Out to a receiver that is late, and breaks the connection once
+# Connects to a receiver that is late, and breaks the connection once
 starts --listen 0 --frames 1
 free=$port
 wait $recorder || true
@@ -260,7 +260,7 @@ while some := s.recv(65536): sys.stdout.buffer.write(some)" >one-way-received.h2
 ends "one way: the recording ends"
 check "one way: a receiver that ends its half of the connection gets the stream" receivers tail one-way.h264 one-way-received.h264
 
-# SIGUSR1 at any time, also to a program that has no use for it
+# SIGUSR1 at any time, even to a program that does not use it
 signalled() {
     mkfifo signalled.fifo
     "$CAMREC" inspect - <signalled.fifo >signalled.txt &
@@ -276,7 +276,7 @@ check "signals: SIGUSR1 ends nothing" signalled
 records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
     check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
-# Places: a client that reads a little and never catches up makes room; each address has a limit.
+# Places: a client that reads a little and never catches up is replaced; each address has a limit.
 crawls() { # PORT: takes a part of the stream, but always too little, until it is ended
     exec "$PYTHON" -c 'import socket, sys, time
 receiver = socket.socket()
@@ -324,7 +324,7 @@ address_is_limited() {
 }
 if [ -n "$is_far" ]; then check "places: an address gets half of them" address_is_limited; else skip "places: an address gets half of them" "$(tail -n 1 distance.log)"; fi
 
-# A UNIX socket: whoever may write to it gets the stream.
+# A UNIX socket: everyone who may write to it gets the stream.
 serves_path() {
     "$CAMREC" "${source[@]}" --frames 150 --listen "unix:$work/live.sock,mode=660" --overwrite path.h264 2>path.log &
     recorder=$!

@@ -29,7 +29,7 @@ records "settings: --quiet takes the place of verbose" --settings keeps.conf --q
 check "settings: the file's keeps hold together" test "$(echo quiet*.h264)" = "quiet-8.h264"
 check "settings: quiet it is" test ! -s stderr
 
-# A service that is begun again has nobody to name another file.
+# After a restart of a service, there is nobody to name another file.
 for run in first second; do
     NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software --report service.json service.h264
 done
@@ -71,7 +71,7 @@ goes_on_after_crash() {
     kill -KILL $pid
     wait $pid || true
     as_service "${timed[@]}" --duration 4s --report timed.json timed/a.h264 || { echo "exit code $?: $(cat stderr)"; return 1; }
-    # 20 a second, and the former process has had some of them.
+    # 20 a second, and the previous process recorded some of them.
     report timed.json '0 < frames.written < 80'
 }
 check "service: after a crash what is left is recorded" goes_on_after_crash
@@ -109,7 +109,7 @@ refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
 
-# What record would refuse before any device.
+# What record would reject before opening a device.
 printf 'entropy = cabac\nprofile = constrained-baseline\n' >impossible.conf
 refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profile main or high' check impossible.conf
 printf 'output = a.h265\nprofile = high\n' >impossible.conf
@@ -156,7 +156,7 @@ camrec check long.conf || status=$?
 check "check: far too many settings: the exit code" test "$status" = 1
 says "check: far too many settings" 'long.conf:257: more than 256 settings'
 
-# There is no camera on this machine, or there is one.
+# This machine may or may not have a camera.
 status=0
 camrec doctor --json --encode || status=$?
 cp stdout doctor.json
