@@ -6,7 +6,7 @@ import Testing
 
 @testable import Output
 
-/// A recording in one file is that file, until the picture format changes.
+/// A recording in one file stays in that file until the picture format changes.
 @Suite struct FileRolloverTests {
     let bench = SegmentBench()
     let wide = StreamDescription(codec: .h264, width: 640, height: 240, frameRate: nil)

@@ -4,7 +4,7 @@ import Time
 
 @testable import Output
 
-/// What is reported of failures that repeat.
+/// Reports of repeated failures.
 @Suite struct OutputFileReporterTests {
     private let first = OutputError(.diskFull, output: "a.h264")
     private let second = OutputError(.removed, output: "b.h264")

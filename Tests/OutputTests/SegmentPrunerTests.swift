@@ -6,7 +6,7 @@ import Time
 
 @testable import Output
 
-/// Which old segments go, and what never does.
+/// Which old segments are removed, and which files never are.
 @Suite struct SegmentPrunerTests {
     let folder = TemporaryFolder()
 
@@ -106,12 +106,12 @@ import Time
         #expect(pruned(pruner, size: 500) == [])
         free = 6900
         #expect(pruned(pruner, size: 600) == ["a-3.h264"])
-        // Now it does, all but a part, and then others fill what there was.
+        // Now it shows most of it, and then others fill that space.
         free = 10_500
         #expect(pruned(pruner, now: WallTime(seconds: 30), size: 600) == [])
         free = 9400
         #expect(pruned(pruner, now: WallTime(seconds: 31), size: 600) == ["a-4.h264"])
-        // A minute later it will show nothing more.
+        // After a minute, no more will appear.
         free = 9500
         #expect(pruned(pruner, now: WallTime(seconds: 100), size: 600) == ["a-5.h264"])
         let content = try self.pruner("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
@@ -129,7 +129,7 @@ import Time
         #expect(pruned(pruner) == [])
         #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [folder.path("a-0.h264")])
         #expect(pruned(pruner) == [])
-        // Smaller ones, of which it takes more, and an earlier run's.
+        // Smaller ones, so that more are needed, including an earlier run's.
         folder.write("a-9.h264", Array(repeating: 1, count: 2500))
         _ = pruner.begin([folder.path("a-9.h264")])
         pruner.end(size: 2500)
@@ -200,7 +200,7 @@ import Time
         #expect(folder.names().contains("a.h264"))
     }
 
-    /// Puts another file of the same size in a segment's place.
+    /// Replaces a segment with another file of the same size.
     private func replace(_ name: String) {
         // The clock of files ticks a few hundred times a second.
         repeat {
@@ -217,7 +217,7 @@ import Time
         let now = WallTime.now
         #expect(pruner.pruneByTime(now: now) == [])
         #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)
-        // A camera that went away in the middle of a segment.
+        // A camera that disappeared in the middle of a segment.
         folder.write("a-4.h264", [1])
         _ = pruner.begin([folder.path("a-4.h264")])
         #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Output
 
-/// A recording in segments: no access unit is lost or doubled between two of them, and a disk that fails for a while
-/// costs no more than what came in that while.
+/// A recording in segments: no access unit is lost or duplicated between two of them, and a disk that fails
+/// for a while costs only what arrived meanwhile.
 @Suite struct SegmentRecorderTests {
     // MARK: Cutting
 

@@ -5,7 +5,7 @@ import Threading
 @testable import Recorder
 
 @Suite struct BoundedQueueTests {
-    /// An element that says when it ends.
+    /// An element that reports when it is destroyed.
     struct Token: ~Copyable, Sendable {
         let number: Int
         let onEnd: @Sendable (Int) -> Void
@@ -95,7 +95,7 @@ import Threading
         var taken: [Int] = []
         while let number = queue.pop() {
             taken.append(number)
-            // Of 60 each, a second one is beyond the limit.
+            // With 60 each, a second one exceeds the limit.
             #expect(pushed.load(ordering: .relaxed) <= taken.count + 1)
         }
         #expect(taken == Array(0..<20))
@@ -182,7 +182,7 @@ import Threading
     }
 }
 
-/// Numbers that several threads leave behind.
+/// Numbers that several threads record.
 final class Ended: @unchecked Sendable {
     // Safe to share: the numbers are touched with the lock held.
     private let monitor = Monitor()

@@ -4,11 +4,11 @@ import Time
 
 @testable import Recorder
 
-/// Cameras that are in use or away, on a clock that moves only while somebody waits.
+/// Cameras that are in use or missing, on a clock that moves only during waits.
 @Suite struct CameraWaitTests {
     private let clock = ScriptedInterruptibleClock()
 
-    /// What a wait came to.
+    /// The result of a wait.
     private struct Run {
         var failures: [CameraWait.Failure] = []
         var error: CaptureError?
@@ -16,7 +16,7 @@ import Time
         var seconds = 0.0
     }
 
-    /// Opens a camera whose tries fail in turn; then they succeed.
+    /// Opens a camera; the first attempts fail with these errors, later ones succeed.
     private func open(
         _ kinds: [CaptureError.Kind], busy: Int? = 0, absent: Int? = 0, isOver: () -> Bool = { false }
     ) throws -> Run {

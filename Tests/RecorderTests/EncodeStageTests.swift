@@ -70,7 +70,7 @@ import Threading
 
         var isInterrupted: Bool { stop.isRequested }
 
-        /// Every frame that was captured came to one end.
+        /// Whether every captured frame is counted exactly once.
         var addsUp: Bool { counters.addUp }
 
         var counters: CountedFrames {
@@ -369,7 +369,7 @@ import Threading
         bench.encoders.append(ScriptedEncoder())
         let (units, error) = bench.run(20)
         #expect(error == nil)
-        // Pictures 4 to 7 were inside as 4 failed to come out.
+        // Pictures 4 to 7 were inside when 4 failed to come out.
         #expect(units.map(\.sequence) == [0, 1, 2, 3] + Array(8..<20))
         #expect(idrPositions(units) == [0, 4, 5, 10, 15])
         #expect(bench.counters[.droppedByEncoder] == 4)

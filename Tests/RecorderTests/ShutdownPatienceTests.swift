@@ -10,7 +10,7 @@ import Time
         let step: ShutdownPatience.Step
     }
 
-    /// Looks once a second, and returns the seconds at which something is to be done.
+    /// Checks once a second, and returns the seconds at which something must be done.
     private func steps(
         isAttended: Bool = false, stopAt stop: Int? = nil, for seconds: Int = 200,
         progress: (Int) -> ShutdownPatience.Progress

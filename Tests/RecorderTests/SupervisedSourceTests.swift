@@ -6,16 +6,16 @@ import Time
 @testable import Capture
 @testable import Recorder
 
-/// A source that fails, and what is done about it, on the test's own thread and clock.
+/// A source that fails, and how it recovers, on the test's own thread and clock.
 @Suite struct SupervisedSourceTests {
-    /// A source with everything around it.
+    /// A source with everything that it needs.
     final class Bench {
         let clock = ScriptedInterruptibleClock()
         let frames = BoundedQueue<PixelBuffer>(capacity: 10)
         let counters = Counters<CaptureCounter>()
-        /// What opening it again comes to, each once.
+        /// The results of reopening it, in order.
         var openings: [Result<ScriptedStream, CaptureError>] = []
-        /// Called when it was opened.
+        /// Called when it is opened.
         var onOpening: () -> Void = {}
         private(set) var openTimes: [Instant] = []
         private(set) var events: [SourceEvent] = []

@@ -1,7 +1,7 @@
 import Testing
 import Time
 
-/// Moments and the time between them.
+/// Instants and the durations between them.
 @Suite struct InstantTests {
     @Test("an instant plus a duration is an instant, and two instants differ by a duration")
     func arithmetic() {
@@ -33,7 +33,7 @@ import Time
     }
 }
 
-/// Moments on the calendar.
+/// Wall-clock times.
 @Suite struct WallTimeTests {
     @Test(
         "seconds are counted from 1970, and rounded down before it, too",
@@ -49,7 +49,7 @@ import Time
     }
 }
 
-/// Spans in other units.
+/// Durations in other units.
 @Suite struct DurationUnitsTests {
     @Test("fractions are dropped toward zero")
     func fractions() {
