@@ -60,7 +60,7 @@ public struct AccessUnitDetector: Sendable {
     /// unit, if they contain the slice header up to the elements that show where a picture begins.
     ///
     /// Costs the same for any unit, because it does not parse parameter sets.
-    public func foresee(_ beginning: RawSpan) -> Boundary {
+    public func peek(_ beginning: RawSpan) -> Boundary {
         var copy = self
         return copy.place(beginning)
     }
@@ -154,7 +154,7 @@ extension AccessUnitDetector {
     /// it does not belong to the previous picture.
     private mutating func addSegment(_ nalUnit: RawSpan) -> Boundary {
         let next = try? H265.PictureSegment(nalUnit, parameterSets.hevc)
-        let isElsewhere = segment.flatMap { next?.belongsElsewhere(behind: $0) } ?? false
+        let isElsewhere = segment.flatMap { next?.belongsElsewhere(after: $0) } ?? false
         let boundary = addSlice(beginsPicture: nalUnit.hasFirstSliceSegmentFlag || isElsewhere)
         segment = segment ?? next
         return boundary

@@ -12,7 +12,7 @@ public struct FrameNumberGapDetector: Sendable {
     ///
     /// - Parameter parameterSets: the sets in force for it.
     /// - Returns: whether reference pictures are missing before it. An unreadable slice reveals nothing.
-    public mutating func isBehindGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
+    public mutating func followsGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
         guard case .h264(let header)? = NALUnitHeader(of: nalUnit, codec: parameterSets.codec),
             header.nal_unit_type.isSlice, let start = try? H264.SliceHeader(nalUnit)
         else { return false }

@@ -130,7 +130,7 @@ public struct StreamShaper {
                 picture = picture ?? Picture(firstSlice: units.count, isIDR: isIDR)
             case .unsupported:
                 throw Offence(rule: .unsupportedUnit, unit: unit)
-            case .aheadOfSlices where picture != nil:
+            case .beforeSlices where picture != nil:
                 throw Offence(rule: .unitAfterSlices, unit: unit)
             default:
                 break
@@ -198,8 +198,8 @@ public struct StreamShaper {
         for (index, unit) in units.enumerated() {
             let isKept =
                 switch header(of: unit, in: packet)?.role {
-                case .slice, .aheadOfSlices: true
-                case .behindSlices: index > picture.firstSlice
+                case .slice, .beforeSlices: true
+                case .afterSlices: index > picture.firstSlice
                 default: false
                 }
             if isKept { builder.append(packet.extracting(unit.bytes)) }
@@ -213,9 +213,9 @@ private enum Role: Equatable {
     case parameterSet
     case slice(isIDR: Bool)
     /// Kept before the slices: SEI.
-    case aheadOfSlices
+    case beforeSlices
     /// Kept after the first slice: filler data, ends of sequences, H.265's suffix SEI.
-    case behindSlices
+    case afterSlices
     /// A part of the picture that the shape does not support: data partitions.
     case unsupported
     /// What single-layer decoders discard, and delimiters.
@@ -237,8 +237,8 @@ extension NALUnitHeader {
 extension H264.NALUnitType {
     fileprivate var roleBesidePictures: Role {
         switch self {
-        case .supplementalEnhancementInformation: .aheadOfSlices
-        case .fillerData, .endOfSequence, .endOfStream: .behindSlices
+        case .supplementalEnhancementInformation: .beforeSlices
+        case .fillerData, .endOfSequence, .endOfStream: .afterSlices
         case .sliceDataPartitionA, .sliceDataPartitionB, .sliceDataPartitionC: .unsupported
         default: .discarded
         }
@@ -248,8 +248,8 @@ extension H264.NALUnitType {
 extension H265.NALUnitType {
     fileprivate var roleBesidePictures: Role {
         switch self {
-        case .prefixSEI: .aheadOfSlices
-        case .suffixSEI, .fillerData, .endOfSequence, .endOfBitstream: .behindSlices
+        case .prefixSEI: .beforeSlices
+        case .suffixSEI, .fillerData, .endOfSequence, .endOfBitstream: .afterSlices
         default: .discarded
         }
     }

@@ -25,7 +25,7 @@ struct AccessUnitCollector: ~Copyable {
 
     /// More bytes than a slice header needs for the fields that show where a picture begins. Looking no
     /// further keeps the cost of a chunk constant, however many chunks a unit comes in.
-    private static let foresightLength = 64
+    private static let peekLength = 64
 
     /// What is known about the current access unit.
     private struct Facts {
@@ -33,7 +33,7 @@ struct AccessUnitCollector: ~Copyable {
         var role = PictureRole()
         /// The units before the picture.
         var recoveryPoint: RecoveryPoint?
-        var isBehindGap = false
+        var followsGap = false
         var isIncomplete = false
         /// When its first unit arrived; nil before that.
         var arrival: Instant?
@@ -71,19 +71,19 @@ struct AccessUnitCollector: ~Copyable {
         case .failure(let error):
             switch error.reason {
             case .emptyUnit: break
-            case .bytesOutsideUnits: facts.isBehindGap = true
+            case .bytesOutsideUnits: facts.followsGap = true
             case .unitTooLarge: try place(nalUnit, arrival: arrival, body) { $0.facts.isIncomplete = true }
             }
         }
     }
 
     /// Delivers the current access unit if a unit, of which the first bytes are known, begins another.
-    mutating func foresee<Failure: Error>(
+    mutating func peek<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
-        guard detector.foresee(nalUnit.extracting(first: Self.foresightLength)) == .begins else { return }
-        try handOn(body)
+        guard detector.peek(nalUnit.extracting(first: Self.peekLength)) == .begins else { return }
+        try deliver(body)
         facts.arrival = arrival
     }
 
@@ -105,7 +105,7 @@ struct AccessUnitCollector: ~Copyable {
         }
         guard anticipated.append(startCodeLength: startCodeLength, slice, limit: byteLimit) else { return }
         facts.noteSlice(slice, header, detector, &orderCounter)
-        if gapDetector.isBehindGap(slice, parameterSets: detector.parameterSets) { facts.isBehindGap = true }
+        if gapDetector.followsGap(slice, parameterSets: detector.parameterSets) { facts.followsGap = true }
         guard let reference = anticipated.reference else { return }
         try body(unit(facts, reference, byteCount: anticipated.count))
     }
@@ -115,7 +115,7 @@ struct AccessUnitCollector: ~Copyable {
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         adoptUndecided()
-        try handOn(body)
+        try deliver(body)
     }
 
     /// Forgets the current access unit: the next one follows a loss.
@@ -123,7 +123,7 @@ struct AccessUnitCollector: ~Copyable {
         current.removeAll()
         undecided.removeAll()
         facts = Facts()
-        facts.isBehindGap = true
+        facts.followsGap = true
     }
 
     /// Determines which access unit a NAL unit belongs to, and adds it there.
@@ -138,7 +138,7 @@ struct AccessUnitCollector: ~Copyable {
             if !isKept { facts.isIncomplete = true }
             return
         case .begins:
-            try handOn(body)
+            try deliver(body)
             facts.arrival = facts.arrival ?? arrival
         case .continues: break
         }
@@ -164,8 +164,8 @@ struct AccessUnitCollector: ~Copyable {
         guard header.isSlice else { return }
         facts.noteSlice(nalUnit, header, detector, &orderCounter)
         if EmulationPrevention.isBroken(in: nalUnit) { facts.isIncomplete = true }
-        if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
-            facts.isBehindGap = true
+        if gapDetector.followsGap(nalUnit, parameterSets: detector.parameterSets) {
+            facts.followsGap = true
         }
     }
 
@@ -183,7 +183,7 @@ struct AccessUnitCollector: ~Copyable {
         undecided.removeAll()
     }
 
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard let reference = current.reference, current.count > 0 else { return giveUpEmpty() }
@@ -198,7 +198,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func giveUpEmpty() {
         guard facts.isIncomplete else { return }
         facts = Facts()
-        facts.isBehindGap = true
+        facts.followsGap = true
     }
 
     private func unit(
@@ -206,7 +206,7 @@ struct AccessUnitCollector: ~Copyable {
     ) -> ReceivedAccessUnit {
         ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, role: facts.role,
-            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
+            followsGap: facts.followsGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format, allowsThreads: allowsThreads,
             reordering: facts.role.allowsEntry ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival, buffer: reference, byteCount: byteCount)

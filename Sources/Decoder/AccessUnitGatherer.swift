@@ -39,7 +39,7 @@ public final class AccessUnitGatherer {
             try collector.add(result, nalUnit, arrival: arrival, body)
         }
         try parser.withPendingBytes { (_, nalUnit) throws(Failure) in
-            try collector.foresee(nalUnit, arrival: arrival, body)
+            try collector.peek(nalUnit, arrival: arrival, body)
         }
     }
 

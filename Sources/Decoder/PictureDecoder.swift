@@ -104,16 +104,16 @@ public final class PictureDecoder {
         counters.received += 1
         if try isSettled(unit) { return }
         if begins(at: unit) {
-            if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
+            if unit.followsGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
-        } else if state == .following, !unit.isBehindGap, let recovery, let point = unit.role.recoveryPoint,
+        } else if state == .following, !unit.followsGap, let recovery, let point = unit.role.recoveryPoint,
             recovery.isLater(than: point, at: unit.role)
         {
             self.recovery = self.recovery(at: unit, countedAs: recovery.omission)
         } else if state == .waiting {
             counters.beforeEntry += 1
             return
-        } else if unit.isBehindGap, !isFrozen {
+        } else if unit.followsGap, !isFrozen {
             lose(from: unit.number, "pictures are missing from the stream")
         }
         if unit.isIncomplete, !isFrozen {
@@ -184,7 +184,7 @@ public final class PictureDecoder {
     ///   reordered.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
-            !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,
+            !unit.followsGap, !unit.isIncomplete, let session, session.connection == nil,
             session.delay == 0, session.reordering?.declaredDepth == 0,
             session.reordering?.hasFields != true,
             unit.isEntryPoint
@@ -264,7 +264,7 @@ extension PictureDecoder {
         guard unit.parameterSets.isComplete else { return false }
         if unit.isEntryPoint { return true }
         guard let point = unit.role.recoveryPoint else { return false }
-        return state != .following || unit.isBehindGap || point.broken_link_flag
+        return state != .following || unit.followsGap || point.broken_link_flag
             || session?.parameterSets.sequence != unit.parameterSets.sequence
     }
 
@@ -281,7 +281,7 @@ extension PictureDecoder {
         switch state {
         case .waiting: .beforeEntry
         case .frozen: .frozen
-        case .following: unit.isBehindGap ? .frozen : .withheld
+        case .following: unit.followsGap ? .frozen : .withheld
         }
     }
 

@@ -12,7 +12,7 @@ public struct ReceivedAccessUnit: ~Copyable {
     /// What its first slice states about it.
     public let role: PictureRole
     /// Whether pictures that this one may refer to are missing from the stream.
-    public let isBehindGap: Bool
+    public let followsGap: Bool
     /// Whether some of its NAL units are missing or contain impossible bytes.
     public let isIncomplete: Bool
     /// The parameter sets in force after it, byte for byte, except those that refer to a missing one.

@@ -57,7 +57,7 @@ struct RecordingSession {
     ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
-        try command.foreseeFailures(at: time(nil))
+        try command.preflight(at: time(nil))
         let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
         // Read the clock again: opening the source may have taken long.

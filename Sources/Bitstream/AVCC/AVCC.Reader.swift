@@ -73,7 +73,7 @@ extension AVCC {
                     extend(by: part)
                     break
                 }
-                try handOn(part, problem, body)
+                try deliver(part, problem, body)
                 position += count
                 begin(lengthAt: byteCount + position)
             }
@@ -123,7 +123,7 @@ extension AVCC.Reader {
     }
 
     /// Calls `body` with the current unit, whose last bytes are `part`.
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ part: RawSpan, _ problem: AVCCError.Reason?,
         _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
@@ -142,9 +142,9 @@ extension AVCC.Reader {
         _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
         if lengthByteCount == lengthSize.rawValue {
-            try handOn(RawSpan(), .truncatedUnit(byteCount: readCount), body)
+            try deliver(RawSpan(), .truncatedUnit(byteCount: readCount), body)
         } else if lengthByteCount > 0 {
-            try handOn(RawSpan(), .truncatedLength(byteCount: lengthByteCount), body)
+            try deliver(RawSpan(), .truncatedLength(byteCount: lengthByteCount), body)
         }
         begin(lengthAt: 0)
         byteCount = 0

@@ -145,7 +145,7 @@ extension AnnexBParser {
         if isLeading {
             next.leadingZeroCount = current.trailingZeroCount
         } else {
-            try handOn(part, body)
+            try deliver(part, body)
         }
         begin(next)
     }
@@ -156,7 +156,7 @@ extension AnnexBParser {
     ) throws(Failure) {
         current.trailingZeroCount = zeroCount
         let isEmpty = current.startCodeLength + current.byteCount + part.byteCount + zeroCount == 0
-        if !isEmpty { try handOn(part, body) }
+        if !isEmpty { try deliver(part, body) }
         begin(Unit())
     }
 
@@ -167,7 +167,7 @@ extension AnnexBParser {
     }
 
     /// Calls `body` with the current unit, whose last bytes are `part`.
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
         if current.byteCount == 0 {

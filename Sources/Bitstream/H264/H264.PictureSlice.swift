@@ -29,7 +29,7 @@ extension H264 {
 
         /// Whether this slice belongs to a different picture than an earlier slice, the first one read of its
         /// picture. Both must be of primary coded pictures.
-        func beginsPicture(behind first: PictureSlice) -> Bool {
+        func beginsPicture(after first: PictureSlice) -> Bool {
             if slice.pic_parameter_set_id != first.slice.pic_parameter_set_id
                 || isReference != first.isReference || isIDR != first.isIDR
             {
@@ -44,7 +44,7 @@ extension H264 {
 
         /// Whether this slice belongs to the second field of a frame whose first field contains a slice of
         /// the previous access unit (3.30: complementary field pairs).
-        func isSecondField(behind first: PictureSlice) -> Bool {
+        func isSecondField(after first: PictureSlice) -> Bool {
             guard let picture = slice.picture, let other = first.slice.picture else { return false }
             return picture.field_pic_flag && other.field_pic_flag
                 && picture.bottom_field_flag != other.bottom_field_flag

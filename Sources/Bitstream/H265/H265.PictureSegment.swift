@@ -18,7 +18,7 @@ extension H265 {
 
         /// Whether this segment, which is not the first of a picture, belongs to a different picture than an
         /// earlier one: then the first segment of its picture is missing.
-        func belongsElsewhere(behind first: PictureSegment) -> Bool {
+        func belongsElsewhere(after first: PictureSegment) -> Bool {
             if type != first.type { return true }
             guard let order, let other = first.order else { return false }
             return order != other

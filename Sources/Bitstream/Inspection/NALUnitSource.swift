@@ -20,7 +20,7 @@ public struct NALUnitSource: Sendable {
         public let problem: Problem?
 
         /// Whether there is a start code, even if nothing follows it.
-        var isBehindStartCode: Bool {
+        var hasStartCode: Bool {
             framing == .annexB && place.prefixLength >= 3 && problem?.isFatal != true
         }
         fileprivate let framing: Framing

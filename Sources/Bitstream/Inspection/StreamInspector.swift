@@ -126,7 +126,7 @@ extension StreamInspector {
         unit.header = header
         unit.problems += header.oddities
         typeCounts[header.nal_unit_type] += 1
-        findBoundary(ahead: nalUnit, &unit)
+        findBoundary(before: nalUnit, &unit)
         if header.isCatalogued { readParameterSet(nalUnit, header, &unit) }
         if header.isSupplementalEnhancementInformation { readMessages(nalUnit, &unit) }
         if header.beginsSlice { readSlice(nalUnit, header, &unit) }
@@ -136,7 +136,7 @@ extension StreamInspector {
     }
 
     /// Ends the previous access unit if the unit, or an undecided one before it, begins another.
-    private mutating func findBoundary(ahead nalUnit: RawSpan, _ unit: inout UnitReading) {
+    private mutating func findBoundary(before nalUnit: RawSpan, _ unit: inout UnitReading) {
         switch detector.next(nalUnit) {
         case .undecided: undecidedOffset = undecidedOffset ?? unit.place.offset
         case .continues: undecidedOffset = nil

@@ -28,7 +28,7 @@ public struct StreamShapeInspector: Sendable {
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(StreamShapeViolation) {
         if beginsAccessUnit { try finish() }
-        guard piece.isBehindStartCode else { throw violation(.startCode, at: piece.place.offset) }
+        guard piece.hasStartCode else { throw violation(.startCode, at: piece.place.offset) }
         let byteCount = piece.leadingZeroCount + piece.place.prefixLength + nalUnit.byteCount
         guard accessUnit.count + byteCount + piece.trailingZeroCount <= Self.accessUnitByteLimit else {
             throw violation(.noSlice, at: offset)

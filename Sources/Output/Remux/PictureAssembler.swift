@@ -93,7 +93,7 @@ struct PictureAssembler {
     mutating func finish(_ body: Body) throws(RemuxError) {
         current.append(undecided)
         try endCurrent(body)
-        try handOn(body)
+        try deliver(body)
     }
 
     private mutating func extendCurrent(
@@ -124,13 +124,13 @@ struct PictureAssembler {
         if current.isSecondField {
             complete.append(current)
         } else {
-            try handOn(body)
+            try deliver(body)
             swap(&complete, &current)
         }
         current.removeAll()
     }
 
-    private mutating func handOn(_ body: Body) throws(RemuxError) {
+    private mutating func deliver(_ body: Body) throws(RemuxError) {
         let complete = complete
         defer { complete.removeAll() }
         guard !complete.bytes.isEmpty else { return }

@@ -18,7 +18,7 @@ struct TimedPictures {
     ) throws(RemuxError) {
         var queue = PictureQueue(reordering: description.reordering)
         var index = 0
-        func handOn() throws(RemuxError) {
+        func deliver() throws(RemuxError) {
             while let next = queue.next() {
                 try body(next, index)
                 index += 1
@@ -28,11 +28,11 @@ struct TimedPictures {
         try stream.forEachPicture(isOver: isOver) { (picture) throws(RemuxError) in
             guard let picture else { return }
             try queue.append(picture, time: time)
-            try handOn()
+            try deliver()
             guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
         }
         try queue.finish(time: time)
-        try handOn()
+        try deliver()
     }
 
     /// Finds the keyframes where a part begins and ends.

@@ -90,7 +90,7 @@ extension RecordCommand {
     /// Returns why a recording with these arguments would be refused, or nil if it would start.
     private static func refusal(of arguments: [String]) -> String? {
         do {
-            try parsed(arguments).foreseeFailures(at: time(nil))
+            try parsed(arguments).preflight(at: time(nil))
             return nil
         } catch let error as RecordingError {
             return error.description

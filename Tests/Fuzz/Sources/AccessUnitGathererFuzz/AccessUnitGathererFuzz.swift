@@ -33,7 +33,7 @@ private struct Gathered: Equatable {
     let number: Int
     let hasPicture: Bool
     let isEntryPoint: Bool
-    let isBehindGap: Bool
+    let followsGap: Bool
     let isIncomplete: Bool
     /// The size of the parameter sets in force: for thousands of access units they may exceed the stream.
     let setsHash: Int
@@ -43,7 +43,7 @@ private struct Gathered: Equatable {
         number = unit.number
         hasPicture = unit.hasPicture
         isEntryPoint = unit.isEntryPoint
-        isBehindGap = unit.isBehindGap
+        followsGap = unit.followsGap
         isIncomplete = unit.isIncomplete
         setsHash = unit.parameterSets.annexB.hashValue
         bytes = unit.withUnsafeBytes { Array($0) }
@@ -69,7 +69,7 @@ private func abandon(_ chunks: [[UInt8]], after count: Int, _ codec: Codec, _ by
     var isFirst = false
     for (number, chunk) in chunks.enumerated() {
         gatherer.gather(chunk.span.bytes) { unit in
-            promise(!isFirst || unit.isBehindGap, "a new connection begins behind a loss")
+            promise(!isFirst || unit.followsGap, "a new connection begins behind a loss")
             isFirst = false
         }
         if number == count {

@@ -7,11 +7,11 @@ import Testing
 @testable import camrec
 
 /// Errors that a recording would encounter later are reported before a device is opened.
-@Suite struct ForesightTests {
+@Suite struct PreflightTests {
     private func failure(_ arguments: String...) throws -> RecordingError? {
         let command = try RecordCommand.parse(arguments)
         do throws(RecordingError) {
-            try command.foreseeFailures(at: 0)
+            try command.preflight(at: 0)
             return nil
         } catch { return error }
     }
@@ -46,7 +46,7 @@ import Testing
         ])
     func usedTwice(arguments: [String], reason: String) throws {
         let command = try RecordCommand.parse(arguments)
-        let error = #expect(throws: RecordingError.self) { try command.foreseeFailures(at: 0) }
+        let error = #expect(throws: RecordingError.self) { try command.preflight(at: 0) }
         #expect(try #require(error?.description).contains(reason))
         #expect(error.map(ExitStatus.init) == .cannotCreate)
     }
@@ -61,7 +61,7 @@ import Testing
         ])
     func different(arguments: [String]) throws {
         let command = try RecordCommand.parse(arguments)
-        #expect(throws: Never.self) { try command.foreseeFailures(at: 0) }
+        #expect(throws: Never.self) { try command.preflight(at: 0) }
     }
 
     @Test("recognises one existing file under two names")

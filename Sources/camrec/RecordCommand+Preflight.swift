@@ -9,7 +9,7 @@ extension RecordCommand {
     /// Throws the errors that a recording would encounter later, if they can be detected before opening a
     /// device or creating a file.
     /// - Parameter time: seconds since 1970, for the dates in names.
-    func foreseeFailures(at time: time_t) throws(RecordingError) {
+    func preflight(at time: time_t) throws(RecordingError) {
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(source.device, request: source.request)
         } catch { throw .capture(error) }
