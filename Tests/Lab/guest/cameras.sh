@@ -11,7 +11,7 @@ as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 # No camera yet.
 refuses "no camera" 66 'no camera.*--device test' --frames 1 out.h264
 refuses "no render node" 69 'render node|/dev/dri' --device test --frames 1 --encoder vaapi out.h264
-records "no render node: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
+records "no render node: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
     says "no render node: says why" 'render node|/dev/dri|VAAPI'
 
 modprobe vivid n_devs=2 node_types=0x20001,0x1 input_types=0x0,0x0 multiplanar=1,2
@@ -53,7 +53,7 @@ watch() { # PROGRAM COMMAND...: its pictures go to PROGRAM.yuv, its messages to 
     shift
     timeout 200 "$@" >"$program.err" 2>&1 || status=$?
     check "watched: $program ends with the recording" test $status = 0
-    check "watched: $program has nothing to say" is_silent "$program.err"
+    check "watched: $program reports nothing" is_silent "$program.err"
     mv "$program.yuv" "$RESULTS/" || true
 }
 have_watched() { # COUNT UNITS: this many receivers have this many access units each
@@ -177,8 +177,8 @@ wait $holder || true
 holder=$!
 await 10 test -s first.h264
 ln -s "$single" link
-refuses "one recorder a camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
-check "one recorder a camera: a look at it is free" "$CAMREC" devices
+refuses "one recorder per camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
+check "one recorder per camera: others may inspect it" "$CAMREC" devices
 second_waits() {
     "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
     await 20 grep -q 'waiting: .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder 2>/dev/null; return 1; }
@@ -186,7 +186,7 @@ second_waits() {
     wait $! || { echo "exit code $?: $(cat waiting)"; return 1; }
     is_sound second.h264 --frames 5
 }
-check "one recorder a camera: the second waits for its turn" second_waits
+check "one recorder per camera: the second waits for its turn" second_waits
 wait $holder || true
 
 # Permissions, as an ordinary user.
@@ -204,14 +204,14 @@ if cp "$LAB/../../udev/70-camrec.rules" /etc/udev/rules.d/; then
     udevadm trigger --settle --subsystem-match=video4linux --subsystem-match=drm
     check "udev rules: the camera belongs to group video" test "$(stat -c '%G %a' "$single")" = "video 660"
     check "udev rules: the render node belongs to group render" test "$(stat -c '%G %a' /dev/dri/renderD128)" = "render 660"
-    check "udev rules: udev has nothing to say" bash -c "! udevadm test --action=add /sys/class/video4linux/$(basename "$single") 2>&1 | grep -iE '70-camrec.rules.*(invalid|unknown|ignor)'"
+    check "udev rules: udev reports nothing" bash -c "! udevadm test --action=add /sys/class/video4linux/$(basename "$single") 2>&1 | grep -iE '70-camrec.rules.*(invalid|unknown|ignor)'"
 else
     fail "udev rules" "udev/70-camrec.rules is missing"
 fi
 
 # vgem is a render node that no VA-API driver knows.
 refuses "render node without a driver" 69 '/dev/dri/renderD128' --device test --frames 1 --encoder vaapi --overwrite out.h264
-records "render node without a driver: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose --overwrite out.h264 &&
+records "render node without a driver: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose --overwrite out.h264 &&
     says "render node without a driver: says why" '/dev/dri/renderD128'
 
 # Driver faults.
@@ -250,10 +250,10 @@ if recording dropped percentage_of_dropped_buffers=50; then
     on_host check "dropped buffers: the recording is sound" is_sound dropped/out.h264 --frames 100
     on_host check "dropped buffers: a keyframe each second of capture" stream dropped/out.h264 --keyframe-time 1 --times dropped/out.txt
     on_host check "dropped buffers: the container has each picture at its time" container times dropped/out.mkv dropped/out.txt
-    on_host check "dropped buffers: so has the raw stream, put into one afterwards" remuxes dropped/out.h264 dropped/out.txt
+    on_host check "dropped buffers: so has the raw stream, remuxed afterwards" remuxes dropped/out.h264 dropped/out.txt
     check "dropped buffers: the user is told that the rate is off" grep -q 'frames arrived per second, but the stream declares 25.0: raw, it plays too fast' rec/stderr
     # With half of the frames missing, fewer arrive per second than the stream states.
-    on_host check "dropped buffers: the rate is told" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
+    on_host check "dropped buffers: the rate is reported" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
 else
     fail "dropped buffers" "camrec did not end well: $(cat rec/stderr)"
 fi
@@ -261,7 +261,7 @@ interval=
 v4l2-ctl -d "$single" -c percentage_of_dropped_buffers=0
 # After the 128th.
 v4l2-ctl -d "$single" -c wrap_sequence_number=1
-check "a sequence number begins ahead of its wrap" grep -aqE 'seq: *42949[0-9]{5}' <(v4l2-ctl -d "$single" --stream-mmap=4 --stream-count=1 --verbose 2>&1)
+check "a sequence number begins before its wrap" grep -aqE 'seq: *42949[0-9]{5}' <(v4l2-ctl -d "$single" --stream-mmap=4 --stream-count=1 --verbose 2>&1)
 frames=160
 if recording wrapped brightness=128; then
     on_host check "a sequence number that wraps is no loss" report wrapped/report.json 'frames.captured > 128' 'frames.droppedByDriver < 1000' 'frames.written == 160'
@@ -273,11 +273,11 @@ frames=100
 
 # vivid recovers when the last program closes it.
 if recording lost disconnect=1; then
-    on_host check "a camera that disconnects is opened again: the report" report lost/report.json 'source.restarts == 1' 'frames.written == 100'
-    on_host check "a camera that disconnects is opened again: one file, with a keyframe more" is_sound lost/out.h264 --frames 100 --keyframe-interval 25 --extra-keyframes
-    on_host check "a camera that disconnects is opened again: the container has each picture at its time" container times lost/out.mkv lost/out.txt
+    on_host check "a camera that disconnects is reopened: the report" report lost/report.json 'source.restarts == 1' 'frames.written == 100'
+    on_host check "a camera that disconnects is reopened: one file, with one more keyframe" is_sound lost/out.h264 --frames 100 --keyframe-interval 25 --extra-keyframes
+    on_host check "a camera that disconnects is reopened: the container has each picture at its time" container times lost/out.mkv lost/out.txt
 else
-    fail "a camera that disconnects is opened again" "camrec did not end well: $(cat rec/stderr)"
+    fail "a camera that disconnects is reopened" "camrec did not end well: $(cat rec/stderr)"
 fi
 
 await 10 v4l2-ctl -d "$single" --get-fmt-video

@@ -23,15 +23,15 @@ await 15 gone
 cam plug
 ended replugged 0
 came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 2'
-on_host check "replugged: the same file goes on with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
-on_host check "replugged: two warnings tell it" grep -q 'the camera was disconnected; recording continues .*after .* s without a picture$' replugged/stderr
+on_host check "replugged: the same file continues with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
+on_host check "replugged: two warnings report it" grep -q 'the camera was disconnected; recording continues .*after .* s without a picture$' replugged/stderr
 
 # The endpoint halts until the stream is started again.
 recording stalled --size 320x240 --format YUYV --frames 60 --keyframe-interval 1000
 cam stall
 ended stalled 0
 came_back stalled 'frames.written == 60' 'source.restarts == 1' '2 < source.secondsLost < 15' 'frames.keyframes == 2'
-on_host check "stalled: the same file goes on with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
+on_host check "stalled: the same file continues with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
 
 recording changed --size 640x480 --frames 60
 cam format B

@@ -110,7 +110,7 @@ on_host check "unplugged: what came before is sound" is_sound unplugged/out.h264
 cam plug
 await 15 test -e $link
 udevadm settle
-records "webcam: works after it was plugged in again" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
+records "webcam: works after it was replugged" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
 # shellcheck source=outages.sh
 . "$LAB/guest/outages.sh"
 cam quit

@@ -72,7 +72,7 @@ records "remux: the stream's own rate" remux --verbose h264-0.raw own.mkv && say
 records "remux: an MP4" remux h264-0.raw own.mp4 && check "remux: its index is in front" container indexed own.mp4
 mkfifo pipe.mp4
 cat pipe.mp4 >piped.mp4 &
-records "remux: an MP4 into a pipe" remux h264-0.raw pipe.mp4 && wait $! && check "remux: a fragment a keyframe" container fragments piped.mp4 6
+records "remux: an MP4 into a pipe" remux h264-0.raw pipe.mp4 && wait $! && check "remux: one fragment per keyframe" container fragments piped.mp4 6
 records "remux: another rate" remux h264-0.raw given.mp4 --fps 15 && check "remux: twice as long" has_stream given.mp4 duration=6.000000
 
 # mkvmerge and camrec make the same of a recording's timestamps.
@@ -88,17 +88,17 @@ fi
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
-refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
+refuses "remux: an input that does not exist" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'named .mkv, .mp4, .ts, .h264 or .h265' remux h264-0.raw out.avi
 refuses "remux: the other codec's name" 64 'the stream is H\.264; name it \.h264' remux h264-0.raw out.h265
-refuses "remux: times beside a container's own" 64 'have times; leave out' remux own.mkv out.mp4 --fps 15
-refuses "remux: an end ahead of the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
-refuses "remux: a beginning behind the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
-refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
+refuses "remux: times in addition to a container's own" 64 'have times; leave out' remux own.mkv out.mp4 --fps 15
+refuses "remux: an end before the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
+refuses "remux: a beginning after the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
+refuses "remux: a folder that does not exist" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
 head -n 60 times.txt >few.txt
 refuses "remux: fewer times than pictures" 65 '59 times for 90 pictures' remux h264-0.raw out.mkv --timestamps few.txt
 sed '10s/.*/soon/' times.txt >bad.txt
-refuses "remux: a line that is no time" 65 "line 10: 'soon'" remux h264-0.raw out.mkv --timestamps bad.txt
+refuses "remux: a line that is not a time" 65 "line 10: 'soon'" remux h264-0.raw out.mkv --timestamps bad.txt
 ln -s h264-0.raw link.mkv
 refuses "remux: an input as the output" 73 'it is also an input' remux h264-0.raw --overwrite link.mkv
 check "remux: nothing is left" test ! -e out.mkv -a ! -e out.mp4
@@ -339,8 +339,8 @@ for file in amid.mkv amid.mp4; do
     check "again: $file begins with an open group, and is shown as ffmpeg shows it" plays_as_ffmpeg $file
     check "again: $file: inspect finds its parameter sets" grep -q '1 SPS (1 distinct), 1 PPS' <("$CAMREC" inspect $file)
 done
-check "again: an open group is where playing goes on" "$CAMPLAY" --no-window --start 1.9 open.mp4 --output play.y4m --overwrite
-check "again: at the very picture" has_pictures_of play.y4m 58 -i open.mp4
+check "again: playing continues at an open GOP" "$CAMPLAY" --no-window --start 1.9 open.mp4 --output play.y4m --overwrite
+check "again: at exactly that picture" has_pictures_of play.y4m 58 -i open.mp4
 check "again: a rate of its own changes nothing of that" "$CAMPLAY" --no-window --start 1.9 --fps 10 open.mp4 --report play.json --overwrite
 check "again: as many pictures" play_report play.json 'pictures.decoded == 33'
 
@@ -392,7 +392,7 @@ goes_on() {
     awk -v seconds="$seconds" 'BEGIN {exit !(seconds > 3 && seconds < 5)}' || { echo "$seconds s in place of 4"; return 1; }
 }
 records "joined: two seconds" --device test --no-pace --size 320x240 --fps 30 --frames 60 --encoder software early.ts
-check "joined: one that begins earlier goes on at once" goes_on
+check "joined: one that begins earlier continues at once" goes_on
 
 # A raw stream needs none of libavformat's forty libraries.
 loads() { # NAME

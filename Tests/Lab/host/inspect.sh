@@ -58,10 +58,10 @@ check "inspect: depth and sampling" says_of '4:2:2, 10 bit' cropped.h265
 check "inspect: interlaced" says_of '4:2:0, 8 bit, interlaced' interlaced.h264
 check "inspect: the encoder's words" says_of 'user_data_unregistered, "x265' bframes.h265
 check "inspect: start codes of both lengths" finds bframes.h264 'hasattr(startCodes, "3")' 'hasattr(startCodes, "4")'
-check "inspect: a line a unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
-check "inspect: a line a unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
+check "inspect: one line per unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
+check "inspect: one line per unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
 check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
-check "inspect: --nal has a line a unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
+check "inspect: --nal has one line per unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
 
 # H.265 of a GPU whose P pictures are coded as B slices.
 if has_gpu "inspect: iHD's H.265" iHD 'HEVCMain.*EncSlice'; then
@@ -114,7 +114,7 @@ check "check: H.265 with a delimiter" offends delimiter.h265 "no place in the st
 # The type of the third picture, made that of a CRA picture (21).
 { head -c $((third_trail + 4)) own.h265 && printf '\52' && tail -c +$((third_trail + 6)) own.h265; } >cra.h265
 check "check: H.265 with a CRA picture" offends cra.h265 "CRA or BLA.*offset $((third_trail + 4))"
-check "check: what others make" offends bframes.h264 'start code of exactly 4 bytes'
+check "check: streams of other encoders" offends bframes.h264 'start code of exactly 4 bytes'
 check "check: H.265 of others" offends bframes.h265 'start code of exactly 4 bytes'
 check_reads_on() { head -c 3000 own.h264 | "$CAMREC" inspect --check - >/dev/null; }
 check "check: standard input" check_reads_on
@@ -138,7 +138,7 @@ narrow() {
     "$CAMREC" inspect --avcc - --length-size 2 own.h264 >narrow.avcc && "$CAMREC" inspect --from avcc --length-size 2 --annexb - narrow.avcc | cmp - own.h264
 }
 check "avcc: lengths of 2 bytes, through pipes" narrow
-check "avcc: found out from the content" finds there.avcc 'accessUnits == 110' 'codec == "hevc"'
+check "avcc: detected from the content" finds there.avcc 'accessUnits == 110' 'codec == "hevc"'
 record_equals() { # FILE FORMAT: the box that ffmpeg writes has the same content
     rm -f record.bin record.mp4
     # ffmpeg treats the first zero of a start code of 4 bytes as the end of the previous parameter set.
@@ -188,7 +188,7 @@ cut_short() { # of more than fits into the pipe
     "$CAMREC" inspect --nal film.h264 | head -n 2 >/dev/null
     test "${PIPESTATUS[0]}" = 0
 }
-check "inspect: a pipe that is closed is no failure" cut_short
+check "inspect: a closed pipe is not a failure" cut_short
 
 # Live: lines come while the stream is still being written, and the summary when it ends or at Ctrl-C.
 eventually() { # COMMAND...: within 20 s

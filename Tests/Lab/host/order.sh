@@ -104,7 +104,7 @@ check "order: a full disk ends it" test "$status" = 74
 check "order: and all that was received is counted" balances full.json
 check "order: leading pictures of a BLA picture are withheld, and counted" "$CAMPLAY" --no-window bla.h265 --report bla.json
 check "order: as many as there are" balances bla.json withheld some
-check "order: leading pictures of the first CRA picture likewise" "$CAMPLAY" --no-window begun.h265 --report begun.json
+check "order: leading pictures of the first CRA picture, too" "$CAMPLAY" --no-window begun.h265 --report begun.json
 check "order: as many as there are" balances begun.json withheld some
 check "order: fields are counted" "$CAMPLAY" --no-window fields.h264 --report fields.json
 check "order: as second ones" balances fields.json secondFields some

@@ -163,7 +163,7 @@ records "play: NV12" --no-window plain.h264 --output nv12.yuv --pixel-format nv1
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=176x144:r=30 -frames:v 5 -c:v libx264 -pix_fmt yuv422p10le fine.h264
 records "play: more than 8 bits" --no-window fine.h264 --output fine.y4m && says "play: tells what is written of them" 'fine\.y4m: the pictures are yuv422p10le and are written as yuv420p'
 records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77 --frames 7 &&
-    check "play: as many pictures as asked for, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
+    check "play: the requested number of pictures, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
 records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&
     check "play: BGRA's size" test "$(stat -c %s bgra.yuv)" = $((322 * 242 * 4 * 2))
 
@@ -191,7 +191,7 @@ records "play: from the middle" --no-window middle.h264 --save tail.h264 --outpu
     check "play: saved from a keyframe on" is_tail tail.h264 plain.h264 &&
     check "play: decoded from a keyframe on" same_hashes tail.y4m tail.h264 &&
     check "play: told apart from a loss" reports middle.json decoded 45 losses 0 &&
-    says "play: and told" 'middle\.h264: [0-9]+ pictures before the first keyframe are left out'
+    says "play: and reported" 'middle\.h264: [0-9]+ pictures before the first keyframe are left out'
 
 # Losses and damage
 for codec in h264 h265; do
@@ -199,7 +199,7 @@ for codec in h264 h265; do
     records "play: a lost picture, $codec" --no-window lost.$codec --output frozen.y4m --report lost.json --overwrite &&
         check "play: frozen until the next keyframe, $codec" reports lost.json decoded 50 frozen 9 losses 1 &&
         says "play: says so, $codec" 'loss: .*frozen until the next keyframe' &&
-        check "play: no picture that the whole stream has not, $codec" has_only_pictures_of frozen.y4m plain.$codec
+        check "play: no picture that the intact stream lacks, $codec" has_only_pictures_of frozen.y4m plain.$codec
     records "play: a lost picture is shown on request, $codec" --no-window lost.$codec --on-loss show --report lost.json --overwrite &&
         check "play: all that there are, $codec" reports lost.json decoded 59 frozen 0
 done
@@ -247,7 +247,7 @@ listens() {
     wait $! && cmp listened.h265 plain.h265
 }
 check "play: waits for a sender" listens
-check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: anyone who can reach this port can send' listen.err
+check "play: warns if anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: anyone who can reach this port can send' listen.err
 
 make groups.h264 322x242 90 libx264 -g 15 -bf 2
 
@@ -303,7 +303,7 @@ refuses "play: no stream" 65 'not a raw H.264' --no-window nothing.h264
 refuses "play: a container" 65 'YUV4MPEG2' --no-window tail.y4m
 refuses "play: an output that exists" 73 'tail\.y4m: already exists' --no-window plain.h264 --output tail.y4m
 refuses "play: the input as an output" 73 'it is also the input' --no-window plain.h264 --save plain.h264 --overwrite
-check "play: which is whole" same_hashes tail.y4m tail.h264
+check "play: which is complete" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 : >same.h264 && ln same.h264 same.y4m
@@ -333,7 +333,7 @@ unresolved() {
     kill -INT "$(pgrep -P $!)"
     wait $!
 }
-if [ -n "$is_far" ]; then check "play: without a name service it tries on" unresolved; else skip "play: without a name service it tries on" "no network namespace: $(tail -n 1 distance.log)"; fi
+if [ -n "$is_far" ]; then check "play: without a name service it keeps trying" unresolved; else skip "play: without a name service it keeps trying" "no network namespace: $(tail -n 1 distance.log)"; fi
 refuses "play: a live stream's speed" 64 'for files' --speed 2 tcp://localhost
 refuses "play: without a display" 69 'no display .*--no-window' plain.h264 --output never.y4m
 check "play: nothing is left of it" test ! -e never.y4m
@@ -344,7 +344,7 @@ else
     skip "play: a sender whose link was cut" "no network namespace: $(tail -n 1 distance.log)"
 fi
 if wait $enduring; then pass "play: silence and nonsense do not end it"; else fail "play: silence and nonsense do not end it" "$(cat endures.log)"; fi
-if wait $heading; then pass "play: a live stream without a keyframe is told of"; else fail "play: a live stream without a keyframe is told of" "$(cat headless.log)"; fi
+if wait $heading; then pass "play: a live stream without a keyframe is reported"; else fail "play: a live stream without a keyframe is reported" "$(cat headless.log)"; fi
 
 # The window
 if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command -v xdotool >/dev/null; then
@@ -465,9 +465,9 @@ check "play: statistics in more than one line" within 5 has_line 60
 xdotool search --name "^camplay " windowkill
 status=0
 wait $player || status=$?
-check "play: a display that goes away is an error" test $status = 69
+check "play: a display that disappears is an error" test $status = 69
 check "play: with a reason" grep -q 'no display (it was closed)' window.err
-check "play: what comes last is written all the same" reports lost.json losses 0
+check "play: what comes last is still written" reports lost.json losses 0
 check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
 check "play: and what was saved" decodes_silently lost-saved.h264
 
@@ -488,7 +488,7 @@ check "play: a live stream in the window" within 10 screen_shows null.png
 kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
 check "play: its sender has ended" within 5 grep -q 'sender disconnected' live.err
 sends vflip
-check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
+check "play: it continues when the sender is back" within 10 grep -qz 'connected.*connected' live.err
 check "play: and shows it" within 10 screen_shows vflip.png
 sleep 1
 xdotool key q
@@ -552,6 +552,6 @@ refuses "play: too few times" 65 'few\.txt has only 10 times' --timestamps few.t
 start=$(date +%s%N)
 records "play: a file in the window" --speed 2 --fps 30 plain.h264 --report rate.json
 taken=$((($(date +%s%N) - start) / 1000000))
-check "play: at the rate asked for" test $taken -ge 990
+check "play: at the requested rate" test $taken -ge 990
 check "play: every picture is shown or counted" "$PYTHON" -c 'import json; p = json.load(open("rate.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] == 60, p'
 finish

@@ -74,7 +74,7 @@ records_scenes "keyframes: 50,1s" changing h264 --frames 120 --keyframe-interval
     local found
     found=$("$CAMREC" inspect --json out.h264 | "$PYTHON" -c 'import json, sys; print([n for n, f in enumerate(json.load(sys.stdin)["frames"]) if f["idr"]])')
     [ "$found" = "[0, 30, 50, 80, 100]" ] || { echo "keyframes at $found"; return 1; }
-} && check "keyframes: 50,1s: what is over first" idrs
+} && check "keyframes: 50,1s: whichever ends first" idrs
 for wrong in 0 '50,60' '1s,2s' '50,1s,2s' ',' '50,' x; do
     refuses "keyframes: no interval is $wrong" 64 'keyframe-interval' --device test --frames 1 --keyframe-interval "$wrong" out.h264
 done

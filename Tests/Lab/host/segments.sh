@@ -54,8 +54,8 @@ for format in mkv mp4 ts; do
 done
 
 # One capture, several outputs: only plain files are cut.
-records "segments beside standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
-    check "segments: one behind the other they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
+records "segments next to standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
+    check "segments: concatenated, they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
 
 # Existing files are never overwritten.
 mkdir taken && echo mine | tee taken/a.h264 >taken/a-4.h264
@@ -97,21 +97,21 @@ refuses "ring: --post without it" 64 '--post' "${small[@]}" --frames 10 --post 3
 mkdir keep && cp frames/a.h264 keep/film.h264 && cp frames/a.h264 keep/rec-1999.h264
 for _ in 1 2; do records "keep: recorded" "${small[@]}" --frames 250 --segment 50f --keep 3 --overwrite --report keep.json 'keep/rec-%Y.h264'; done
 check "keep: so many files of its own, and nothing else is touched" test "$(ls keep)" = "$(printf '%s\n' film.h264 rec-1999.h264 "rec-$(date +%Y)"-{7,8,9}.h264)"
-check "keep: the report counts what went" report keep.json 'outputs[0].segments.removed == 5' 'outputs[0].segments.count == 5'
+check "keep: the report counts what was removed" report keep.json 'outputs[0].segments.removed == 5' 'outputs[0].segments.count == 5'
 cp keep/rec-*-9.h264 copy.h264 && mv copy.h264 "keep/rec-$(date +%Y)-7.h264" && ln -sf film.h264 "keep/rec-$(date +%Y)-8.h264"
-records "keep: other files in the place of its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
+records "keep: other files that replaced its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
 check "keep: they stay" test -e "keep/rec-$(date +%Y)-7.h264" -a -e keep/film.h264 -a ! -e "keep/rec-$(date +%Y)-9.h264"
 # The age limit holds while camrec waits for the camera.
-mkdir aged && records "keep: recorded, to grow old" "${small[@]}" --frames 90 --segment 30f --keep 50 'aged/a.h264' &&
-    check "keep: files that can grow old" frames_are 30 30 30 -- aged/a{,-1,-2}.h264
+mkdir aged && records "keep: recorded, to age" "${small[@]}" --frames 90 --segment 30f --keep 50 'aged/a.h264' &&
+    check "keep: files that can age" frames_are 30 30 30 -- aged/a{,-1,-2}.h264
 timeout 60 "$CAMREC" --device /dev/none --segment 30f --keep 1s aged/a.h264 2>/dev/null &
 recorder=$!
-check "keep: what is too old goes while the camera is not there" await 30 sh -c '[ -z "$(ls aged)" ]'
+check "keep: what is too old is removed while the camera is missing" await 30 sh -c '[ -z "$(ls aged)" ]'
 kill $recorder && wait $recorder || true
 refuses "keep: without segments" 64 '--keep' "${small[@]}" --frames 10 --keep 3 out.h264
 refuses "segments: no file" 64 'need an output that is a file' "${small[@]}" --frames 10 --segment 100f -
 refuses "segments: a length of nothing" 64 'segment' "${small[@]}" --frames 10 --segment 0f out.h264
-refuses "segments: a folder that cannot be" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
+refuses "segments: an impossible folder" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
 
 # Disks
 is_whole() { # FILE...
@@ -137,7 +137,7 @@ if [ "$(id -u)" = 0 ]; then
             report full.json 'outputs[0].lost > 0' 'outputs[0].written + outputs[0].lost == frames.encoded' 'outputs[1].written == frames.encoded' \
                 'outputs[1].lost == 0'
     }
-    check "full disk: the file is whole, others go on, and segments begin again when there is room" fills
+    check "full disk: the file is complete, others continue, and segments resume when there is room" fills
     rm -rf disk/*
     # A container loses its unfinished part: the report counts what is in the file.
     counts_file() { # FORMAT
@@ -162,7 +162,7 @@ if [ "$(id -u)" = 0 ]; then
     records "full disk: --min-free loses nothing" "${small[@]}" --frames 3000 --qp 4 --segment 30f --min-free 25% --report free.json disk/b.h264
     check "full disk: it removed old segments instead" report free.json 'outputs[0].segments.removed > 5' 'outputs[0].lost == 0'
     # shellcheck disable=SC2046,SC2012 # no spaces in them
-    check "full disk: what is left is whole" is_whole $(ls -t disk/*.h264 | head -n 4)
+    check "full disk: what is left is complete" is_whole $(ls -t disk/*.h264 | head -n 4)
     umount disk
 else
     skip "full disk" "needs root for a mount"
@@ -200,13 +200,13 @@ ages_in_silence() {
     kill -TERM $pid
     wait $pid
 }
-check "keep: what is too old goes while nothing is written" ages_in_silence
+check "keep: what is too old is removed while nothing is written" ages_in_silence
 
 # Copied to another disk, with the journal: nothing is removed or forgotten, and both are reported.
 mkdir moved && records "copies: recorded" "${small[@]}" --frames 150 --segment 30f --keep 9 moved/a.h264 && cp -a moved copied
 for _ in 1 2; do
-    records "copies: recorded beside" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
-    says "copies: told, with the number and what to do" "copied: recordings that are copies, .*never removed: 5; 'camrec adopt copied'"
+    records "copies: recorded next to them" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
+    says "copies: reported, with the number and what to do" "copied: recordings that are copies, .*never removed: 5; 'camrec adopt copied'"
 done
 check "copies: they stay, its own go" test "$(cd copied && echo *.h264)" = "a-1.h264 a-2.h264 a-3.h264 a-4.h264 a-5.h264 a.h264"
 # A folder and a link with a journal's name, and a missing folder, do not prevent adoption.

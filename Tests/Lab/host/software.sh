@@ -10,7 +10,7 @@ software=(--encoder software --no-pace --overwrite)
 if records "software: 200 frames of the test source" --device test --size 640x480 --fps 25 --frames 200 "${software[@]}" --report report.json out.h264; then
     check "software: IDR at 0, 25, 50 …, the promised shape" is_sound out.h264 --frames 200 --keyframe-interval 25
     check "software: every frame's number is in its picture" pictures numbers out.h264 --block 16
-    check "software: standard error is silent where it is no terminal" test ! -s stderr
+    check "software: standard error is silent if it is not a terminal" test ! -s stderr
     check "software: the report counts 200 frames" report report.json 'frames.encoded == 200' 'frames.written == 200' \
         'frames.keyframes == 8' 'frames.captured == 200 + frames.unused' 'frames.droppedByDriver == 0' "bytes == $(stat -c %s out.h264)"
 fi

@@ -99,17 +99,17 @@ askew() { # WAY OPTIONS...
 is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
 right=(pictures equal out.h264 in.y4m --format y4m --tolerance 1)
 askew none && check "$driver: surfaces are read back as they were written" is_silent
-askew map && check "$driver: mapped surfaces are askew: the pictures are right" "${right[@]}"
+askew map && check "$driver: mapped surfaces are askew: the pictures are correct" "${right[@]}"
 if grep -q 'mapped surface' stderr; then maps=yes; else maps=''; fi
-[ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
-askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
-    check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
-askew lock && check "$driver: surfaces that cannot be mapped: the pictures are right" "${right[@]}" &&
-    check "$driver: surfaces that cannot be mapped: nothing to tell" is_silent
-askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back differs from the one'
+[ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: reported" test -n "$maps"
+askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are correct" "${right[@]}" &&
+    check "$driver: mapped surfaces are askew, --upload put: nothing to report" is_silent
+askew lock && check "$driver: surfaces that cannot be mapped: the pictures are correct" "${right[@]}" &&
+    check "$driver: surfaces that cannot be mapped: nothing to report" is_silent
+askew put --upload put && says "$driver: what is put is lost, --upload put: reported" 'read back differs from the one'
 if [ -n "$maps" ]; then
-    askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
-    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back differs from the one'
+    askew put && check "$driver: what is put is lost: surfaces are mapped" "${right[@]}" && check "$driver: what is put is lost: nothing to report" is_silent
+    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: reported" 'read back differs from the one'
 else
     refuses "$driver: --upload map is refused with the reason" 69 'leave out --upload map' --device test --frames 10 "${vaapi[@]}" --upload map out.h264
 fi
@@ -207,19 +207,19 @@ fi
 if [ "$driver" = iHD ]; then
     export FAKEGPU_DEVICES=skylake
     refuses "$driver: no H.265 on this GPU" 69 'has no EncSlice.* for H.265' --device test --size 320x240 --frames 10 "${vaapi[@]}" out.h265
-    records "$driver: no H.265 on this GPU: software in its place" --device test --size 320x240 --frames 10 --no-pace --overwrite --verbose out.h265 &&
+    records "$driver: no H.265 on this GPU: software instead" --device test --size 320x240 --frames 10 --no-pace --overwrite --verbose out.h265 &&
         says "$driver: no H.265 on this GPU: says why" 'libx265.*because.*H.265' &&
-        check "$driver: no H.265 on this GPU: sound all the same" is_sound out.h265 --frames 10
-    records "$driver: H.264 on the GPU beside H.265 in software" --device in.y4m --no-pace --overwrite --report report.json out.h264 out.h265 &&
+        check "$driver: no H.265 on this GPU: still sound" is_sound out.h265 --frames 10
+    records "$driver: H.264 on the GPU next to H.265 in software" --device in.y4m --no-pace --overwrite --report report.json out.h264 out.h265 &&
         check "$driver: each where it can be" report report.json 'encoders[0].implementation == "h264_vaapi"' 'encoders[1].implementation == "libx265"' &&
-        check "$driver: H.264 on the GPU beside H.265 in software, bit for bit" pictures equal out.h264 in.y4m --format y4m
+        check "$driver: H.264 on the GPU next to H.265 in software, bit for bit" pictures equal out.h264 in.y4m --format y4m
     unset FAKEGPU_DEVICES
 fi
 cheap
 for mode in "${lacking[@]}"; do
     records "$driver: $mode, which it lacks" --device test --size 640x480 --frames 20 --rate-control "$mode" --quality 25 "${vaapi[@]}" out.h264 &&
         says "$driver: says that it lacks $mode" "$mode|${mode^^}" &&
-        check "$driver: recorded all the same without $mode" is_sound out.h264 --frames 20
+        check "$driver: still recorded without $mode" is_sound out.h264 --frames 20
 done
 # Two GPUs: the first that has the codec is chosen, or the one that is named.
 launcher=("$LAB/gpu/run" "skylake,icelake")
@@ -275,7 +275,7 @@ case $driver in
         check "$driver: GPU hang: every frame is accounted for" report report.json 'frames.written == 20' "$accounted"
         frees_all "$driver: GPU hang"
         fault "fail I915_GEM_EXECBUFFER2 EIO 31 1" records "$driver: one submission fails" "${test60[@]}" "${hw[@]}" out.h264 &&
-            check "$driver: one submission fails: a frame is lost, no more" report report.json 'frames.written == 60' 'frames.droppedByEncoder == 1' \
+            check "$driver: one submission fails: one frame is lost, no more" report report.json 'frames.written == 60' 'frames.droppedByEncoder == 1' \
                 'encoder.implementation == "h264_vaapi"' "$accounted" &&
             check "$driver: one submission fails: sound" stream out.h264 --frames 60
         ;;
@@ -283,7 +283,7 @@ case $driver in
         # Mesa 22.3 ends the program by itself when the kernel refuses a submission.
         status=0
         fault "hang 20 300" camrec "${test60[@]}" "${hw[@]}" out.h264 || status=$?
-        check "$driver: GPU hang: it is no success, and ends" test $status != 0 -a $status != 124
+        check "$driver: GPU hang: it fails, and ends" test $status != 0 -a $status != 124
         says "$driver: GPU hang: Mesa gives up" 'The process will be terminated|the context is lost'
         # Mesa 25 returns part of the hung picture before it ends the program.
         check "$driver: GPU hang: what was recorded is whole" is_cut_off out.h264 20
@@ -368,7 +368,7 @@ check "$driver: stuck, no other encoder" test "$(cat stuck0/status)" = 69
 check "$driver: stuck, no other encoder: nothing was made" test ! -e stuck0/out.h265
 check "$driver: stuck: devices ends" test "$(cat stuck1/status)" = 0
 check "$driver: stuck: devices says why" grep -q "renderD128: its driver is not responding" stuck1/stdout
-check "$driver: stuck: doctor ends, for want of a camera" test "$(cat stuck2/status)" = 66
+check "$driver: stuck: doctor ends, reporting no camera" test "$(cat stuck2/status)" = 66
 check "$driver: stuck: doctor says why" grep -q "renderD128: its driver is not responding" stuck2/stdout
 export FAKEGPU_REPORT=$work/gpu.lines
 
@@ -381,8 +381,8 @@ await 30 grep -qs "the GPU's driver hangs" stderr || true
 : >faults
 status=0
 wait $recorder || status=$?
-check "$driver: an encoder that hangs: recording goes on" test $status = 0
-says "$driver: an encoder that hangs: one line tells it" "warning: the GPU's driver hangs; recording continues with h264_vaapi"
+check "$driver: an encoder that hangs: the recording continues" test $status = 0
+says "$driver: an encoder that hangs: one line reports it" "warning: the GPU's driver hangs; recording continues with h264_vaapi"
 check "$driver: an encoder that hangs: the report" report report.json 'encoders[0].restarts >= 1' 'frames.written == 60' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 for file in out.h264 out.h265; do
