@@ -234,7 +234,7 @@ camera=(--device "$link" --fps 15 --encoder software) rate=15
 # The hardware encoder if there is one: its recordings are lossless, so the camera's numbers can be read.
 numbers=(--late)
 if has_gpu "USB webcam: by hardware" iHD; then
-    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
+    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --renumbered)
 fi
 modprobe -a vhci-hcd uvcvideo
 "$usb/uvccam" -f "$usb/frames" >"$RESULTS/$kept/uvccam.log" 2>&1 &
