@@ -1,7 +1,7 @@
 /// Reads syntax elements from a NAL unit bit by bit, skipping the emulation prevention bytes (7.3.1, 7.4.1).
 ///
 /// Every read is checked against the end of the NAL unit: any input gives values or a `SyntaxError`. The
-/// reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
+/// reader borrows the bytes and must not outlive the call that provided them, which is why it is internal.
 struct RBSPReader {
     private let bytes: UnsafeRawBufferPointer
     private let recorder: SyntaxRecorder?

@@ -77,7 +77,7 @@ struct AccessUnitCollector: ~Copyable {
         }
     }
 
-    /// Delivers the current access unit if a unit, of which the first bytes are known, begins another.
+    /// Delivers the current access unit if a unit, whose first bytes are known, begins another one.
     mutating func peek<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {

@@ -64,7 +64,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
             }
         case .hevc:
             Self.hevc.contains {
-                // Whole coding blocks, of which the smallest has 8 samples a side.
+                // Whole coding blocks; the smallest has 8 samples per side.
                 $0.number == tenfold
                     && Self.holds(
                         (size.width + 7) & ~7, (size.height + 7) & ~7, rate, $0.picture, $0.second)

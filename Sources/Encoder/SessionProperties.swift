@@ -247,8 +247,8 @@ extension Codec {
         }
     }
 
-    /// Rows of blocks in a picture, of which a slice has at least one: macroblocks of 16, coding tree blocks
-    /// of up to 64.
+    /// Rows of blocks in a picture; a slice has at least one: macroblocks of 16, coding tree blocks of up to
+    /// 64.
     fileprivate func blockRows(_ size: PictureSize) -> Int {
         switch self {
         case .h264: (size.height + 15) / 16

@@ -1,6 +1,6 @@
 import Terminal
 
-/// Detects a repeated option of which both values may be meant: places and sources. For other options the last
+/// Detects a repeated option if both values may be intended: places and sources. For other options the last
 /// value counts, so that a script's defaults can be overridden.
 enum RepeatedOption {
     private static let single = ["device", "listen", "report", "timestamps", "control-socket", "settings"]

@@ -1,6 +1,7 @@
 /// Reads a decoder configuration record sequentially, checking each read.
 ///
-/// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
+/// The reader borrows the bytes and must not outlive the call that provided them, which is why it is
+/// internal.
 struct ConfigurationRecordReader {
     /// The largest accepted record, in bytes; real ones have a few hundred. Bounds the memory for a malicious
     /// one.

@@ -109,7 +109,7 @@ extension H264.PictureParameterSet.Coding {
             "num_ref_idx_l1_default_active_minus1", in: 0...31)
         weighted_pred_flag = try reader.flag("weighted_pred_flag")
         weighted_bipred_idc = try reader.u(2, "weighted_bipred_idc")
-        // The lower bound sinks by 6 for each bit above 8, of which there are at most 6.
+        // The lower bound decreases by 6 for each bit above 8; there are at most 6 of those.
         pic_init_qp_minus26 = try reader.se("pic_init_qp_minus26", in: -62...25)
         pic_init_qs_minus26 = try reader.se("pic_init_qs_minus26", in: -26...25)
         chroma_qp_index_offset = try reader.se("chroma_qp_index_offset", in: -12...12)

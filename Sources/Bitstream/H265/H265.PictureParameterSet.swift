@@ -172,7 +172,7 @@ extension H265.PictureParameterSet {
     }
 
     private mutating func readQuantisation(_ reader: inout RBSPReader) throws(SyntaxError) {
-        // The lower bound sinks by 6 for each bit above 8, of which there are at most 8.
+        // The lower bound decreases by 6 for each bit above 8; there are at most 8 of those.
         init_qp_minus26 = try reader.se("init_qp_minus26", in: -74...25)
         constrained_intra_pred_flag = try reader.flag("constrained_intra_pred_flag")
         transform_skip_enabled_flag = try reader.flag("transform_skip_enabled_flag")

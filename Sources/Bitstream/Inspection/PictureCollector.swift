@@ -1,6 +1,6 @@
 /// Groups slices into pictures, and counts and measures them.
 struct PictureCollector: Sendable {
-    /// Pictures of which records are kept.
+    /// The number of pictures whose records are kept.
     let limit: Int
     private(set) var pictures: [PictureRecord] = []
     /// All pictures, kept or not: fields count as pictures.

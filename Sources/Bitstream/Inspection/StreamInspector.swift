@@ -11,7 +11,7 @@
 ///
 /// Use an inspector, which is a value, in one thread at a time.
 public struct StreamInspector: Sendable {
-    /// Access units of which records are kept unless the caller sets another limit: 38 hours at 30 a second.
+    /// The default number of access units whose records are kept: 38 hours at 30 a second.
     public static let defaultPictureLimit = 1 << 22
 
     /// The coding standard that the stream is read as.
@@ -38,7 +38,7 @@ public struct StreamInspector: Sendable {
     /// - Parameters:
     ///   - codec: the stream's coding standard.
     ///   - readsElements: whether each unit's record includes its syntax elements.
-    ///   - pictureLimit: access units of which records are kept; later ones are only counted.
+    ///   - pictureLimit: the number of access units whose records are kept; later ones are only counted.
     public init(codec: Codec, readsElements: Bool = false, pictureLimit: Int = Self.defaultPictureLimit) {
         self.codec = codec
         self.readsElements = readsElements

@@ -53,7 +53,7 @@ extension SEIMessage {
         return (type, size, try reader.split(byteCount: size, "sei_payload"))
     }
 
-    /// A number as the sum of its bytes, all of which but the last are 255.
+    /// A number as the sum of its bytes; all except the last are 255.
     private static func sum(
         _ reader: inout RBSPReader, last: String, limit: Int
     ) throws(SyntaxError) -> Int {

@@ -26,7 +26,7 @@ struct SourceBand {
 
     /// Plane `number` of the format.
     func plane(_ number: Int) -> SourcePlane {
-        guard let plane = planes[number] else { preconditionFailure("a plane that the format has not") }
+        guard let plane = planes[number] else { preconditionFailure("a plane that the format does not have") }
         return plane
     }
 

@@ -156,7 +156,7 @@ private struct SessionBucket {
         rate = Int(bucket.rate / 1000)
     }
 
-    /// The session has been told of another bucket.
+    /// The session has been given another bucket.
     mutating func change(to bucket: LeakyBucket) {
         self.bucket = bucket
         rate = Int(bucket.rate / 1000)
