@@ -34,7 +34,7 @@ public final class VADisplayConnection {
 
     deinit {
         let (display, descriptor) = (display, descriptor)
-        // A driver that hangs, now or already, keeps what it has.
+        // If the driver hangs, now or already, its resources are leaked.
         try? call {
             vaTerminate(display)
             close(descriptor)
@@ -82,7 +82,7 @@ public final class VADisplayConnection {
     /// else about an entry point: some drivers answer vaGetConfigAttributes for entry points they do not have
     /// (nvidia-vaapi-driver).
     ///
-    /// Enters the driver, so make it inside a `call`.
+    /// Calls the driver, so use it inside a `call`.
     public func entryPoints(of profile: VAProfile) -> [VAEntrypoint] {
         var entryPoints = Array(
             repeating: VAEntrypoint(rawValue: 0), count: Int(max(0, vaMaxNumEntrypoints(display))))

@@ -2,17 +2,16 @@ import Time
 
 /// The bytes of one coded picture, contiguous and normalised: each NAL unit after `00 00 00 01`.
 ///
-/// An access unit is filled by one `AccessUnitBuilder` and is immutable from `finish()` on, until the pool it
-/// came from finds that it holds the only reference left and fills it again. Holders of a reference may
-/// therefore read it from any thread, for as long as the reference is held.
+/// One `AccessUnitBuilder` fills an access unit, which is immutable from `finish()` on, until its pool finds
+/// that it holds the only remaining reference and reuses it. Holders of a reference may therefore read it
+/// from any thread, as long as they hold the reference.
 ///
-/// `@unchecked Sendable` is earned by that rule: all mutation is private to this file, and happens only
-/// through the noncopyable builder, which exists only while nobody but it and the pool refers to the access
-/// unit.
+/// That rule justifies `@unchecked Sendable`: all mutation is private to this file and happens only through
+/// the noncopyable builder, which exists only while nothing but it and the pool refers to the access unit.
 public final class AccessUnit: @unchecked Sendable {
     /// One NAL unit of the picture.
     public struct Unit: Equatable, Sendable {
-        /// The start of the unit, read.
+        /// The unit's parsed header.
         public let header: NALUnitHeader
         /// Where the unit lies in the access unit's bytes, without its start code of four bytes.
         public let bytes: Range<Int>
@@ -24,7 +23,7 @@ public final class AccessUnit: @unchecked Sendable {
     /// end (`AV_INPUT_BUFFER_PADDING_SIZE`).
     static let paddingLength = 64
 
-    /// The standard that the picture is coded by.
+    /// The picture's coding standard.
     public let codec: Codec
     /// Whether the picture is an IDR picture: decoding can begin here.
     public fileprivate(set) var isIDR = false
@@ -32,7 +31,7 @@ public final class AccessUnit: @unchecked Sendable {
     public fileprivate(set) var timestamp = Instant.start
     /// The picture's position in the recording, from 0, in the order in which pictures were encoded.
     public fileprivate(set) var frameNumber = 0
-    /// The number that the driver gave the picture; gaps are pictures that the driver dropped.
+    /// The driver's sequence number of the picture; gaps are pictures that the driver dropped.
     public fileprivate(set) var sequence: UInt32 = 0
     /// The NAL units in stream order.
     public fileprivate(set) var units: [Unit] = []
@@ -49,7 +48,7 @@ public final class AccessUnit: @unchecked Sendable {
     /// The number of bytes that fit before the storage grows.
     var capacity: Int { storage.count }
 
-    /// Lends the access unit's bytes, which must not be kept beyond the call.
+    /// Provides access to the bytes, which must not be used after the call.
     public func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -67,7 +66,7 @@ public final class AccessUnit: @unchecked Sendable {
         storage = grown
     }
 
-    /// Zeroes the padding, for which there always is room after the storage.
+    /// Zeroes the padding, for which there is always room after the storage.
     fileprivate func pad() {
         guard let base = storage.baseAddress else { return }
         UnsafeMutableRawBufferPointer(start: base + count, count: Self.paddingLength)
@@ -85,16 +84,16 @@ public final class AccessUnit: @unchecked Sendable {
     }
 }
 
-/// The one writer of an `AccessUnit`, from an `AccessUnitPool`.
+/// The only writer of an `AccessUnit`; comes from an `AccessUnitPool`.
 ///
-/// A builder that goes out of scope unfinished leaves its access unit to the pool.
+/// If a builder goes out of scope unfinished, its access unit returns to the pool.
 public struct AccessUnitBuilder: ~Copyable {
     /// Room for more units than this is not kept from one picture to the next.
     static let retainedUnitCapacity = 1024
 
     private let accessUnit: AccessUnit
 
-    /// Takes over an access unit, which nobody but the caller refers to.
+    /// Takes over an access unit to which only the caller refers.
     init(filling accessUnit: AccessUnit, maximumCapacity: Int) {
         accessUnit.reset(maximumCapacity: maximumCapacity)
         self.accessUnit = accessUnit
@@ -105,7 +104,7 @@ public struct AccessUnitBuilder: ~Copyable {
         accessUnit.reserveCapacity(byteCount)
     }
 
-    /// Copies a NAL unit, given without start code, after a start code of four bytes.
+    /// Appends a start code of four bytes and a copy of a NAL unit, given without start code.
     ///
     /// Precondition: the unit has at least its header.
     public mutating func append(_ unit: RawSpan) {
@@ -125,12 +124,12 @@ public struct AccessUnitBuilder: ~Copyable {
         accessUnit.count = end
     }
 
-    /// Ends the writing and hands the access unit over, immutable from now on.
+    /// Finishes the access unit and returns it, immutable from now on.
     ///
     /// - Parameters:
     ///   - isIDR: whether the picture is an IDR picture.
     ///   - frameNumber: the picture's position in the recording, from 0.
-    ///   - sequence: the driver's number of the picture.
+    ///   - sequence: the driver's sequence number of the picture.
     ///   - timestamp: when the picture was captured.
     public consuming func finish(isIDR: Bool, frameNumber: Int, sequence: UInt32, timestamp: Instant)
         -> AccessUnit

@@ -1,17 +1,17 @@
 /// Finds where access units begin, without access unit delimiters (H.264, 7.4.1.2.3 and 7.4.1.2.4; H.265,
 /// 7.4.2.4.4).
 ///
-/// Fed with every NAL unit of a stream in its order, it keeps the parameter sets that it needs for that. Units
-/// that can't be read, and slices whose parameter sets are missing, are placed by what is known about them: any
-/// bytes at all are safe. An access unit has one primary coded picture, so each field is its own access unit.
+/// Feed it every NAL unit of a stream in order; it keeps the parameter sets that it needs. Unreadable units,
+/// and slices whose parameter sets are missing, are assigned by what is known about them, so any input is
+/// safe. An access unit has one primary coded picture, so each field is its own access unit.
 ///
-/// A detector is a value and belongs to one thread at a time.
+/// Use a detector, which is a value, in one thread at a time.
 public struct AccessUnitDetector: Sendable {
-    /// Where a NAL unit stands.
+    /// Where a NAL unit belongs.
     public enum Boundary: Hashable, Sendable {
-        /// The unit is the first of an access unit; units before it that were undecided belong to it too.
+        /// The unit begins an access unit, together with any undecided units before it.
         case begins
-        /// The unit belongs to the access unit of the one before; so do units before it that were undecided.
+        /// The unit belongs to the access unit of the previous unit; so do undecided units before it.
         case continues
         /// The unit belongs to the access unit of the unit after it (H.264's prefix NAL
         /// units, which precede each slice).
@@ -20,11 +20,11 @@ public struct AccessUnitDetector: Sendable {
 
     /// The parameter sets in force, as far as they could be read.
     public private(set) var parameterSets: StreamParameterSets
-    /// Why the unit fed last, a parameter set, was not taken over: it leaves the one before in force. `nil` of any
+    /// Why the latest unit, a parameter set, was ignored: the previous set stays in force. `nil` for any
     /// other unit.
     public private(set) var parameterSetError: SyntaxError?
-    /// Whether the picture of the current access unit is the second field of the frame whose first field the
-    /// access unit before held (H.264, 3.30: a complementary field pair). False until its first slice is fed.
+    /// Whether the picture of the current access unit is the second field of a frame, and the previous access
+    /// unit was its first (H.264, 3.30: a complementary field pair). False until its first slice is fed.
     ///
     /// Fields whose parameter sets are missing are not recognised; `memory_management_control_operation` 5,
     /// which comes late in the slice header, is ignored.
@@ -38,10 +38,10 @@ public struct AccessUnitDetector: Sendable {
     private var slice: H264.PictureSlice?
     /// The first slice segment that could be read of the current picture; `nil` in H.264.
     private var segment: H265.PictureSegment?
-    /// The picture of the access unit before, if it is a field without a second one.
+    /// The picture of the previous access unit, if it is a field without a second one.
     private var unpairedField: H264.PictureSlice?
 
-    /// Makes a detector at the start of a stream.
+    /// Creates a detector at the start of a stream.
     public init(codec: Codec) { parameterSets = StreamParameterSets(codec: codec) }
 
     /// Takes the next NAL unit of the stream, given without start code, and says where it belongs.
@@ -56,11 +56,11 @@ public struct AccessUnitDetector: Sendable {
         return boundary
     }
 
-    /// Where the next NAL unit stands, of which only the first bytes are there: the same as `next` says of all of
-    /// it, if they hold a slice's header up to the elements that show where a picture begins.
+    /// Returns where the next NAL unit belongs, from its first bytes alone: the same as `next` for the whole
+    /// unit, if they contain the slice header up to the elements that show where a picture begins.
     ///
-    /// Costs the same whatever the unit is, for it takes no parameter set over.
-    public func foresee(_ beginning: RawSpan) -> Boundary {
+    /// Costs the same for any unit, because it does not parse parameter sets.
+    public func peek(_ beginning: RawSpan) -> Boundary {
         var copy = self
         return copy.place(beginning)
     }
@@ -112,7 +112,7 @@ extension AccessUnitDetector {
         case .supplementalEnhancementInformation, .sequenceParameterSet, .pictureParameterSet,
             .accessUnitDelimiter:
             leadPicture()
-        // 14 to 18: of these, prefix NAL units stand before slices, and may stand between two of a picture.
+        // 14 to 18: of these, prefix NAL units precede slices, and may lie between two slices of a picture.
         case .prefix: hasPicture ? .undecided : continueAccessUnit()
         case let type where (15...18).contains(type.rawValue): leadPicture()
         case .endOfStream: endStream()
@@ -150,11 +150,11 @@ extension AccessUnitDetector {
 }
 
 extension AccessUnitDetector {
-    /// A picture begins with its first segment. If that is lost, the next one shows by its type and its order that
-    /// it is not of the picture before.
+    /// A picture begins with its first segment. If that is lost, the type and order of the next one show that
+    /// it does not belong to the previous picture.
     private mutating func addSegment(_ nalUnit: RawSpan) -> Boundary {
         let next = try? H265.PictureSegment(nalUnit, parameterSets.hevc)
-        let isElsewhere = segment.flatMap { next?.belongsElsewhere(behind: $0) } ?? false
+        let isElsewhere = segment.flatMap { next?.belongsElsewhere(after: $0) } ?? false
         let boundary = addSlice(beginsPicture: nalUnit.hasFirstSliceSegmentFlag || isElsewhere)
         segment = segment ?? next
         return boundary

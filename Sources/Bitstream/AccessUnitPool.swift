@@ -1,26 +1,25 @@
-/// Hands out access units whose storage is used again and again, so that the steady state allocates nothing.
+/// Provides access units and reuses their storage, so that nothing is allocated in the steady state.
 ///
-/// Belongs to one thread, the one that encodes. The access units themselves go to any thread; one is used
-/// again when the pool's own reference is the only one left, which is found out the next time a builder is
-/// asked for.
+/// Used by one thread, the encode thread. The access units themselves may go to any thread. One is reused
+/// when only the pool still refers to it, which is checked when the next builder is requested.
 public final class AccessUnitPool {
-    /// Storage that no picture of late needed is given back when it is larger than this, in bytes.
+    /// Storage that no recent picture needed is freed if it is larger than this, in bytes.
     static let minimumRetainedCapacity = 64 << 10
 
-    /// What the access units are coded by.
+    /// The access units' coding standard.
     let codec: Codec
     private let limit: Int
     private var accessUnits: [AccessUnit] = []
     private var next = 0
-    /// The largest recent access unit in bytes; fades by a 1024th with every picture.
+    /// The size of the largest recent access unit in bytes; decays by a 1024th with every picture.
     private var recentPeak = 0
 
     /// Makes an empty pool.
     ///
     /// - Parameters:
     ///   - codec: the codec of the access units.
-    ///   - limit: how many access units are kept for reuse. When more than that are in use, the further ones
-    ///     are allocated and freed one by one.
+    ///   - limit: how many access units are kept for reuse. Any beyond that are allocated and freed
+    ///     individually.
     public init(codec: Codec, limit: Int = 64) {
         precondition(limit > 0, "a pool holds at least one access unit")
         self.codec = codec
@@ -31,19 +30,19 @@ public final class AccessUnitPool {
     /// The number of access units kept, in use or not.
     var retainedCount: Int { accessUnits.count }
 
-    /// A builder on an unused access unit: an earlier one if there is one, otherwise a new one.
+    /// Returns a builder for an unused access unit: an existing one if there is one, otherwise a new one.
     public func makeBuilder() -> AccessUnitBuilder {
         AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
     }
 
-    /// Four times the largest access unit of late: room for a key frame, not for an outlier forever.
+    /// Four times the largest recent access unit: room for a keyframe, but not for an outlier forever.
     private var maximumCapacity: Int { max(Self.minimumRetainedCapacity, 4 * recentPeak) }
 
     private func takeAccessUnit() -> AccessUnit {
         for _ in accessUnits.indices {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0
-            // The only reference left is ours, and only this thread can make another: nobody reads it any
+            // The pool holds the only reference, and only this thread can create another: nobody reads it any
             // more.
             if isKnownUniquelyReferenced(&accessUnits[index]) {
                 let accessUnit = accessUnits[index]

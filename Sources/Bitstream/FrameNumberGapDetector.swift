@@ -1,18 +1,18 @@
-/// Finds pictures that are missing from an H.264 stream by `frame_num` (7.4.3). H.265 numbers no pictures:
-/// there nothing is found, and a decoder notices only when a reference is missing.
+/// Finds pictures that are missing from an H.264 stream by `frame_num` (7.4.3). H.265 does not number
+/// pictures, so nothing is found there, and a decoder only notices a missing reference.
 ///
-/// A detector is a value and belongs to one thread at a time.
+/// Use a detector, which is a value, in one thread at a time.
 public struct FrameNumberGapDetector: Sendable {
     private var tracker = FrameNumberTracker()
 
-    /// Makes a detector at the start of a stream.
+    /// Creates a detector at the start of a stream.
     public init() {}
 
-    /// Takes the stream's next NAL unit, given without start code, of which slices are looked at.
+    /// Takes the stream's next NAL unit, given without start code. Only slices are examined.
     ///
     /// - Parameter parameterSets: the sets in force for it.
     /// - Returns: whether reference pictures are missing before it. An unreadable slice reveals nothing.
-    public mutating func isBehindGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
+    public mutating func followsGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
         guard case .h264(let header)? = NALUnitHeader(of: nalUnit, codec: parameterSets.codec),
             header.nal_unit_type.isSlice, let start = try? H264.SliceHeader(nalUnit)
         else { return false }

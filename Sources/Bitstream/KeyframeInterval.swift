@@ -1,8 +1,8 @@
-/// The distance from one regular keyframe to the next: frames, time of capture, or whichever is over first.
+/// The interval between regular keyframes: frames, capture time, or whichever ends first.
 public struct KeyframeInterval: Sendable, Hashable {
     /// Frames 0, N, 2N … of the recording; nil if only time counts.
     public let frames: Int?
-    /// Time of capture after the keyframe before; nil where only frames count.
+    /// Capture time since the previous keyframe; nil if only frames count.
     public let duration: Duration?
 
     /// Frames, at least 1.
@@ -15,7 +15,7 @@ public struct KeyframeInterval: Sendable, Hashable {
         KeyframeInterval(frames: nil, duration: bounded(seconds))
     }
 
-    /// Frames or seconds, whichever is over first.
+    /// Frames or seconds, whichever ends first.
     public static func frames(_ count: Int, orSeconds seconds: Double) -> KeyframeInterval {
         KeyframeInterval(frames: max(1, count), duration: bounded(seconds))
     }

@@ -74,7 +74,7 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether the unit does nothing but say that an access unit begins.
+    /// Whether the unit only marks the beginning of an access unit.
     public var isAccessUnitDelimiter: Bool {
         switch self {
         case .h264: nal_unit_type == 9
@@ -82,7 +82,7 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether the unit holds messages besides the pictures.
+    /// Whether the unit contains supplemental enhancement information.
     public var isSupplementalEnhancementInformation: Bool {
         switch self {
         case .h264(let header): header.nal_unit_type == .supplementalEnhancementInformation

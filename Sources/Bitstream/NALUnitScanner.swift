@@ -1,17 +1,17 @@
 /// Walks the NAL units of one contiguous Annex B buffer (ITU-T H.264 and H.265, Annex B), without allocating.
 ///
-/// The scanner is a position and nothing more; the bytes are lent to every call:
+/// The scanner only holds a position; pass the bytes to every call:
 ///
 ///     var scanner = NALUnitScanner()
 ///     while let unit = scanner.next(in: packet) {
 ///         let bytes = packet.extracting(unit.bytes)
 ///     }
 ///
-/// Give the same bytes to every call. Other bytes give meaningless units, never an access out of bounds.
+/// Pass the same bytes each time. Other bytes give meaningless units, but never an access out of bounds.
 public struct NALUnitScanner: Sendable {
     /// Where one NAL unit lies in the scanned bytes.
     public struct Location: Equatable, Sendable {
-        /// The NAL unit from its header to its last byte that is not zero; empty when two start codes follow
+        /// The NAL unit from its header to its last byte that is not zero; empty if two start codes follow
         /// each other. `trailing_zero_8bits` belong to no unit: no NAL unit ends in a zero byte (7.4.1).
         public var bytes: Range<Int>
         /// Length of the start code before the unit in bytes: 3, or 4 with a `zero_byte`.
@@ -24,7 +24,7 @@ public struct NALUnitScanner: Sendable {
     /// Position of the `00 00 01` found last; `nil` before the first call.
     private var startCode: Int?
 
-    /// Makes a scanner that begins at the first start code, whatever precedes it.
+    /// Creates a scanner that begins at the first start code, whatever precedes it.
     public init() {}
 
     /// The next NAL unit, or `nil` after the last one.
@@ -61,7 +61,7 @@ enum StartCodeSearch {
         guard let base = bytes.baseAddress else { return bytes.count }
         let count = bytes.count
         var position = offset
-        // The test of a group reads two bytes further than the positions that it is about.
+        // The test of a group reads two bytes beyond the positions that it tests.
         while position + groupByteCount + 2 <= count {
             let pointer = base + position
             if holdsZeros(at: pointer), let found = startCode(inGroupAt: pointer) {

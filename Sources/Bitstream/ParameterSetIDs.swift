@@ -1,4 +1,4 @@
-/// The ids at the start of a parameter set of either codec, which is all that caching one takes.
+/// The ids at the start of a parameter set of either codec, which suffice to cache it.
 struct ParameterSetIDs: Equatable {
     /// What a parameter set describes, in the order in which sets refer to each other.
     enum Kind: Int {
@@ -92,7 +92,7 @@ extension NALUnitHeader {
 }
 
 extension RBSPReader {
-    /// From behind `sps_video_parameter_set_id` to behind profile_tier_level() (H.265, 7.3.2.2.1, 7.3.3).
+    /// Skips from after `sps_video_parameter_set_id` to after profile_tier_level() (H.265, 7.3.2.2.1, 7.3.3).
     fileprivate mutating func skipProfileTierLevel() throws(SyntaxError) {
         let subLayers = try u(3, "sps_max_sub_layers_minus1")
         _ = try flag("sps_temporal_id_nesting_flag")

@@ -1,4 +1,4 @@
-/// The parameter sets in force, by their ids, byte for byte as they came.
+/// The parameter sets in force, by their ids, with their original bytes.
 ///
 /// Copies share their storage, and comparing a copy with its unchanged original compares two references.
 public struct ParameterSets: Sendable {
@@ -13,8 +13,8 @@ public struct ParameterSets: Sendable {
         public let referredID: Int?
     }
 
-    /// The largest parameter set taken, in bytes; real ones have some tens. Bounds the memory that a hostile
-    /// stream can have kept.
+    /// The largest parameter set accepted, in bytes; real ones have a few dozen. Bounds the memory that a
+    /// malicious stream can occupy.
     public static let maximumByteCount = 16 << 10
 
     /// The standard that the sets belong to.
@@ -26,12 +26,12 @@ public struct ParameterSets: Sendable {
     /// The picture parameter sets, by rising id.
     public private(set) var picture: [Element] = []
 
-    /// No sets.
+    /// Creates an empty collection.
     public init(codec: Codec) { self.codec = codec }
 
     /// The sets among the NAL units of an Annex B byte string such as an encoder's extradata.
     ///
-    /// Units of other types are passed over; of two sets with one id the later counts.
+    /// Units of other types are skipped; if two sets have the same id, the later one counts.
     public init(annexB bytes: RawSpan, codec: Codec) throws(SyntaxError) {
         self.init(codec: codec)
         var scanner = NALUnitScanner()
@@ -52,8 +52,8 @@ public struct ParameterSets: Sendable {
             && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
-    /// The sets except those that refer to a missing one: no picture can use them. A damaged or foreign
-    /// unit may have been mistaken for one.
+    /// The sets except those that refer to a missing one: no picture can use them. Such a set may be a
+    /// damaged or foreign unit.
     public var withoutOrphans: ParameterSets {
         var sets = self
         if codec == .hevc { sets.sequence.removeAll { !$0.refers(to: video) } }
@@ -61,7 +61,8 @@ public struct ParameterSets: Sendable {
         return sets
     }
 
-    /// The sets as one Annex B byte string, those referred to first, each after a start code of 4 bytes.
+    /// The sets as one Annex B byte string, each with a start code of 4 bytes; sets come after those that
+    /// they refer to.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for element in video + sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
@@ -79,7 +80,7 @@ public struct ParameterSets: Sendable {
 
     /// Inserts a parameter set NAL unit, given without start code, replacing the one with its id.
     ///
-    /// Allocates nothing when the set is there already.
+    /// Allocates nothing if the same set is already present.
     ///
     /// - Returns: whether anything changed.
     /// - Throws: if the unit is not a parameter set, its ids can't be read, or it is larger than

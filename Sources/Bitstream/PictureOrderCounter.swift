@@ -1,33 +1,33 @@
-/// Works out the pictures' order counts, by which decoders put them in output order (H.264, 8.2.1; H.265,
+/// Computes the pictures' order counts, by which decoders sort them into output order (H.264, 8.2.1; H.265,
 /// 8.3.1).
 ///
-/// Counts are comparable among pictures of one coded video sequence, which begins with an IDR picture or, in
-/// H.265, another one that nothing before it is needed for. `memory_management_control_operation` 5, which
-/// stands far into H.264's slice headers, is not looked at. Any values at all are safe.
+/// Counts are comparable within one coded video sequence, which begins with an IDR picture or, in H.265,
+/// another picture that needs nothing before it. `memory_management_control_operation` 5, which comes late in
+/// H.264's slice headers, is ignored. Any values are safe.
 public struct PictureOrderCounter: Sendable {
     /// A picture's place in output order.
     public struct Order: Equatable, Sendable {
-        /// The picture order count; of a frame the lower one of its fields'.
+        /// The picture order count; for a frame, the lower one of its fields.
         public let count: Int
         /// Whether the picture begins a coded video sequence: no earlier picture is output after it.
         public let beginsSequence: Bool
 
-        /// A place.
+        /// Creates a place in output order.
         public init(count: Int, beginsSequence: Bool) {
             (self.count, self.beginsSequence) = (count, beginsSequence)
         }
     }
 
-    /// High bits, and low bits, of the last picture's count that later ones build on.
+    /// The high and low bits of the latest count that later ones are based on.
     private var previous = (high: 0, low: 0)
     /// `prevFrameNum` and `prevFrameNumOffset` of H.264.
     private var previousFrame = (number: 0, offset: 0)
     private var isAtStart = true
 
-    /// Makes a counter at the start of a stream.
+    /// Creates a counter at the start of a stream.
     public init() {}
 
-    /// The order of the picture that a slice belongs to, which is its first.
+    /// Returns the order of a picture, from its first slice.
     ///
     /// - Parameters:
     ///   - nalUnit: the slice, without start code.
@@ -41,7 +41,7 @@ public struct PictureOrderCounter: Sendable {
         }
     }
 
-    /// A count from its low bits and the picture before: the nearest that has them.
+    /// Returns the count that has these low bits and is nearest to the previous picture's.
     private func count(low: Int, bits: Int) -> (high: Int, low: Int) {
         let modulus = 1 << bits
         var high = previous.high

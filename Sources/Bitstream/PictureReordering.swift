@@ -1,14 +1,14 @@
 /// How far pictures may move between decoding order and output order.
 public struct PictureReordering: Sendable, Equatable {
-    /// How many pictures precede another in decoding order and follow it in output order, as the stream says: 0 to
-    /// 16; `nil` if it leaves that open, as H.264 may.
+    /// How many pictures precede another in decoding order and follow it in output order, as the stream
+    /// declares: 0 to 16; `nil` if it does not, which H.264 allows.
     public let declaredDepth: Int?
-    /// How many may at most, whatever the stream says: 0 if its syntax allows a single order.
+    /// The largest number possible, whatever the stream declares: 0 if its syntax allows only one order.
     public let maximumDepth: Int
     /// Whether frames may be coded as two fields, each its own access unit.
     public let hasFields: Bool
 
-    /// Frames that a decoder holds at most, at any level (H.264, A.3.1; H.265, A.4.2).
+    /// The most frames that a decoder holds, at any level (H.264, A.3.1; H.265, A.4.2).
     public static let limit = 16
 }
 
@@ -18,7 +18,7 @@ extension PictureReordering {
         hasFields = !set.frame_mbs_only_flag
         guard let restriction = set.vui_parameters?.bitstream_restriction else {
             let inferred = min(set.maxNumReorderFrames, Self.limit)
-            // 66 is Baseline: without B slices nobody reorders.
+            // 66 is Baseline: without B slices, encoders do not reorder.
             declaredDepth = inferred == 0 || set.profile_idc == 66 ? 0 : nil
             maximumDepth = inferred
             return

@@ -1,8 +1,7 @@
-/// Reads syntax elements from a NAL unit bit by bit, passing over the emulation prevention bytes (7.3.1,
-/// 7.4.1).
+/// Reads syntax elements from a NAL unit bit by bit, skipping the emulation prevention bytes (7.3.1, 7.4.1).
 ///
-/// Every read is checked against the end of the NAL unit: any bytes at all give values or a `SyntaxError`.
-/// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
+/// Every read is checked against the end of the NAL unit: any input gives values or a `SyntaxError`. The
+/// reader borrows the bytes and must not outlive the call that provided them, which is why it is internal.
 struct RBSPReader {
     private let bytes: UnsafeRawBufferPointer
     private let recorder: SyntaxRecorder?
@@ -16,7 +15,7 @@ struct RBSPReader {
 
     /// Reads `bytes`, a NAL unit without start code, from after its header of `headerLength` bytes.
     ///
-    /// - Parameter recorder: told of every syntax element; without one nothing is allocated.
+    /// - Parameter recorder: receives every syntax element; without one nothing is allocated.
     init(_ bytes: UnsafeRawBufferPointer, headerLength: Int, recorder: SyntaxRecorder? = nil) {
         self.bytes = bytes
         self.recorder = recorder
@@ -38,8 +37,8 @@ struct RBSPReader {
         return 0
     }
 
-    /// Ends the NAL unit header, which a reader from the first byte on reads as elements: emulation prevention
-    /// begins after it (7.3.1, H.265 7.3.1.1).
+    /// Ends the NAL unit header, for a reader that starts at the first byte and reads the header as elements:
+    /// emulation prevention begins after it (7.3.1, H.265 7.3.1.1).
     mutating func endHeader() { zeroRun = 0 }
 
     /// Bytes of the NAL unit, emulation prevention bytes included.
@@ -89,8 +88,8 @@ struct RBSPReader {
         SyntaxError(element: element, reason: reason, bitOffset: bitOffset)
     }
 
-    /// u(1) as a flag. Up to three subscripts belong to an element's name; a list of them would be an allocation for
-    /// each element, whether anyone records it or not.
+    /// u(1) as a flag. Up to three subscripts belong to an element's name; passing an array would allocate
+    /// for each element, even if nothing records it.
     mutating func flag(_ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil)
         throws(SyntaxError) -> Bool
     {
@@ -168,7 +167,7 @@ struct RBSPReader {
             guard leadingZeroBits <= 32 else { throw error(element, .invalidExpGolombCode) }
             if bitsLeft > 0 { break }
         }
-        // The one after the zeros.
+        // Consumes the one after the zeros.
         bitsLeft -= 1
         guard let suffix = nextBits(leadingZeroBits) else { throw error(element, .truncated) }
         return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)
@@ -180,7 +179,7 @@ struct RBSPReader {
         return rest.nextBits(8) == 0xFF
     }
 
-    /// A reader of the next `byteCount` bytes of the RBSP, which are passed over.
+    /// Returns a reader of the next `byteCount` bytes of the RBSP, and skips them.
     ///
     /// Precondition: the next bit is the first of a byte.
     mutating func split(byteCount: Int, _ element: String) throws(SyntaxError) -> RBSPReader {

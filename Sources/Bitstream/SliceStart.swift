@@ -1,4 +1,4 @@
-/// What the first elements of a slice say of its place.
+/// What the first elements of a slice state about its position.
 struct SliceStart {
     /// Whether the picture begins here.
     let isFirst: Bool

@@ -1,25 +1,24 @@
 import Time
 
-/// The bits of a stream in a window of time that slides by access unit, by time of capture.
+/// The bits of a stream in a window of capture time that slides by access unit.
 ///
-/// Holds the window's access units and allocates only while more of them come than ever before.
+/// Stores the window's access units, and allocates only when there are more of them than ever before.
 public struct SlidingBitRate: Sendable {
     /// The window's length.
     public let window: Duration
     /// Bits of all access units so far.
     public private(set) var totalBits = 0
-    /// The most bits in any window so far, those of access units that may still be reordered left out until
-    /// `finish`.
+    /// The most bits in any window so far, without access units that may still be reordered, until `finish`.
     public private(set) var largestWindow = 0
 
-    /// The access units that a window may still hold, by time of capture: a ring that begins at `start`.
+    /// The access units that a window may still contain, by capture time: a ring that begins at `start`.
     private var units: [Unit]
     private var start = 0
     private var count = 0
     /// How many of them are in the window that ends at the latest settled one, and their bits.
     private var settledCount = 0
     private var windowBits = 0
-    /// How many may still be overtaken by one that was captured before.
+    /// How many may still be followed by one that was captured earlier.
     private let reordering: Int
 
     private struct Unit {
@@ -27,14 +26,14 @@ public struct SlidingBitRate: Sendable {
         var bits = 0
     }
 
-    /// Stopped clocks cannot make it grow beyond this: a minute at 1000 frames a second.
+    /// Keeps a stopped clock from growing it without bound: a minute at 1000 frames a second.
     private static let mostUnits = 1 << 16
 
     /// - Parameters:
     ///   - window: its length, at least a nanosecond.
-    ///   - reordering: how many access units may come before one that was captured before them: B pictures in a
-    ///     row, 0 … 16.
-    ///   - framesPerSecond: for how many access units there is room at once.
+    ///   - reordering: how many access units may precede one that was captured earlier: B pictures in a row,
+    ///     0 … 16.
+    ///   - framesPerSecond: the expected rate, to reserve room for a window's access units.
     public init(window: Duration, reordering: Int = 0, framesPerSecond: Double = 60) {
         self.window = max(.nanoseconds(1), window)
         self.reordering = max(0, reordering)
@@ -67,12 +66,13 @@ public struct SlidingBitRate: Sendable {
         while settledCount < count { settle() }
     }
 
-    /// Forgets the windows so far, but not the total: others are compared from now on.
+    /// Forgets the windows so far, but not the total, to compare only later ones.
     public mutating func forgetWindows() {
         (start, count, settledCount, windowBits, largestWindow) = (0, 0, 0, 0, 0)
     }
 
-    /// The next access unit's window: what was captured a window's length before it or earlier is not in it.
+    /// Moves the window to the next access unit, without what was captured a window's length or more before
+    /// it.
     private mutating func settle() {
         let latest = self[settledCount]
         if settledCount > 0, self[settledCount - 1].timestamp - latest.timestamp > window {

@@ -1,6 +1,6 @@
 extension StreamParameterSets {
-    /// What the sequence parameter set that came last says of the pictures; `nil` if none could be read.
-    /// Allocates: for once a sequence, not once a picture.
+    /// What the latest sequence parameter set states about the pictures; `nil` if none could be read.
+    /// Allocates: use it once per sequence, not once per picture.
     public var latestFormat: StreamFormat? {
         switch codec {
         case .h264: h264.latestSequence.map { StreamFormat($0) }
@@ -8,8 +8,8 @@ extension StreamParameterSets {
         }
     }
 
-    /// How far the sequence parameter set that came last lets pictures move between decoding and output; `nil`
-    /// where none could be read.
+    /// How far the latest sequence parameter set lets pictures move between decoding and output order; `nil`
+    /// if none could be read.
     public var reordering: PictureReordering? {
         switch codec {
         case .h264: h264.latestSequence.map { PictureReordering($0) }

@@ -1,4 +1,4 @@
-/// The parameter sets in force at a place in a stream, read.
+/// The parsed parameter sets in force at a point in a stream.
 ///
 /// Each set inserted replaces the one with its id. There are at most 16 video, 32 sequence and 256 picture
 /// parameter sets (64 in H.265), none longer than `ParameterSets.maximumByteCount`.
@@ -10,11 +10,11 @@ public struct StreamParameterSets: Equatable, Sendable {
     /// The sets of an H.265 stream.
     public private(set) var hevc = H265.ParameterSetsByID()
 
-    /// No sets, for a stream of that standard.
+    /// Creates an empty collection, for a stream of that standard.
     public init(codec: Codec) { self.codec = codec }
 
-    /// Takes over a NAL unit, given without start code, where it is a parameter set of the base layer, and
-    /// passes over all others.
+    /// Inserts a NAL unit, given without start code, if it is a parameter set of the base layer; ignores all
+    /// others.
     ///
     /// - Returns: whether it was such a parameter set.
     /// - Throws: if it can't be read or is too large. The sets are unchanged then.

@@ -1,13 +1,13 @@
 /// Verifies the guaranteed shape on the final bytes, access unit by access unit, before they are written.
 ///
-/// Shares nothing with `StreamShaper` but the elementary readers (scanner, NAL unit header, Exp-Golomb
-/// codes): it trusts only the bytes. Allocates nothing. After a violation the checker is of no further use.
+/// Shares only the elementary readers (scanner, NAL unit header, Exp-Golomb codes) with `StreamShaper`: it
+/// trusts only the bytes. Allocates nothing. After a violation the checker cannot be used any more.
 ///
 /// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
 /// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets before each
-/// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets came with the last IDR
-/// picture; no CRA or BLA picture; the first picture being an IDR picture, and where the caller knows it, which others are and how
-/// many slices there are.
+/// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets
+/// came with the last IDR picture; no CRA or BLA picture; the first picture is an IDR picture; and if the
+/// caller specifies it, which others are and how many slices there are.
 public struct StreamShapeChecker: Sendable {
     private let codec: Codec
     private let slicesPerPicture: Int?
@@ -17,10 +17,10 @@ public struct StreamShapeChecker: Sendable {
     /// The picture parameter sets that came with the last IDR picture.
     private var pictureSets = IDSet()
 
-    /// Makes a checker at the start of a stream.
+    /// Creates a checker at the start of a stream.
     ///
     /// - Parameters:
-    ///   - codec: the standard that the stream is coded by.
+    ///   - codec: the stream's coding standard.
     ///   - slicesPerPicture: the number of slices that every picture must have; `nil` for any.
     public init(codec: Codec, slicesPerPicture: Int? = nil) {
         self.codec = codec
@@ -74,7 +74,7 @@ public struct StreamShapeChecker: Sendable {
 }
 
 extension StreamShapeChecker {
-    /// A broken rule, and where in the access unit.
+    /// A broken rule, and its position in the access unit.
     private struct Offence: Error {
         let rule: StreamShapeViolation.Rule
         let unit: NALUnitHeader?
@@ -89,7 +89,7 @@ extension StreamShapeChecker {
 
         func contains(_ id: Int) -> Bool { words[id >> 6] >> UInt64(id & 63) & 1 == 1 }
 
-        /// False if the id was there.
+        /// Returns false if the id was already present.
         mutating func insert(_ id: Int) -> Bool {
             defer { words[id >> 6] |= 1 << UInt64(id & 63) }
             return !contains(id)
@@ -108,7 +108,7 @@ extension StreamShapeChecker {
 
         var isIDR: Bool { firstSlice?.isIDR == true }
 
-        /// False if the set was there.
+        /// Returns false if the set was already present.
         mutating func insert(_ set: ParameterSetIDs) -> Bool {
             switch set.kind {
             case .video: videoSets.insert(set.id)
@@ -188,7 +188,7 @@ extension StreamShapeChecker {
         return picture
     }
 
-    /// The rule that a unit breaks, if any, in an access unit of which `picture` has been seen.
+    /// The rule that a unit breaks, if any, given what has been seen of its access unit.
     private func rule(
         brokenBy nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) -> StreamShapeViolation.Rule? {
@@ -244,7 +244,7 @@ extension StreamShapeChecker {
         return nil
     }
 
-    /// Verifies the access unit as a whole, and makes its parameter sets those of the pictures to come.
+    /// Verifies the access unit as a whole; its parameter sets then apply to the following pictures.
     private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Offence) {
         guard picture.sliceCount > 0 else { throw Offence(rule: .noSlice, unit: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {

@@ -1,4 +1,4 @@
-/// An encoder's packet from which no access unit of the guaranteed shape can be made.
+/// Why an encoder's packet cannot be made into an access unit of the guaranteed shape.
 public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that the packet breaks.
     public enum Rule: Equatable, Sendable {
@@ -34,7 +34,7 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
     public let rule: Rule
     /// The picture's position in the recording.
     public let frameNumber: Int
-    /// The header of the offending NAL unit, where it is one.
+    /// The header of the offending NAL unit, if there is one.
     public let unit: NALUnitHeader?
     /// Position of the offending unit's header in the packet, in bytes; 0 if no unit is to blame.
     public let offset: Int

@@ -1,4 +1,4 @@
-/// A finished access unit that breaks the guaranteed shape: an error of ours, not of the input.
+/// A finished access unit that breaks the guaranteed shape: a bug in camrec, not bad input.
 public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that is broken.
     public enum Rule: Equatable, Sendable {
@@ -12,7 +12,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case referenceIndication
         /// `nuh_temporal_id_plus1` has a value that H.265 7.4.2.2 does not allow.
         case temporalID
-        /// A NAL unit type, or a layer, that the shape has no place for.
+        /// A NAL unit type, or a layer, that the shape does not allow.
         case unitType
         /// A unit is in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
         /// sequence.
@@ -31,7 +31,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case idrUnexpected
         /// An IDR picture without parameter sets before it.
         case parameterSetMissing
-        /// A parameter set is there twice.
+        /// A parameter set appears twice.
         case parameterSetRepeated
         /// A parameter set before a picture that is not an IDR picture.
         case parameterSetWithoutIDR
@@ -41,9 +41,9 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case mixedSlices
         /// The slices are not those of exactly one picture.
         case pictureBoundary
-        /// The picture has another number of slices than it was to have.
+        /// The picture does not have the expected number of slices.
         case sliceCount(expected: Int, found: Int)
-        /// What the access unit says of itself is not what its bytes say.
+        /// The access unit's properties contradict its bytes.
         case selfDescription
     }
 
@@ -51,7 +51,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
     public let rule: Rule
     /// The number of the access unit among those checked, from 0.
     public let accessUnit: Int
-    /// The header of the offending NAL unit, where it is one.
+    /// The header of the offending NAL unit, if there is one.
     public let unit: NALUnitHeader?
     /// Position of the offence in the stream, in bytes from the start of the first access unit checked.
     public let offset: Int

@@ -2,25 +2,26 @@ import Time
 
 /// Turns an encoder's packets into access units of the guaranteed shape.
 ///
-/// The guarantee, whatever the encoder writes:
-/// - every NAL unit follows a start code of 4 bytes, untouched, emulation prevention included;
+/// The guarantees, whatever the encoder writes:
+/// - every NAL unit follows a start code of 4 bytes and is unchanged, including emulation prevention;
 /// - the access unit of each IDR picture is `[VPS] SPS PPS [SEI] IDR`, every parameter set in force once,
-///   cached from the stream and inserted where the encoder leaves them out; no other access unit has any;
+///   cached from the stream and inserted if the encoder omits them; no other access unit has any;
 /// - the first access unit is an IDR picture;
 /// - filler data, end-of-sequence units and H.265's suffix SEI stay only after the first slice. Access unit
-///   delimiters are taken out, and so is what decoders of one layer must discard: reserved and unspecified
-///   types, auxiliary pictures, and the further layers of either standard's annexes.
+///   delimiters are removed, and so is everything that single-layer decoders must discard: reserved and
+///   unspecified types, auxiliary pictures, and the additional layers of either standard's annexes.
 ///
-/// A packet is one coded picture in Annex B form. Field pairs in one packet are not told from one picture.
-/// Allocates nothing in the steady state. A shaper belongs to the thread of its pool.
+/// A packet is one coded picture in Annex B form. Field pairs in one packet are not distinguished from one
+/// picture. Allocates nothing in the steady state. Use a shaper on the thread of its pool.
 public struct StreamShaper {
     /// Replaces parameter sets, for instance to correct their VUI. It must keep the ids.
     public typealias Amendment = (ParameterSets) throws -> ParameterSets
 
-    /// The most NAL units taken from one packet; more than twice the slices that any level allows at 1080p.
+    /// The most NAL units accepted from one packet; more than twice the slices that any level allows at
+    /// 1080p.
     public static let maximumUnitCount = 16384
 
-    /// Called when an IDR picture comes with parameter sets that differ from those given last.
+    /// Called when an IDR picture comes with parameter sets that differ from the previous ones.
     private let amendParameterSets: Amendment?
     private let pool: AccessUnitPool
 
@@ -30,15 +31,15 @@ public struct StreamShaper {
     private var activated: ParameterSets?
     /// What is written instead of `activated`.
     private var amended: ParameterSets
-    /// The units of the packet at hand; kept for its storage.
+    /// The units of the current packet; kept to reuse the storage.
     private var units: [NALUnitScanner.Location] = []
 
-    /// Makes a shaper at the start of a stream.
+    /// Creates a shaper at the start of a stream.
     ///
     /// - Parameters:
     ///   - pool: where access units come from; its codec is the stream's.
-    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with other ones than
-    ///     the last; what it returns is written in their place, until they change again.
+    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with different ones;
+    ///     what it returns is written instead, until they change again.
     public init(pool: AccessUnitPool, amendParameterSets: Amendment? = nil) {
         self.pool = pool
         self.amendParameterSets = amendParameterSets
@@ -61,11 +62,11 @@ public struct StreamShaper {
     /// - Parameters:
     ///   - packet: one coded picture in Annex B form.
     ///   - frameNumber: the picture's position in the recording, from 0.
-    ///   - sequence: the driver's number of the picture.
+    ///   - sequence: the driver's sequence number of the picture.
     ///   - timestamp: when the picture was captured.
     /// - Returns: `nil` for a packet without slices, whose parameter sets count for the next picture.
-    /// - Throws: `StreamShapeError` when the packet breaks the guarantee beyond mending; the picture is lost,
-    ///   and as others may need it, the encoder should be restarted.
+    /// - Throws: `StreamShapeError` if the packet breaks the guarantee beyond repair. The picture is lost,
+    ///   and because others may need it, the encoder should be restarted.
     public mutating func shape(
         _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant
     ) throws(StreamShapeError) -> AccessUnit? {
@@ -76,7 +77,7 @@ public struct StreamShaper {
             }
             try learnParameterSets(in: packet, units[..<picture.firstSlice])
             try activateParameterSets(for: picture)
-            // Sets after the slices are not those of this picture but of the next.
+            // Sets after the slices belong to the next picture, not to this one.
             try learnParameterSets(in: packet, units[picture.firstSlice...])
             return build(picture, from: packet)
                 .finish(
@@ -129,7 +130,7 @@ public struct StreamShaper {
                 picture = picture ?? Picture(firstSlice: units.count, isIDR: isIDR)
             case .unsupported:
                 throw Offence(rule: .unsupportedUnit, unit: unit)
-            case .aheadOfSlices where picture != nil:
+            case .beforeSlices where picture != nil:
                 throw Offence(rule: .unitAfterSlices, unit: unit)
             default:
                 break
@@ -155,7 +156,7 @@ public struct StreamShaper {
         }
     }
 
-    /// Puts the sets received into force at an IDR picture; elsewhere makes sure that they are in force.
+    /// Activates the received sets at an IDR picture; otherwise makes sure that they are already active.
     private mutating func activateParameterSets(for picture: Picture) throws(Offence) {
         guard received != activated else { return }
         let slice = units[picture.firstSlice]
@@ -183,7 +184,7 @@ public struct StreamShaper {
         return amended
     }
 
-    /// Copies what belongs into the access unit, in order.
+    /// Copies what belongs in the access unit, in order.
     private func build(_ picture: Picture, from packet: RawSpan) -> AccessUnitBuilder {
         var builder = pool.makeBuilder()
         // Every start code may grow from 3 bytes to 4.
@@ -197,8 +198,8 @@ public struct StreamShaper {
         for (index, unit) in units.enumerated() {
             let isKept =
                 switch header(of: unit, in: packet)?.role {
-                case .slice, .aheadOfSlices: true
-                case .behindSlices: index > picture.firstSlice
+                case .slice, .beforeSlices: true
+                case .afterSlices: index > picture.firstSlice
                 default: false
                 }
             if isKept { builder.append(packet.extracting(unit.bytes)) }
@@ -207,17 +208,17 @@ public struct StreamShaper {
     }
 }
 
-/// What becomes of a unit, by its type.
+/// What happens to a unit, by its type.
 private enum Role: Equatable {
     case parameterSet
     case slice(isIDR: Bool)
     /// Kept before the slices: SEI.
-    case aheadOfSlices
+    case beforeSlices
     /// Kept after the first slice: filler data, ends of sequences, H.265's suffix SEI.
-    case behindSlices
-    /// A part of the picture that the shape has no form for: data partitions.
+    case afterSlices
+    /// A part of the picture that the shape does not support: data partitions.
     case unsupported
-    /// What decoders of one layer discard, and delimiters.
+    /// What single-layer decoders discard, and delimiters.
     case discarded
 }
 
@@ -236,8 +237,8 @@ extension NALUnitHeader {
 extension H264.NALUnitType {
     fileprivate var roleBesidePictures: Role {
         switch self {
-        case .supplementalEnhancementInformation: .aheadOfSlices
-        case .fillerData, .endOfSequence, .endOfStream: .behindSlices
+        case .supplementalEnhancementInformation: .beforeSlices
+        case .fillerData, .endOfSequence, .endOfStream: .afterSlices
         case .sliceDataPartitionA, .sliceDataPartitionB, .sliceDataPartitionC: .unsupported
         default: .discarded
         }
@@ -247,8 +248,8 @@ extension H264.NALUnitType {
 extension H265.NALUnitType {
     fileprivate var roleBesidePictures: Role {
         switch self {
-        case .prefixSEI: .aheadOfSlices
-        case .suffixSEI, .fillerData, .endOfSequence, .endOfBitstream: .behindSlices
+        case .prefixSEI: .beforeSlices
+        case .suffixSEI, .fillerData, .endOfSequence, .endOfBitstream: .afterSlices
         default: .discarded
         }
     }

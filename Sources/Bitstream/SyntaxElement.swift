@@ -6,7 +6,7 @@ public struct SyntaxElement: Equatable, Sendable {
     public let subscripts: [Int]
     /// The value: flags are 0 or 1, signed elements may be negative.
     public let value: Int
-    /// Bits that the element takes, emulation prevention bytes not counted.
+    /// Bits that the element occupies, without emulation prevention bytes.
     public let bitCount: Int
     /// Where the element begins: bits from the NAL unit's first byte, emulation prevention bytes included.
     public let bitOffset: Int

@@ -1,4 +1,4 @@
-/// Bytes that do not follow the syntax of the structure that was read from them.
+/// A violation of the syntax of the structure being read.
 public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Equatable, Sendable {

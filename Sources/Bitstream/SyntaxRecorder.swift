@@ -1,7 +1,6 @@
 /// Collects the syntax elements that an `RBSPReader` reads, in stream order.
 ///
-/// A class, so that copies of a reader share one recorder. Not for use by several
-/// threads.
+/// A class, so that copies of a reader share one recorder. Not thread-safe.
 final class SyntaxRecorder {
     /// The most bytes recorded of a message's payload.
     static let maximumRun = 4096

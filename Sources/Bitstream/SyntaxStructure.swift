@@ -1,11 +1,11 @@
-/// Every syntax element that is read of one NAL unit, in stream order: the NAL unit header's first.
+/// Every syntax element read from one NAL unit, in stream order, starting with its header.
 ///
-/// Parameter sets are read whole, slices as far as the start of their header, supplemental enhancement
-/// information as far as its messages are understood. Trailing bits and slice data are left out.
+/// Parameter sets are read completely, slices up to the start of their header, and supplemental enhancement
+/// information as far as its messages are supported. Trailing bits and slice data are left out.
 public struct SyntaxStructure: Equatable, Sendable {
-    /// The standard that the unit was read by.
+    /// The coding standard that the unit was read as.
     public let codec: Codec
-    /// The elements, up to the error if there is one. An element whose value is not allowed is the last.
+    /// The elements, up to the error if there is one. If an element's value is not allowed, it is the last.
     public let elements: [SyntaxElement]
     /// Why reading ended early; `nil` if it did not.
     public let error: SyntaxError?

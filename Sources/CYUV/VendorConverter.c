@@ -27,8 +27,8 @@ cyuv_vendor_converter *cyuv_vendor_create(void) {
 
 void cyuv_vendor_destroy(cyuv_vendor_converter *converter) { v4lconvert_destroy(converter); }
 
-// libv4lconvert 1.22 writes HSV's RGB past the end of a YU12 buffer, and JPEG-Lite's damaged frames write
-// wherever they say. The other formats stay within bounds for random bytes.
+// libv4lconvert 1.22 writes HSV's RGB past the end of a YU12 buffer, and damaged JPEG-Lite frames write to arbitrary
+// addresses. The other formats stay within bounds for random bytes.
 static int writes_out_of_bounds(uint32_t format) {
     return format == V4L2_PIX_FMT_HSV24 || format == V4L2_PIX_FMT_HSV32 || format == V4L2_PIX_FMT_JPGL;
 }

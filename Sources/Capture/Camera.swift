@@ -67,8 +67,8 @@ public struct Camera: ~Copyable {
         return formats.isEmpty || formats.contains(where: \.isReadable) ? nil : formats
     }
 
-    /// Whether it delivers what someone else fills in, like an image processor's output (bcm2835-isp): its
-    /// buffers' timestamps are copied (V4L2_BUF_FLAG_TIMESTAMP_COPY). A camera takes the time itself.
+    /// Whether it outputs pictures that another program feeds in, like an image processor (bcm2835-isp): it
+    /// copies their timestamps (V4L2_BUF_FLAG_TIMESTAMP_COPY), whereas a camera takes the time itself.
     ///
     /// Only a buffer tells, so a node that is in use is not asked.
     private var isProcessor: Bool {
@@ -92,7 +92,7 @@ public struct Camera: ~Copyable {
         return device.control(CV4L2_REQBUFS, &request) >= 0
     }
 
-    /// Whether another program is streaming from it. A program that only has it open is in nobody's way.
+    /// Whether another program is streaming from it. A program that only has it open does not block others.
     ///
     /// Releasing buffers that were never allocated changes nothing, and is refused with EBUSY if another
     /// program has some (V4L2 specification, VIDIOC_REQBUFS).
@@ -143,7 +143,7 @@ public struct Camera: ~Copyable {
     }
 
     private static func isGreyOnly(_ format: PixelFormat) -> Bool {
-        // Infrared sensors: GREY, Y10, Y12, Y16 and their packed kin.
+        // Infrared sensors: GREY, Y10, Y12, Y16 and their packed variants.
         format == .grey || format.description.hasPrefix("Y1") || format.description.hasPrefix("Y8")
     }
 
@@ -164,7 +164,7 @@ public struct Camera: ~Copyable {
         return capability
     }
 
-    /// `device_caps` speaks of this node, `capabilities` of the whole device.
+    /// `device_caps` describes this node, `capabilities` the whole device.
     private static func isMultiPlanar(
         _ capability: v4l2_capability, path: String
     ) throws(CaptureError) -> Bool {

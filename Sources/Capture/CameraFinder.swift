@@ -2,16 +2,16 @@ import Glibc
 import Pictures
 import Synchronization
 
-/// Finds and opens a disconnected camera again, under whatever name the kernel now gives it.
+/// Finds a disconnected camera and reopens it, under whatever name the kernel now gives it.
 ///
-/// A camera is the same in the same place, under its old path or another: sysfs distinguishes the channels of a
-/// grabber and the two cameras in a laptop's lid, which share a name and a bus position. In another place it is
-/// the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id) and its serial number
-/// is unique: cheap cameras have none, or all the same one. Another camera's pictures are never taken for its
-/// own.
+/// A camera is the same if it is in the same place, under its old path or another: sysfs distinguishes the
+/// channels of a grabber and the two cameras in a laptop's lid, which share a name and a bus position. In
+/// another place it is the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id)
+/// and its serial number is unique: cheap cameras have none, or all have the same one. Another camera is
+/// never mistaken for it.
 ///
-/// Another camera with the same serial number may be plugged in during the recording. If one is in another port
-/// as soon as this one is lost, it is not this one: nobody moves a camera that fast.
+/// Another camera with the same serial number may be plugged in during the recording. If one is already in
+/// another port when this one is lost, it is not this one: nobody moves a camera that fast.
 public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
@@ -26,11 +26,11 @@ public final class CameraFinder: Sendable {
         var place: NodePlace?
         /// Another camera has the same serial number.
         var hasTwin: Bool
-        /// Since the camera was lost, the finder has been looking for it.
+        /// Whether the search has begun since the camera was lost.
         var hasBegun = false
     }
 
-    /// The questions it asks the machine.
+    /// What it needs to know about the machine.
     struct Machine: Sendable {
         var calls: any V4L2Calls = KernelCalls()
         var nodes: @Sendable () -> [String] = { VideoNode.all() }
@@ -103,7 +103,7 @@ public final class CameraFinder: Sendable {
                 let camera = try Camera(path: path, calls: machine.calls)
                 if isInPlace(camera, at: path, as: former) { return camera }
             } catch {
-                // It is unknown whose node another one is.
+                // Nobody knows which camera another such node belongs to.
                 if path == identity.device, case .permissionDenied = error.kind { refusal = error }
             }
         }

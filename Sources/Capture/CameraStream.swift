@@ -24,7 +24,7 @@ public final class CameraStream: CaptureStream {
     /// The buffers that readers hold, as bits.
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
-    /// The number at which the driver's count began, and when.
+    /// The first sequence number of the driver's count, and when it came.
     private var countStart = (sequence: UInt32(0), time: Instant.start)
     private var deadline: FrameDeadline
     private var isStreaming = false
@@ -181,7 +181,7 @@ public final class CameraStream: CaptureStream {
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
             try endSilence()
-            // A driver that reports an error and has nothing to give would be asked again at once, forever.
+            // A driver that reports an error without a buffer would otherwise be polled in a busy loop.
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
         }
@@ -254,7 +254,7 @@ public final class CameraStream: CaptureStream {
     }
 
     /// Drivers whose clock is not CLOCK_MONOTONIC, or is a minute off, get the time at which the frame was
-    /// taken over.
+    /// dequeued.
     private func timestamp(of request: v4l2_buffer) -> Instant {
         let clock = request.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
         let (seconds, microseconds) = (request.timestamp.tv_sec, request.timestamp.tv_usec)

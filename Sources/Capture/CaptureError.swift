@@ -8,10 +8,10 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     public enum Kind: Sendable, Equatable {
         case noCamera
         case notFound
-        /// A name that is neither a device's path nor a built-in source's, with what to type instead.
+        /// A name that is neither a device path nor a built-in source, with a suggestion of what to type.
         case unknownSource(advice: String)
         case notACaptureDevice(String)
-        /// `holder` is the program that has it, if it could be found out.
+        /// `holder` is the program that uses it, if that could be determined.
         case busy(holder: String?)
         case permissionDenied(group: String?)
         /// The requested format or size is not offered; the text says what is.
@@ -26,7 +26,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case silent(for: Duration)
         /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
-        /// The driver returned something that cannot be true.
+        /// The driver returned something impossible.
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
         case badFile(String)

@@ -1,12 +1,12 @@
 import Pictures
 
-/// What to ask of a source; nil leaves the choice to it.
+/// What is requested from a source; nil leaves the choice to the source.
 public struct CaptureRequest: Sendable, Hashable {
     /// The picture's size. A camera grants the nearest it has.
     public var size: PictureSize?
     /// The rate. A camera grants the nearest it has.
     public var frameRate: FrameRate?
-    /// The pixel format, which is a condition rather than a wish.
+    /// The pixel format. Unlike size and rate, it must be granted exactly.
     public var pixelFormat: PixelFormat?
     /// A grabber's input, by its number or name.
     public var input: String?

@@ -7,8 +7,8 @@ public enum CaptureSource {
     /// Opens a source, ready to be started.
     /// - Parameters:
     ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
-    ///   - isPaced: whether test pictures and files come in real time; nil for the default: the test
-    ///     source does, a file does not.
+    ///   - isPaced: whether test pictures and files are delivered in real time; nil for the default: yes for
+    ///     test pictures, no for files.
     public static func open(
         _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
     ) throws(CaptureError) -> any CaptureStream {
@@ -25,8 +25,8 @@ public enum CaptureSource {
         }
     }
 
-    /// Refuses requests that are bound to fail, before anything is opened: built-in sources that lack what is
-    /// asked of them, and names that nothing has.
+    /// Rejects requests that are bound to fail, before anything is opened: features that a built-in source
+    /// lacks, and names of nothing.
     public static func refuseImpossible(
         _ device: String?, request: CaptureRequest
     ) throws(CaptureError) {

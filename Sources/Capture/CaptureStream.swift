@@ -25,14 +25,14 @@ public protocol CaptureStream: AnyObject {
     /// The driver's losses so far.
     var losses: CaptureLosses { get }
 
-    /// Starts the source: a camera delivers from here on. Everything that can be set up before must have been,
-    /// so that no picture is lost to a slow start of its consumer.
+    /// Starts the source: a camera delivers from here on. Set up everything else first, so that no picture is
+    /// lost because its consumer is not ready.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
     func nextBuffer() throws(CaptureError) -> NextBuffer
 
-    /// Ends a wait in `nextBuffer`, which then returns `.interrupted`, now and always.
+    /// Ends a wait in `nextBuffer`, which returns `.interrupted` from then on.
     var interrupter: CaptureInterrupter { get }
 
     /// Ends streaming. Buffers still held stay readable.
@@ -57,7 +57,7 @@ extension CaptureStream {
         try start()
     }
 
-    /// Sources that are not devices are never opened again.
+    /// Sources that are not devices are never reopened.
     public func awaitBuffers(until deadline: Instant) -> Bool { true }
 
     /// There is no device to give up.
@@ -80,7 +80,7 @@ public enum NextBuffer: ~Copyable, Sendable {
 public struct CaptureInterrupter: Sendable {
     let pool: PixelBufferPool
 
-    /// Ends the wait, now and always.
+    /// Ends the wait, and every later one.
     public func interrupt() { pool.interrupt() }
 }
 

@@ -1,8 +1,8 @@
 import CV4L2
 import Pictures
 
-/// The size and rate of the signal at an HDMI or SDI input. A driver measures them, but only applies them when
-/// told to (V4L2 specification, "Digital Video (DV) Timings").
+/// The size and rate of the signal at an HDMI or SDI input. A driver measures them, but applies them only on
+/// request (V4L2 specification, "Digital Video (DV) Timings").
 enum DigitalTimings {
     /// Makes the driver apply the signal's current timings. A camera has no such timings.
     /// - Returns: the rate of the signal's frames; nil if there are no timings.

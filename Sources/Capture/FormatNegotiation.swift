@@ -2,9 +2,9 @@ import CV4L2
 import Glibc
 import Pictures
 
-/// Negotiates with a driver what it will deliver.
+/// Negotiates a format, size and rate with a driver.
 ///
-/// A camera grants the nearest it has, so only its answer counts.
+/// A camera grants the nearest that it has, so only its answer counts.
 struct FormatNegotiation {
     let device: V4L2Device
     let isMultiPlanar: Bool
@@ -12,7 +12,7 @@ struct FormatNegotiation {
     /// The result of the negotiation.
     struct Result {
         let format: PictureFormat
-        /// The driver reports the rate; otherwise it is the requested one, for lack of another.
+        /// Whether the driver reports the rate; if not, the requested one is assumed.
         let isRateKnown: Bool
     }
 
@@ -100,8 +100,8 @@ struct FormatNegotiation {
         }
     }
 
-    /// Sets the format. A driver that delivers single fields is asked for pictures with both, interlaced or one
-    /// after the other: separate fields have half the rows and twice the rate.
+    /// Sets the format. If a driver delivers single fields, pictures with both are requested, interlaced or
+    /// one after the other: separate fields have half the rows and twice the rate.
     private func set(_ choice: Choice, in format: inout v4l2_format) throws(CaptureError) {
         try set(choice, field: V4L2_FIELD_ANY, in: &format)
         if format.field(isMultiPlanar).isWoven { return }
@@ -186,7 +186,7 @@ struct FormatNegotiation {
                 fields.first == nil
                     ? .driverMisbehaved("it granted rows shorter than \(size.width) pixels")
                     : .unsupported(
-                        "its fields of \(pixelFormat) \(size) cannot be woven; choose another --format or --size"
+                        "its fields of \(pixelFormat) \(size) cannot be interleaved; choose another --format or --size"
                     ))
         }
         for (plane, length) in granted.minimumLengths.enumerated() where picture.lengths[plane] < length {
@@ -225,7 +225,7 @@ struct FormatNegotiation {
     }
 }
 
-/// The two forms of V4L2's picture format, read alike.
+/// V4L2's single- and multi-planar picture formats, read in the same way.
 private struct GrantedPicture {
     let pixelFormat: PixelFormat
     let memoryPlaneCount: Int
@@ -319,7 +319,7 @@ extension v4l2_field {
 }
 
 extension PixelFormat {
-    /// The cost of bringing a format into an encoder's surface, in loss and in time; only the order counts.
+    /// The cost of converting a format for an encoder, in quality and time; only the order counts.
     fileprivate var conversionCost: Int {
         switch arrangement {
         case .semiPlanar(2, 2, .cb): 0

@@ -1,9 +1,9 @@
 import Time
 
-/// When a camera that delivers nothing is taken for frozen: two seconds and five of its frames after the last
-/// one, and five seconds and five frames after it was started.
+/// When a silent camera counts as frozen: two seconds and five frame intervals after its last frame, or five
+/// seconds and five frame intervals after it was started.
 ///
-/// A stopped process or a suspended machine could not have taken a frame meanwhile: its time starts again.
+/// A stopped process or a suspended machine could not have received a frame: the deadline then starts over.
 struct FrameDeadline {
     private(set) var time = Instant.distantPast
     /// How long the camera may deliver nothing.
@@ -15,7 +15,7 @@ struct FrameDeadline {
 
     private static let startGrace = Duration.seconds(5)
     private static let usual = Duration.seconds(2)
-    /// A wait that ends so much later than it should was not one.
+    /// A wait that ends this much too late means that the process or the machine was stopped.
     private static let lateness = Duration.seconds(1)
     /// The two clocks that tell how long the machine was suspended are read one after the other.
     private static let clockTolerance = Duration.milliseconds(500)
@@ -26,14 +26,14 @@ struct FrameDeadline {
         suspended = clock.suspendedTime
     }
 
-    /// Starts the time again.
+    /// Restarts the deadline.
     /// - Parameter isFirst: for the first frame.
     mutating func renew(isFirst: Bool) {
         patience = (isFirst ? Self.startGrace : Self.usual) + frameDuration * 5
         time = clock.now + patience
     }
 
-    /// Whether the camera had its time and delivered nothing.
+    /// Whether the camera's time is up without a frame.
     mutating func isOver() -> Bool {
         let now = clock.now
         guard now >= time else { return false }

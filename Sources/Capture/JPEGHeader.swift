@@ -3,7 +3,7 @@ import Pictures
 /// The frame header of a JPEG (ITU-T T.81, B.2.2).
 struct JPEGHeader: Equatable {
     let size: PictureSize
-    /// The pixels of one MCU, the unit of coding.
+    /// The width in pixels of an MCU, the unit of coding.
     let unitWidth: Int
     let unitHeight: Int
 
@@ -15,7 +15,7 @@ struct JPEGHeader: Equatable {
 }
 
 extension JPEGHeader {
-    /// Nil if there is no frame header, or it is cut short or makes no sense.
+    /// Nil if there is no frame header, or it is truncated or invalid.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var place = 2
         guard bytes.count > place, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return nil }

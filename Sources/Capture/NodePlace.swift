@@ -2,7 +2,7 @@ import CV4L2
 import Files
 import Glibc
 
-/// Where sysfs places a video node: which node of a bus position it is, and of which hardware.
+/// Where sysfs places a video node: its hardware, and which of that hardware's nodes it is.
 struct NodePlace: Sendable, Hashable {
     /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil if it is not on USB.
     let interface: String?

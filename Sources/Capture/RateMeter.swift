@@ -3,7 +3,7 @@ import Time
 
 /// Measures the rate of pictures, if the driver does not report it.
 struct RateMeter {
-    /// How long it takes.
+    /// How long a measurement takes.
     static let span = Duration.seconds(1)
 
     private var first: (sequence: UInt32, time: Instant)?
@@ -25,7 +25,7 @@ struct RateMeter {
     /// Nil if fewer than two pictures came.
     var frameRate: FrameRate? {
         guard let first, let last, intervals > 0, last.time > first.time else { return nil }
-        // Lost pictures count too, but some drivers' numbers do not count pictures.
+        // Lost pictures count too, except where a driver's sequence numbers do not count pictures.
         let numbered = Int(Int32(bitPattern: last.sequence &- first.sequence))
         let frames = (intervals...4 * intervals).contains(numbered) ? numbered : intervals
         return FrameRate(

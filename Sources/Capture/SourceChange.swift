@@ -26,6 +26,6 @@ enum SourceChange {
         return hasChanged
     }
 
-    /// A driver that claims there is always one more is not believed.
+    /// A bound, in case a driver always claims that there is one more.
     private static let mostEvents = 64
 }

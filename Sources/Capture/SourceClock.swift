@@ -3,8 +3,8 @@ import Time
 
 /// The time, and waiting for descriptors, as the sources see them.
 protocol SourceClock: TimeSource, AnyObject {
-    /// Waits until one of the descriptors is ready or the time is over, which it never is without one; as ppoll(2),
-    /// but −errno where it fails.
+    /// Waits until a descriptor is ready or the time is over; without a time, forever. Returns what ppoll(2)
+    /// does, but −errno on failure.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, for duration: Duration?) -> Int32
 }
 
@@ -19,7 +19,7 @@ extension SourceClock {
         cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), duration?.inNanoseconds ?? -1)
     }
 
-    /// The same, until `deadline`; without one forever.
+    /// The same, until `deadline`; without one, forever.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Instant?) -> Int32 {
         poll(descriptors, for: deadline.map { max(.zero, $0 - now) })
     }

@@ -1,4 +1,4 @@
-/// Which source it is.
+/// Identifies a source.
 public struct SourceIdentity: Sendable, Hashable {
     /// The path it was opened by, or `test`.
     public let device: String

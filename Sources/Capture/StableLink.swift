@@ -3,9 +3,9 @@ import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is renumbered.
 public enum StableLink {
-    /// The distribution's links.
+    /// The folder of the distribution's links.
     public static let commonFolder = "/dev/v4l/by-id"
-    /// Those of camrec's own rules.
+    /// The folder of the links that camrec's own rules make.
     public static let ownFolder = "/dev/camrec"
 
     /// Returns the link in a folder that leads to `path`.

@@ -70,7 +70,7 @@ struct TestPattern {
         }
     }
 
-    /// A square that runs along the lower half, once around in 128 frames.
+    /// A square that moves across the lower half, once in 128 frames.
     private func square(in frame: UInt32) -> Rectangle {
         let side = even(max(2, min(size.width, size.height) / 8))
         let way = max(0, size.width - side)

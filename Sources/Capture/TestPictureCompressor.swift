@@ -7,7 +7,7 @@ import Time
 ///
 /// Used only by the capture thread.
 final class TestPictureCompressor {
-    /// What the pattern is drawn in.
+    /// The format that the pattern is drawn in.
     let canvasFormat: PictureFormat
     private let canvas: UnsafeMutableRawBufferPointer
     private var drawn: UInt32?

@@ -33,11 +33,12 @@ final class V4L2Device {
 
     /// Reserves the camera for one recorder, as long as the device is open.
     ///
-    /// The lock is the node's own, an advisory one (flock(2)). It is the same through every link to the node,
-    /// it ends with its holder, however that ends, and nobody can take it who may not open the camera. A lock
-    /// file would instead require trust in a folder that others can write to. The kernel reports the holder in
-    /// /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) only keep others from changing settings, and its
-    /// EBUSY comes once the other program has allocated its buffers, when settings have already changed.
+    /// The lock is an advisory lock on the node itself (flock(2)). It is the same through every link to the
+    /// node, it ends when its holder does, however that happens, and only those who may open the camera can
+    /// take it. A lock file would instead require trust in a folder that others can write to. The kernel
+    /// reports the holder in /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) only keep others from
+    /// changing settings, and its EBUSY comes once the other program has allocated its buffers, when settings
+    /// have already changed.
     func claim() throws(CaptureError) {
         guard calls.lock(descriptor) == -EWOULDBLOCK else { return }
         throw error(.busy(holder: DeviceHolder.find(of: path)))

@@ -4,8 +4,8 @@ import Pictures
 
 /// Formats that only libv4lconvert may know.
 enum VendorFormat {
-    /// Whether libv4lconvert can convert this format. It has no list, so it is given an empty picture, which it
-    /// refuses in another way than an unknown format.
+    /// Whether libv4lconvert can convert this format. The library has no list of formats, so it is given an
+    /// empty picture: it rejects that with a different error than an unknown format.
     static func isReadable(_ format: PixelFormat) -> Bool {
         guard let converter = cyuv_vendor_create() else { return false }
         defer { cyuv_vendor_destroy(converter) }

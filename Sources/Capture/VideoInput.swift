@@ -20,7 +20,7 @@ public struct VideoStandard: Sendable, Hashable {
 struct VideoInputs {
     let device: V4L2Device
 
-    /// A bound for lists that never end.
+    /// A bound, in case a list never ends.
     private static let most: UInt32 = 64
 
     /// In the driver's order.

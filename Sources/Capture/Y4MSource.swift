@@ -10,7 +10,7 @@ import Time
 public final class Y4MSource: CaptureStream {
     public let identity: SourceIdentity
     public let format: PictureFormat
-    /// Never: a file waits.
+    /// Always false: a file waits.
     public var isLive: Bool { false }
     public var bufferCount: Int { pool.count }
     public private(set) var losses = CaptureLosses()
@@ -66,7 +66,7 @@ public final class Y4MSource: CaptureStream {
             }
             try readPicture(into: pool.memory(ofBuffer: index, plane: 0))
         } catch {
-            // A pipe was left in the middle of a frame because the end was requested.
+            // A pipe was abandoned in the middle of a frame because the end was requested.
             if pool.isInterrupted { return .interrupted }
             throw error
         }

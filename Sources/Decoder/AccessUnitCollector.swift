@@ -2,7 +2,7 @@ import Bitstream
 import CFFmpeg
 import Time
 
-/// Puts the NAL units of an access unit together.
+/// Assembles NAL units into access units.
 struct AccessUnitCollector: ~Copyable {
     private let byteLimit: Int
     private var detector: AccessUnitDetector
@@ -11,31 +11,31 @@ struct AccessUnitCollector: ~Copyable {
     private var parameterSets: ParameterSets
     /// Those that a picture can use.
     private var usableSets: ParameterSets
-    /// What the sequence parameter set in force says.
+    /// What the sequence parameter set in force states.
     private var format: StreamFormat?
-    /// Whether no sequence parameter set came so far that makes threads dangerous, or that might.
+    /// Whether no sequence parameter set so far makes threads unsafe, or might.
     private var allowsThreads = true
     private var current = PacketBuffer()
-    /// Units that belong to the access unit of the unit that follows.
+    /// Units that belong to the next unit's access unit.
     private var undecided = PacketBuffer()
     /// A copy of the current access unit and the beginning of its last slice.
     private var anticipated = PacketBuffer()
     private var facts = Facts()
     private var number = 0
 
-    /// More bytes than a slice header takes up to its last field that tells where a picture begins. Looking no
-    /// further keeps the cost of a chunk the same, however many chunks a unit comes in.
-    private static let foresightLength = 64
+    /// More bytes than a slice header needs for the fields that show where a picture begins. Looking no
+    /// further keeps the cost of a chunk constant, however many chunks a unit comes in.
+    private static let peekLength = 64
 
-    /// What is known of the current access unit.
+    /// What is known about the current access unit.
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
         /// The units before the picture.
         var recoveryPoint: RecoveryPoint?
-        var isBehindGap = false
+        var followsGap = false
         var isIncomplete = false
-        /// When its first unit came; nil before that.
+        /// When its first unit arrived; nil before that.
         var arrival: Instant?
 
         mutating func noteSlice(
@@ -71,23 +71,23 @@ struct AccessUnitCollector: ~Copyable {
         case .failure(let error):
             switch error.reason {
             case .emptyUnit: break
-            case .bytesOutsideUnits: facts.isBehindGap = true
+            case .bytesOutsideUnits: facts.followsGap = true
             case .unitTooLarge: try place(nalUnit, arrival: arrival, body) { $0.facts.isIncomplete = true }
             }
         }
     }
 
-    /// Delivers the current access unit if a unit, of which the first bytes are known, begins another.
-    mutating func foresee<Failure: Error>(
+    /// Delivers the current access unit if a unit, whose first bytes are known, begins another one.
+    mutating func peek<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard current.count > 0, undecided.count == 0, !nalUnit.isEmpty else { return }
-        guard detector.foresee(nalUnit.extracting(first: Self.foresightLength)) == .begins else { return }
-        try handOn(body)
+        guard detector.peek(nalUnit.extracting(first: Self.peekLength)) == .begins else { return }
+        try deliver(body)
         facts.arrival = arrival
     }
 
-    /// Lends the current access unit as if it ended with a slice that may not be whole.
+    /// Delivers the current access unit as if it ended with a slice that may be incomplete.
     mutating func anticipate<Failure: Error>(
         _ slice: RawSpan, startCodeLength: Int,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -95,7 +95,7 @@ struct AccessUnitCollector: ~Copyable {
         guard undecided.count == 0, let header = NALUnitHeader(of: slice, codec: parameterSets.codec),
             header.isSlice
         else { return }
-        // The copies keep what the whole slice will report, because it is reported again.
+        // Works on copies, because the complete slice will report the same again.
         var (detector, gapDetector, orderCounter, facts) = (detector, gapDetector, orderCounter, facts)
         guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
         anticipated.removeAll()
@@ -105,17 +105,17 @@ struct AccessUnitCollector: ~Copyable {
         }
         guard anticipated.append(startCodeLength: startCodeLength, slice, limit: byteLimit) else { return }
         facts.noteSlice(slice, header, detector, &orderCounter)
-        if gapDetector.isBehindGap(slice, parameterSets: detector.parameterSets) { facts.isBehindGap = true }
+        if gapDetector.followsGap(slice, parameterSets: detector.parameterSets) { facts.followsGap = true }
         guard let reference = anticipated.reference else { return }
         try body(unit(facts, reference, byteCount: anticipated.count))
     }
 
-    /// Hands the last access unit on.
+    /// Delivers the last access unit.
     mutating func finish<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         adoptUndecided()
-        try handOn(body)
+        try deliver(body)
     }
 
     /// Forgets the current access unit: the next one follows a loss.
@@ -123,10 +123,10 @@ struct AccessUnitCollector: ~Copyable {
         current.removeAll()
         undecided.removeAll()
         facts = Facts()
-        facts.isBehindGap = true
+        facts.followsGap = true
     }
 
-    /// Finds out which access unit a NAL unit belongs to, and has it added there.
+    /// Determines which access unit a NAL unit belongs to, and adds it there.
     private mutating func place<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void,
@@ -138,7 +138,7 @@ struct AccessUnitCollector: ~Copyable {
             if !isKept { facts.isIncomplete = true }
             return
         case .begins:
-            try handOn(body)
+            try deliver(body)
             facts.arrival = facts.arrival ?? arrival
         case .continues: break
         }
@@ -151,7 +151,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
         if header.isParameterSet, !detector.isSafeOnThreads { allowsThreads = false }
-        // One that can't be read leaves the set before it in force.
+        // An unreadable set leaves the previous one in force.
         if header.isParameterSet, (try? parameterSets.insert(nalUnit)) == true {
             format = detector.parameterSets.latestFormat
             usableSets = parameterSets.withoutOrphans
@@ -164,8 +164,8 @@ struct AccessUnitCollector: ~Copyable {
         guard header.isSlice else { return }
         facts.noteSlice(nalUnit, header, detector, &orderCounter)
         if EmulationPrevention.isBroken(in: nalUnit) { facts.isIncomplete = true }
-        if gapDetector.isBehindGap(nalUnit, parameterSets: detector.parameterSets) {
-            facts.isBehindGap = true
+        if gapDetector.followsGap(nalUnit, parameterSets: detector.parameterSets) {
+            facts.followsGap = true
         }
     }
 
@@ -183,7 +183,7 @@ struct AccessUnitCollector: ~Copyable {
         undecided.removeAll()
     }
 
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard let reference = current.reference, current.count > 0 else { return giveUpEmpty() }
@@ -198,7 +198,7 @@ struct AccessUnitCollector: ~Copyable {
     private mutating func giveUpEmpty() {
         guard facts.isIncomplete else { return }
         facts = Facts()
-        facts.isBehindGap = true
+        facts.followsGap = true
     }
 
     private func unit(
@@ -206,7 +206,7 @@ struct AccessUnitCollector: ~Copyable {
     ) -> ReceivedAccessUnit {
         ReceivedAccessUnit(
             number: number, hasPicture: facts.hasPicture, role: facts.role,
-            isBehindGap: facts.isBehindGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
+            followsGap: facts.followsGap, isIncomplete: facts.isIncomplete, parameterSets: usableSets,
             format: format, allowsThreads: allowsThreads,
             reordering: facts.role.allowsEntry ? detector.parameterSets.reordering : nil,
             arrival: facts.arrival, buffer: reference, byteCount: byteCount)
@@ -214,7 +214,7 @@ struct AccessUnitCollector: ~Copyable {
 }
 
 extension StreamParameterSets {
-    /// Whether a recovery point is one: `recovery_frame_cnt` is below MaxFrameNum (H.264, D.2.8).
+    /// Whether a recovery point is valid: `recovery_frame_cnt` is below MaxFrameNum (H.264, D.2.8).
     fileprivate func allows(_ point: RecoveryPoint) -> Bool {
         guard codec == .h264, let sequence = h264.latestSequence else { return true }
         return point.count < 1 << (sequence.log2_max_frame_num_minus4 + 4)
@@ -222,8 +222,8 @@ extension StreamParameterSets {
 }
 
 extension AccessUnitDetector {
-    /// Whether libavcodec may decode on several threads with the last parameter set. One that can't be
-    /// read here may be read by libavcodec.
+    /// Whether libavcodec may decode on several threads with the last parameter set. libavcodec may be able
+    /// to read one that cannot be read here.
     fileprivate var isSafeOnThreads: Bool {
         let sequence = parameterSets.hevc.latestSequence
         return parameterSets.codec == .h264
@@ -233,7 +233,7 @@ extension AccessUnitDetector {
 }
 
 extension PacketBuffer {
-    /// Adds a NAL unit as it stood in the stream.
+    /// Adds a NAL unit as it was in the stream.
     /// - Returns: false if it does not fit into the limit or there is no memory.
     fileprivate mutating func append(
         startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int

@@ -2,26 +2,26 @@ import Bitstream
 import CFFmpeg
 import Time
 
-/// Gathers an Annex B byte stream, in chunks of any size, into access units, byte for byte.
+/// Splits an Annex B byte stream, in chunks of any size, into access units, byte for byte.
 ///
 /// The result does not depend on where chunks end. Parameter sets, SEI and slices of one picture leave
-/// together. A picture's end is known only when the first bytes of the next are there: gathering delays a stream by
-/// one picture, unless someone anticipates its end. Memory is bounded, and any bytes at all are safe: what can't
-/// belong to a picture is left out, and the picture is marked.
+/// together. A picture's end is known only when the first bytes of the next one arrive, so gathering delays a
+/// stream by one picture, unless the caller anticipates its end. Memory is bounded, and any input is safe:
+/// what cannot belong to a picture is left out, and the picture is marked.
 ///
-/// Belongs to one thread at a time.
+/// Use it in one thread at a time.
 public final class AccessUnitGatherer {
-    /// The largest access unit that is taken unless the caller sets another limit, in bytes.
+    /// The default for the largest accepted access unit, in bytes.
     public static let defaultByteLimit = 16 << 20
 
-    /// The standard that the stream is coded by.
+    /// The stream's coding standard.
     public let codec: Codec
     private var parser: AnnexBParser
     private var collector: AccessUnitCollector
 
-    /// Makes a gatherer at the start of a stream.
-    /// - Parameter byteLimit: the largest accepted access unit, in bytes, at least 1: a longer one loses
-    ///   the NAL units beyond. Twice as much is the memory that a gatherer takes.
+    /// Creates a gatherer at the start of a stream.
+    /// - Parameter byteLimit: the largest accepted access unit, in bytes, at least 1: a longer one loses the
+    ///   NAL units beyond. A gatherer uses twice as much memory.
     public init(codec: Codec, byteLimit: Int = AccessUnitGatherer.defaultByteLimit) {
         self.codec = codec
         parser = AnnexBParser(maximumUnitByteCount: byteLimit)
@@ -29,7 +29,7 @@ public final class AccessUnitGatherer {
     }
 
     /// Takes the next bytes of the stream, and calls `body` for each access unit that is known to have ended.
-    /// - Parameter arrival: when they came; handed on with the access units that begin among them.
+    /// - Parameter arrival: when they arrived; passed on with the access units that begin in them.
     /// - Throws: what `body` throws; the gatherer is of no further use then.
     public func gather<Failure: Error>(
         _ chunk: RawSpan, arrival: Instant? = nil,
@@ -39,13 +39,13 @@ public final class AccessUnitGatherer {
             try collector.add(result, nalUnit, arrival: arrival, body)
         }
         try parser.withPendingBytes { (_, nalUnit) throws(Failure) in
-            try collector.foresee(nalUnit, arrival: arrival, body)
+            try collector.peek(nalUnit, arrival: arrival, body)
         }
     }
 
-    /// Lends the unfinished access unit, as far as it has arrived: after a pause of the stream it is likely
-    /// to be whole. Whether it was is known when it is handed on, under the same number: it has as many bytes
-    /// then. `body` is not called if there is no picture in it, or not its beginning.
+    /// Passes the unfinished access unit, as far as it has arrived: after a pause of the stream it is likely
+    /// to be complete. Whether it was is known when it is delivered, under the same number: it then has the
+    /// same number of bytes. `body` is not called if it contains no picture, or not a picture's beginning.
     /// - Throws: what `body` throws.
     public func anticipate<Failure: Error>(
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void

@@ -1,12 +1,12 @@
-/// The coded pictures since the last entry point, from which a decoder's state can be made again.
+/// The coded pictures since the last entry point, from which a decoder's state can be restored.
 struct CodedHistory {
-    /// Whether they are all there.
+    /// Whether all of them are kept.
     private(set) var isComplete = false
     private var bytes: [UInt8] = []
     /// Where each ends.
     private var ends: [Int] = []
 
-    /// A group of pictures that is longer is not kept: it is decoded without the help of its history.
+    /// A longer group of pictures is not kept: its state cannot be restored.
     private static let byteLimit = 16 << 20
 
     /// Starts over at an entry point, or continues with a picture decoded after it.
@@ -21,14 +21,14 @@ struct CodedHistory {
         ends.append(bytes.count)
     }
 
-    /// What follows does not begin with an entry point that is kept.
+    /// Discards the history, because the next picture's entry point is not in it.
     mutating func forget() {
         isComplete = false
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
 
-    /// Lends each picture's bytes, in the order in which they were decoded.
+    /// Passes each picture's bytes, in decoding order.
     func forEach<Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {

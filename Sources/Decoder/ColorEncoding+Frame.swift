@@ -2,8 +2,8 @@ import CFFmpeg
 import Pictures
 
 extension ColorEncoding {
-    /// What samples of luma and chroma mean, as far as showing them needs it: where the stream names no matrix, it is
-    /// BT.601 up to 576 lines and BT.709 above, as players have it.
+    /// The encoding that is needed to show a picture: if the stream does not state a matrix, BT.601 up to 576
+    /// lines and BT.709 above, as players assume.
     init(_ frame: AVFrame) {
         let isFull = frame.color_range == AVCOL_RANGE_JPEG || frame.format == AV_PIX_FMT_YUVJ420P.rawValue
         let matrix: Matrix =

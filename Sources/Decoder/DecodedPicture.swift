@@ -2,7 +2,8 @@ import CFFmpeg
 import Pictures
 import Time
 
-/// One decoded picture: a reference to a buffer of the decoder's pool, given back when the picture ends.
+/// One decoded picture: a reference to a buffer from the decoder's pool, returned when the picture is
+/// destroyed.
 ///
 /// `@unchecked Sendable`: the reference counts are atomic, and nobody writes to a picture once it is delivered.
 public struct DecodedPicture: ~Copyable, @unchecked Sendable {
@@ -10,19 +11,19 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit came, as the gatherer was told; nil where that is not known.
+    /// When its access unit arrived, as passed to the gatherer; nil if that is unknown.
     public var arrival: Instant? {
-        // Set by the session that the picture comes from.
+        // Set by the session that decoded the picture.
         frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : Instant(nanoseconds: frame.pointee.pkt_dts)
     }
     /// Width in luma samples, after cropping.
     public var width: Int { Int(frame.pointee.width) }
     /// Height in luma samples, after cropping.
     public var height: Int { Int(frame.pointee.height) }
-    /// How the samples lie in memory; nil for a form that only a `PictureConverter` reads.
+    /// How the samples lie in memory; nil for a format that only a `PictureConverter` can read.
     public var layout: PictureLayout? { PictureLayout(AVPixelFormat(frame.pointee.format)) }
-    /// FFmpeg's name of its form, such as `yuv422p10le`, where that has more than 8 bits a sample or more chroma than
-    /// 4:2:0: neither survives in `yuv420p` and `nv12`. Nil of all others.
+    /// FFmpeg's name for its format, such as `yuv422p10le`, if that has more than 8 bits per sample or more
+    /// chroma than 4:2:0, which is lost in `yuv420p` and `nv12`. Nil for all others.
     public var finerForm: String? {
         let format = AVPixelFormat(frame.pointee.format)
         guard let description = av_pix_fmt_desc_get(format)?.pointee,
@@ -36,7 +37,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     /// What the samples mean.
     public var color: ColorEncoding { ColorEncoding(frame.pointee) }
 
-    /// Width and height of a sample for display; nil if the stream does not say: square.
+    /// Width and height of a sample for display; nil if the stream does not say, which means square.
     public var sampleAspectRatio: (width: Int, height: Int)? {
         let ratio = frame.pointee.sample_aspect_ratio
         return ratio.num > 0 && ratio.den > 0 ? (Int(ratio.num), Int(ratio.den)) : nil
@@ -48,7 +49,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
         return DecodedPicture(taking: reference)
     }
 
-    /// Takes a frame over.
+    /// Takes ownership of a frame.
     init(taking frame: UnsafeMutablePointer<AVFrame>) { self.frame = frame }
 
     deinit {
@@ -56,8 +57,8 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
         av_frame_free(&frame)
     }
 
-    /// Lends a plane's rows, `stride` bytes apart, of which the layout tells how many bytes are samples. The
-    /// last row ends with its samples.
+    /// Provides access to a plane's rows, `stride` bytes apart; the layout says how many bytes of each are
+    /// samples. The last row ends with its samples.
     ///
     /// Precondition: the picture has a layout, with this plane.
     public func withPlane<Result: ~Copyable, Failure: Error>(
@@ -80,7 +81,7 @@ extension UnsafeMutablePointer<AVFrame> {
         }
     }
 
-    /// Bytes from a row of a plane to the next.
+    /// Bytes from one row of a plane to the next.
     func stride(_ index: Int) -> Int {
         withUnsafePointer(to: &pointee.linesize) {
             $0.withMemoryRebound(to: Int32.self, capacity: 8) { Int($0[index]) }

@@ -9,12 +9,12 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case noDecoder(Codec)
         /// libavcodec refused to open one.
         case openFailed(Codec, detail: String)
-        /// A picture could not be brought into another form.
+        /// A picture could not be converted.
         case conversionFailed(detail: String)
         /// A picture could not be coded as PNG.
         case imageFailed(detail: String)
         case outOfMemory
-        /// The driver of that render node never came back from a call.
+        /// A call into that render node's driver did not return.
         case driverHangs(node: String)
     }
 

@@ -4,23 +4,23 @@ import CFFmpeg
 import CVAAPI
 import Time
 
-/// One open libavcodec decoder for one set of parameter sets, released once.
+/// An open libavcodec decoder for one set of parameter sets, released exactly once.
 ///
-/// Used by one thread; libavcodec may decode the slices of a picture on others.
+/// Used by one thread, though libavcodec may decode a picture's slices on others.
 final class DecoderSession {
-    /// What the session was opened with.
+    /// The parameter sets that the session was opened with.
     let parameterSets: ParameterSets
     /// Where pictures are decoded on a GPU; nil for software.
     let connection: VADisplayConnection?
-    /// What the stream says of the order of output.
+    /// What the stream declares about output order.
     let reordering: PictureReordering?
-    /// The access units that were sent and whose pictures are to come.
+    /// The access units that were sent and whose pictures are still to come.
     var pending = PendingPictures()
-    /// Whether no more access units are taken until `flush`.
+    /// Whether no more access units are accepted until `flush`.
     private(set) var isDraining = false
     /// Whether libavcodec found a reference missing in the access unit that was sent last.
     private(set) var lacksReferences = false
-    /// Whether H.264's decoder in software complained of anything since it was opened.
+    /// Whether the software decoder of H.264 has reported any problem since it was opened.
     private(set) var isTainted = false
     private let configuration: DecoderConfiguration
     private let threadCount: Int32
@@ -84,7 +84,7 @@ final class DecoderSession {
             }
             context.pointee.hw_device_ctx = device
         }
-        // Of a frame in two fields half is missing until the second one is there.
+        // Half of a frame in two fields is missing until the second one arrives.
         if watchesBlocks { cffmpeg_watch_blocks(context) }
         cffmpeg_clear_log()
         let result = avcodec_open2(context, decoder, nil)
@@ -103,18 +103,18 @@ final class DecoderSession {
             av_packet_free(&packet)
             cffmpeg_watch_free(watch)
         }
-        // A driver that hangs, now or earlier, keeps what it has.
+        // If the driver hangs, now or earlier, its resources are leaked.
         if let connection { try? connection.call(close) } else { close() }
     }
 
-    /// Whether an access unit may be handed over.
+    /// Whether an access unit can be sent.
     func takes(_ unit: borrowing ReceivedAccessUnit) -> Bool {
         unit.allowsThreads || context.pointee.thread_count == 1
     }
 
-    /// Hands an access unit over, without copying it. Every picture must have been received before.
-    /// - Parameter isHidden: whether its picture is not to come out.
-    /// - Returns: nil if libavcodec had nothing to complain of, else its complaint.
+    /// Sends an access unit, without copying it. Receive all pending pictures first.
+    /// - Parameter isHidden: whether its picture is not output.
+    /// - Returns: libavcodec's complaint; nil if there is none.
     /// - Throws: if a GPU's driver hangs; the session is then unusable.
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
@@ -139,7 +139,7 @@ final class DecoderSession {
         return complaint(result)
     }
 
-    /// Forgets every picture, and decodes pictures again that were decoded before, of which nothing comes out.
+    /// Forgets all pictures, and decodes earlier ones again without output.
     func restore(_ history: CodedHistory) throws(DecoderError) {
         try reopen()
         try history.forEach { (bytes) throws(DecoderError) in
@@ -155,25 +155,26 @@ final class DecoderSession {
         }
     }
 
-    /// Says where decoding begins.
-    /// - Parameter isAmid: whether the next pictures may name earlier ones, though they need none of them.
+    /// Notes where decoding begins.
+    /// - Parameter isAmid: whether the next pictures may refer to earlier ones in name, though they do not
+    ///   need them.
     func begin(amid isAmid: Bool) { cffmpeg_watch_begins_amid(watch, isAmid ? 1 : 0) }
 
-    /// Says that no more access units come until `flush`; pictures that are held back come out now.
+    /// Ends the input until `flush`; pictures that are held back can then be received.
     func drain() {
         isDraining = true
         _ = avcodec_send_packet(context, nil)
     }
 
-    /// Forgets every picture, for decoding to begin at an entry point.
+    /// Forgets all pictures, so that decoding can begin at an entry point.
     func flush() throws(DecoderError) {
         if isTainted { return try reopen() }
         isDraining = false
         avcodec_flush_buffers(context)
     }
 
-    /// Forgets everything. H.264's decoder keeps the coefficients of a block that it broke off in, even when it is
-    /// flushed, and adds them to a later picture.
+    /// Forgets everything. H.264's decoder keeps the coefficients of a block in which it stopped, even when
+    /// it is flushed, and adds them to a later picture.
     func reopen() throws(DecoderError) {
         let fresh = try Self.open(
             configuration, parameterSets, threadCount: threadCount, delay: delay, watch: watch,
@@ -184,12 +185,12 @@ final class DecoderSession {
         (isDraining, isTainted) = (false, false)
     }
 
-    /// How many pictures libavcodec holds back to put them in order. It raises that where H.264 leaves the order
-    /// open and turns out to change it.
+    /// How many pictures libavcodec holds back to put them in order. It raises that number if an H.264 stream
+    /// does not declare reordering but turns out to reorder.
     var delay: Int { Int(context.pointee.has_b_frames) }
 
-    /// How many pictures may be pending once all that came out were received: those held back, and a frame of which
-    /// one field came.
+    /// How many pictures may be pending after all available ones were received: those held back, and a frame
+    /// of which only one field arrived.
     var pendingLimit: Int { isDraining ? 0 : delay + (reordering?.hasFields == true ? 1 : 0) }
 
     /// Holds back one more picture if the stream reorders further than it declares: libavcodec trusts
@@ -203,17 +204,17 @@ final class DecoderSession {
         return true
     }
 
-    /// What came of asking for a picture.
+    /// The result of receiving a picture.
     struct Received {
         /// The next picture, which the caller owns; nil if there is none yet.
         var frame: UnsafeMutablePointer<AVFrame>?
-        /// What libavcodec complains of.
+        /// libavcodec's complaint, if any.
         var complaint: String?
         /// Whether it marked this very picture as damaged.
         var isDamaged = false
     }
 
-    /// Asks for the next picture.
+    /// Receives the next picture.
     /// - Throws: if memory ran out or a GPU's driver hangs; the session is then unusable.
     func receive() throws(DecoderError) -> Received {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
@@ -231,7 +232,7 @@ final class DecoderSession {
             av_frame_free(&frame)
             return Received(complaint: complaint)
         }
-        // A decoder's own is the time of whatever packet was sent last, and none at all while it is drained.
+        // The decoder itself would use the time of the latest packet sent, and none while it is drained.
         received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts)?.nanoseconds ?? CFFMPEG_NO_TIME
         let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
@@ -254,27 +255,28 @@ final class DecoderSession {
 extension UnsafeMutablePointer<AVCodecContext> {
     fileprivate func configure(_ configuration: DecoderConfiguration, delay: Int) {
         pointee.pkt_timebase = AVRational(num: 1, den: 1)
-        // Checksums of pictures, if the stream has them.
+        // Verifies checksums of pictures, if the stream has them.
         pointee.err_recognition |= AV_EF_CRCCHECK
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
-        // Threads that each take a picture would delay every picture by as many.
+        // Frame threads would delay every picture by their number.
         pointee.thread_type = FF_THREAD_SLICE
         if delay == 0 { pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
-        // H.264's decoder begins with this, as demuxers make it; H.265's takes the stream's word.
+        // H.264's decoder starts with this value, which demuxers usually set; H.265's uses what the stream
+        // declares.
         pointee.has_b_frames = Int32(delay)
-        // A GPU's pictures that are held back come from the same pool as references.
+        // On a GPU, pictures that are held back come from the same pool as references.
         pointee.extra_hw_frames = Int32(delay)
-        // Which pictures are right after a recovery point is decided here: of those that are not by its own reckoning
-        // H.264's decoder takes the first for the end, when it is drained.
+        // camrec decides which pictures are correct after a recovery point: while draining, H.264's decoder
+        // treats the first that it considers incorrect as the end.
         pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         if configuration.lossPolicy == .freeze, configuration.codec == .h264 {
-            // What H.264's decoder makes up for missing blocks would hide that they are missing.
+            // Error concealment in H.264's decoder would hide that blocks are missing.
             av_opt_set_int(pointee.priv_data, "enable_er", 0, 0)
         }
     }
 
-    /// Gives the decoder the parameter sets that came before.
-    /// - Returns: false without memory.
+    /// Passes the decoder the parameter sets received so far.
+    /// - Returns: false if there is no memory.
     fileprivate func setExtradata(_ bytes: [UInt8]) -> Bool {
         guard let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { return false }
         UnsafeMutableRawBufferPointer(start: memory, count: bytes.count).copyBytes(from: bytes)

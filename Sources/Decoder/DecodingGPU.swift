@@ -2,19 +2,19 @@ import Acceleration
 import Bitstream
 import CVAAPI
 
-/// Looks for a render node whose driver decodes.
+/// Finds a render node whose driver can decode.
 enum DecodingGPU {
-    /// What came of the search.
+    /// The result of the search.
     struct Finding {
         /// The first that decodes every common profile of the standard.
         var connection: VADisplayConnection?
-        /// Why those before it do not.
+        /// Why the nodes before it do not.
         var reasons: [String] = []
         /// Whether a thread hangs in a driver.
         var leavesThread = false
     }
 
-    /// Looks through the nodes.
+    /// Searches the nodes.
     static func find(_ acceleration: DecoderConfiguration.Acceleration, for codec: Codec) -> Finding {
         let nodes: [String]
         switch acceleration {
@@ -41,7 +41,7 @@ enum DecodingGPU {
 }
 
 extension VADisplayConnection {
-    /// Makes a call into the driver; one that hangs is a decoder's error.
+    /// Makes a call into the driver; if it hangs, throws a decoder error.
     func decodingCall<Value>(_ call: @escaping () -> Value) throws(DecoderError) -> Value {
         do throws(RenderNodeError) {
             return try self.call(call)
@@ -50,7 +50,7 @@ extension VADisplayConnection {
         }
     }
 
-    /// Whether the driver says that it decodes the profile that cameras' streams have.
+    /// Whether the driver claims to decode the profile that camera streams usually have.
     fileprivate func decodes(_ codec: Codec) throws(RenderNodeError) -> Bool {
         let profile = codec == .h264 ? VAProfileH264High : VAProfileHEVCMain
         return try call { self.entryPoints(of: profile) }.contains(VAEntrypointVLD)

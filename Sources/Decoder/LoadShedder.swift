@@ -2,21 +2,21 @@
 /// other refers to; if that is not enough, everything up to the next entry point, again and again, until the
 /// player is on time.
 ///
-/// Belongs to one thread at a time. It has no clock: the caller says how late the player is.
+/// Use it in one thread at a time. It has no clock: the caller says how late the player is.
 public struct LoadShedder: Sendable {
     /// How late a player may be before pictures that no other refers to are skipped.
     public static let disposableLimit = Duration.milliseconds(200)
     /// How late it may be before everything up to the next entry point is skipped.
     public static let entryLimit = Duration.seconds(1)
 
-    /// What became of the access unit before.
+    /// The decision on the previous access unit.
     private var last = Decision.decoded
     /// Whether pictures are skipped until the next entry point.
     private var isAwaitingEntry = false
 
     private enum Decision { case decoded, decodedEntry, skipped }
 
-    /// A player that is on time.
+    /// Creates a shedder for a player that is on time.
     public init() {}
 
     /// Whether to skip the next access unit.
@@ -29,10 +29,10 @@ public struct LoadShedder: Sendable {
     }
 
     private mutating func decide(_ role: PictureRole, isVeryLate: Bool, isLate: Bool) -> Decision {
-        // A frame has both of its fields or none.
+        // Either both fields of a frame are decoded, or none.
         if role.isSecondField { return last }
         if role.allowsEntry {
-            // Where every picture is one, every second is left out.
+            // If every picture is an entry point, every second one is skipped.
             isAwaitingEntry = isVeryLate && last == .decodedEntry
             return isAwaitingEntry ? .skipped : .decodedEntry
         }

@@ -1,6 +1,6 @@
-/// What a picture is counted as that is decoded and not handed on.
+/// Why a decoded picture is not output.
 enum Omission {
-    /// Decoding has just begun, and the picture is not right yet.
+    /// Decoding has just begun, and the picture is not correct yet.
     case beforeEntry
     /// The same, after a loss.
     case frozen

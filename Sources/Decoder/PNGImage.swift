@@ -1,9 +1,9 @@
 import Acceleration
 import CFFmpeg
 
-/// Pictures as PNG files, by libavcodec's encoder.
+/// Encodes pictures as PNG files, with libavcodec.
 public enum PNGImage {
-    /// The file's bytes: the picture in red, green and blue, at its own size.
+    /// Returns the file's bytes: the picture as RGB, at its own size.
     public static func encode(_ picture: consuming DecodedPicture) throws(DecoderError) -> [UInt8] {
         let image = try PictureConverter(to: .rgb24).convert(picture)
         cffmpeg_keep_log()

@@ -1,10 +1,10 @@
 import CFFmpeg
 import Glibc
 
-/// Bytes on their way to libavcodec: contiguous, with the padding that it reads beyond their end, in memory
-/// that it may keep a reference to. Reused once nobody else refers to it.
+/// Bytes for libavcodec: contiguous, with the padding that it reads beyond their end, in memory that it may
+/// keep a reference to. Reused when nothing else refers to it.
 struct PacketBuffer: ~Copyable {
-    /// Nil until the first bytes come.
+    /// Nil until the first bytes are added.
     private(set) var reference: UnsafeMutablePointer<AVBufferRef>?
     /// Number of bytes, without the padding.
     private(set) var count = 0
@@ -29,7 +29,7 @@ struct PacketBuffer: ~Copyable {
         return true
     }
 
-    /// Adds zeros; as above.
+    /// Adds zeros; the result is that of `append`.
     mutating func append(zeros zeroCount: Int) -> Bool {
         guard let room = makeRoom(for: zeroCount) else { return false }
         room.initializeMemory(as: UInt8.self, repeating: 0)

@@ -2,7 +2,7 @@
 struct PendingPictures {
     private struct Entry {
         let number: Int
-        /// Whether it shares the picture of the entry before it.
+        /// Whether it shares the picture of the previous entry.
         let isSecondField: Bool
     }
 
@@ -11,7 +11,7 @@ struct PendingPictures {
     /// The number of pictures; two fields are one.
     var pictureCount: Int { entries.count { !$0.isSecondField } }
 
-    /// A decoder took an access unit.
+    /// Notes that a decoder accepted an access unit.
     mutating func add(_ number: Int, isSecondField: Bool) {
         let hasFirst = entries.last?.number == number - 1
         entries.append(Entry(number: number, isSecondField: isSecondField && hasFirst))

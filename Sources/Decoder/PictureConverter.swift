@@ -3,13 +3,14 @@ import CFFmpeg
 import CScale
 import Pictures
 
-/// Brings pictures into another form and size, with libswscale; a picture that has both already is left as it is.
+/// Converts pictures to another format and size, with libswscale. A picture that already has both is returned
+/// unchanged.
 ///
-/// Belongs to one thread at a time.
+/// Use it in one thread at a time.
 public final class PictureConverter {
-    /// The form that pictures come out in.
+    /// The format of converted pictures.
     public let layout: PictureLayout
-    /// The size that they come out in; nil leaves it.
+    /// The size of converted pictures; nil to keep each picture's own.
     private let size: (width: Int, height: Int)?
     private var scaler: OpaquePointer?
     private let memory = PicturePool()
@@ -22,7 +23,7 @@ public final class PictureConverter {
 
     deinit { sws_freeContext(scaler) }
 
-    /// The picture in the form wanted; the range and the matrix of luma and chroma stay.
+    /// Converts a picture; the range and the matrix of luma and chroma stay the same.
     public func convert(_ picture: consuming DecodedPicture) throws(DecoderError) -> DecodedPicture {
         let width = size?.width ?? picture.width
         let height = size?.height ?? picture.height
@@ -50,7 +51,7 @@ public final class PictureConverter {
         let (isFull, coefficients) = (
             color.isFullRange ? Int32(1) : 0, sws_getCoefficients(color.matrix.number)
         )
-        // Red, green and blue have the full range; other forms keep the stream's.
+        // RGB has the full range; other formats keep the stream's.
         sws_setColorspaceDetails(
             scaler, coefficients, isFull, coefficients, layout.isRGB ? 1 : isFull, 0, 1 << 16, 1 << 16)
         if layout.isRGB {
@@ -64,7 +65,7 @@ public final class PictureConverter {
 }
 
 extension ColorEncoding.Matrix {
-    /// libswscale's number of it.
+    /// libswscale's number for it.
     fileprivate var number: Int32 {
         switch self {
         case .bt709: SWS_CS_ITU709

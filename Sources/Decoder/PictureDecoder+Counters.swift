@@ -1,21 +1,21 @@
 extension PictureDecoder {
-    /// What became of the access units.
+    /// What happened to the access units.
     ///
-    /// Once the last picture was taken, `received` is the sum of all others but `losses`.
+    /// After the last picture was taken, `received` is the sum of all others except `losses`.
     public struct Counters: Sendable, Equatable {
         /// Access units with a picture.
         public internal(set) var received = 0
-        /// Pictures handed on.
+        /// Pictures that were output.
         public internal(set) var decoded = 0
-        /// Access units that are the second field of a picture handed on.
+        /// Access units that are the second field of a picture that was output.
         public internal(set) var secondFields = 0
         /// Access units before the first entry point.
         public internal(set) var beforeEntry = 0
-        /// Access units not handed on because of a loss before them, or in them.
+        /// Access units not output because of a loss before or in them.
         public internal(set) var frozen = 0
         /// Access units not decoded at the caller's request.
         public internal(set) var skipped = 0
-        /// Access units that were decoded, and whose pictures never came out.
+        /// Access units that were decoded, but whose pictures never came out.
         public internal(set) var lost = 0
         /// Access units that the stream itself keeps from being shown: H.265's leading pictures that refer to
         /// those before the entry point, and those that are not for output.
@@ -25,7 +25,7 @@ extension PictureDecoder {
         /// Gaps, damaged access units, complaints of libavcodec, and pictures that it left out.
         public internal(set) var losses = 0
 
-        /// Nothing was received yet.
+        /// Creates counters at zero.
         public init() {}
     }
 }

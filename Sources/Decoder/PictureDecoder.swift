@@ -2,63 +2,65 @@ import Acceleration
 import Bitstream
 import CFFmpeg
 
-/// Decodes access units into pictures, in order of output: on a GPU if one can, otherwise in software.
+/// Decodes access units into pictures, in output order: on a GPU if possible, otherwise in software.
 ///
 ///     try decoder.decode(accessUnit)
 ///     while let picture = try decoder.nextPicture() { … }
 ///
-/// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a damaged access unit,
-/// anything that libavcodec complains of – the policy decides. Other parameter sets make another decoder. Any
-/// bytes are safe, as far as libavcodec is, and a damaged stream is never an error.
+/// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a
+/// damaged access unit, anything that libavcodec complains of – the policy decides. When parameter sets
+/// change, another session is opened. Any input is as safe as libavcodec is, and a damaged stream is never an
+/// error.
 ///
-/// Every access unit ends in one of the counters: no picture is left out in silence.
+/// Every access unit is counted in one of the counters: no picture is dropped silently.
 ///
-/// Damage is noticed where libavcodec complains, where parts of a picture are not covered, and where a checksum in
-/// the stream differs. Other damage is not a loss here: decodable slice data that nobody sent shows until
-/// the next entry point. Of H.265 without checksums that is most of it.
+/// Damage is noticed if libavcodec complains, if parts of a picture are not covered, or if a checksum in the
+/// stream differs. Other damage is not detected: corrupted slice data that can still be decoded is shown
+/// until the next entry point. In H.265 without checksums that is most damage.
 ///
-/// Where the stream says that it does not reorder pictures, each access unit's picture is there as soon as it
-/// was decoded. Belongs to one thread at a time; nothing of ours is allocated or copied for a picture but its
-/// reference.
+/// If the stream declares that it does not reorder pictures, each access unit's picture is available as soon
+/// as it is decoded. Use a decoder in one thread at a time. Our code allocates and copies nothing for a
+/// picture except its reference.
 public final class PictureDecoder {
-    /// What the decoder was made as.
+    /// The decoder's configuration.
     public let configuration: DecoderConfiguration
-    /// What became of the access units so far.
+    /// What happened to the access units so far.
     public private(set) var counters = Counters()
-    /// Why the last loss was one, in words; nil if there was none.
+    /// The reason for the last loss, in words; nil if there was none.
     public private(set) var lastLoss: String?
-    /// Whether the stream put its pictures in another order than it declares, so that more are held back since.
+    /// Whether the stream reordered pictures further than it declares, so that more are now held back.
     public private(set) var hasBrokenOrder = false
-    /// Why software decodes, a reason each; empty if a GPU does, and before the first entry point.
+    /// The reasons why software decodes; empty if a GPU does, and before the first entry point.
     public private(set) var softwareReasons: [String] = []
-    /// Whether a thread hangs in a GPU's driver: ordinary clean-up at the process's end may hang as well then.
+    /// Whether a thread hangs in a GPU's driver: normal cleanup when the process ends may then hang as well.
     public private(set) var leavesThread = false
 
     private var session: DecoderSession?
-    /// The session before, whose last pictures are still to come out.
+    /// The previous session, whose last pictures are still to come out.
     private var former: DecoderSession?
     private var state = State.waiting
     private var hasLookedForGPU = false
     /// Nil if there is none, or it failed.
     private var gpu: VADisplayConnection?
-    /// The access unit that was decoded last, or, if that is a second field, the one before.
+    /// The latest access unit decoded; if that is a second field, the one before it.
     private var latestNumber = 0
-    /// Whether libavcodec complained of it.
+    /// Whether libavcodec complained about it.
     private var hasComplaint = false
     /// The last entry point.
     private var entryNumber = 0
-    /// Which pictures are not right yet; nil if decoding began at an entry point.
+    /// Which pictures are not correct yet; nil if decoding began at an entry point.
     private var recovery: RecoveryPointTracker?
     /// Whether leading pictures that refer to earlier ones can't be decoded here.
     private var dropsLeading = false
-    /// Pictures that are not handed on, though decoding began again after them.
+    /// Pictures that are not output, although decoding has restarted after them.
     private var damaged = 0..<0
-    /// What was decoded since the last entry point, where pictures may be anticipated.
+    /// What was decoded since the last entry point, if pictures may be anticipated.
     private var history = CodedHistory()
     private var anticipated: Anticipation?
-    /// The access unit that is decoded again, though its picture was handed on.
+    /// The access unit that is decoded again, although its picture was already output.
     private var numberHandedOn: Int?
-    /// How often a picture was incomplete, and for how many entry points none is anticipated because of that.
+    /// How often an anticipated picture was incomplete, and for how many entry points none is anticipated
+    /// because of that.
     private var mistakeCount = 0
     private var entriesToSkip = 0
     private let memory = PicturePool()
@@ -71,14 +73,14 @@ public final class PictureDecoder {
     }
 
     private enum State: Equatable {
-        /// No entry point was seen yet.
+        /// No entry point has been seen yet.
         case waiting
         case following
-        /// Pictures from this access unit on are not handed on.
+        /// Pictures from this access unit on are not output.
         case frozen(from: Int)
     }
 
-    /// Makes a decoder, which opens libavcodec's at the first entry point.
+    /// Creates a decoder, which opens libavcodec's at the first entry point.
     public init(_ configuration: DecoderConfiguration) { self.configuration = configuration }
 
     /// The render node that decodes; nil for software and before the first entry point.
@@ -87,14 +89,14 @@ public final class PictureDecoder {
     /// Whether pictures are being left out until the next entry point.
     public var isFrozen: Bool { if case .frozen = state { true } else { false } }
 
-    /// Whether they are because of a loss, not because the stream was interrupted or has ended.
+    /// Whether that is because of a loss, not because the stream was interrupted or has ended.
     public var isFrozenByLoss: Bool {
         if case .frozen(let number) = state { number >= 0 && number < .max } else { false }
     }
 
-    /// Decodes an access unit. Every picture must have been taken before, with `nextPicture`.
-    /// - Parameter isHidden: whether its picture is decoded for the sake of others alone.
-    /// - Throws: if no decoder can be had at all.
+    /// Decodes an access unit. Take all pending pictures first, with `nextPicture`.
+    /// - Parameter isHidden: whether its picture is decoded only because others refer to it.
+    /// - Throws: if no decoder is available.
     public func decode(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
     ) throws(DecoderError) {
@@ -102,16 +104,16 @@ public final class PictureDecoder {
         counters.received += 1
         if try isSettled(unit) { return }
         if begins(at: unit) {
-            if unit.isBehindGap, state == .following { noteLoss("pictures are missing from the stream") }
+            if unit.followsGap, state == .following { noteLoss("pictures are missing from the stream") }
             try enter(unit)
-        } else if state == .following, !unit.isBehindGap, let recovery, let point = unit.role.recoveryPoint,
+        } else if state == .following, !unit.followsGap, let recovery, let point = unit.role.recoveryPoint,
             recovery.isLater(than: point, at: unit.role)
         {
             self.recovery = self.recovery(at: unit, countedAs: recovery.omission)
         } else if state == .waiting {
             counters.beforeEntry += 1
             return
-        } else if unit.isBehindGap, !isFrozen {
+        } else if unit.followsGap, !isFrozen {
             lose(from: unit.number, "pictures are missing from the stream")
         }
         if unit.isIncomplete, !isFrozen {
@@ -126,8 +128,8 @@ public final class PictureDecoder {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
             let complaint = try send(unit, countedAs: omission)
-            // A picture that refers to missing ones is not a loss if the stream says so; the first right one may
-            // name what only those before it need.
+            // A picture that refers to missing ones is not a loss if the stream says so; the first correct
+            // one may refer, in name only, to pictures that its predecessors need.
             let isExpected =
                 session?.lacksReferences == true
                 && (isUnrecovered || recovery != nil && unit.number == entryNumber)
@@ -139,8 +141,8 @@ public final class PictureDecoder {
         }
     }
 
-    /// Takes note of an access unit that came, and of which nothing can be decoded. Pictures that were held back come
-    /// out then: they must be taken before the next access unit.
+    /// Notes an access unit that arrived but cannot be decoded at all. Pictures that were held back then come
+    /// out: take them before the next access unit.
     /// - Parameter reason: what is wrong with it, in words.
     public func reject(because reason: String) {
         counters.received += 1
@@ -153,10 +155,10 @@ public final class PictureDecoder {
         }
     }
 
-    /// Skips an access unit. If others refer to it, an entry point must follow, with everything up
-    /// to that left out.
+    /// Skips an access unit. If others refer to it, everything up to the next entry point must be left out.
     public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
-        // Units that can't be decoded anyway count as such, and decoded ones already have their picture.
+        // Units that cannot be decoded anyway are counted as such, and decoded ones already have their
+        // picture.
         let isAnticipated = anticipated.map { $0.number == unit.number } ?? false
         guard unit.hasPicture, state != .waiting, !isFrozenByLoss, !isAnticipated else {
             return try decode(unit)
@@ -168,19 +170,21 @@ public final class PictureDecoder {
         drain()
     }
 
-    /// Decodes an access unit whose end is likely, but not known, to be there: its picture comes as early as it
-    /// can. To be followed by `decode` with the whole of it, which gives no picture again.
+    /// Decodes an access unit that is probably, but not certainly, complete, so that its picture is available
+    /// as early as possible. Follow it with `decode` for the complete unit, which does not return the picture
+    /// again.
     ///
-    /// An end that was taken too early costs time: a picture that libavcodec finds incomplete is not handed on,
-    /// and the decoder's state is made again from the pictures since the last entry point. libavcodec takes a few
-    /// slices in a hundred that are cut off somewhere for whole; such a picture shows old blocks until the
-    /// next. So that these stay rare where the network does part pictures, after each mistake none are
-    /// anticipated for twice as many entry points as after the one before.
-    /// - Returns: nil if that can't be done: of H.265, whose decoder in libavcodec does not tell that slices
-    ///   are missing; on a GPU, which does not either; after a loss, and where pictures are reordered, or may be.
+    /// A wrong guess costs time: a picture that libavcodec finds incomplete is not output, and the decoder's
+    /// state is restored from the pictures since the last entry point. libavcodec accepts a few truncated
+    /// slices in a hundred as complete; such a picture shows old blocks until the next one. To keep these
+    /// rare on networks that split pictures, no picture is anticipated after a mistake for twice as many
+    /// entry points as after the previous mistake.
+    /// - Returns: nil if that is not possible: for H.265, because libavcodec's decoder does not report
+    ///   missing slices; on a GPU, for the same reason; after a loss; and if pictures are or may be
+    ///   reordered.
     public func anticipate(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> DecodedPicture? {
         guard configuration.codec == .h264, state == .following, former == nil, anticipated == nil,
-            !unit.isBehindGap, !unit.isIncomplete, let session, session.connection == nil,
+            !unit.followsGap, !unit.isIncomplete, let session, session.connection == nil,
             session.delay == 0, session.reordering?.declaredDepth == 0,
             session.reordering?.hasFields != true,
             unit.isEntryPoint
@@ -198,7 +202,7 @@ public final class PictureDecoder {
         return picture
     }
 
-    /// The next picture; nil if another access unit, or the end, has to come first.
+    /// Returns the next picture; nil if another access unit, or the end, must come first.
     public func nextPicture() throws(DecoderError) -> DecodedPicture? {
         while let session = former ?? session {
             let received: DecoderSession.Received
@@ -222,8 +226,8 @@ public final class PictureDecoder {
         return nil
     }
 
-    /// Has the pictures that are held back for reordering come out; to be called at the end of a stream. What
-    /// is decoded next must be an entry point.
+    /// Makes the pictures that are held back for reordering come out; call it at the end of a stream. The
+    /// next access unit must be an entry point.
     public func drain() {
         session?.drain()
         (anticipated, numberHandedOn) = (nil, nil)
@@ -260,7 +264,7 @@ extension PictureDecoder {
         guard unit.parameterSets.isComplete else { return false }
         if unit.isEntryPoint { return true }
         guard let point = unit.role.recoveryPoint else { return false }
-        return state != .following || unit.isBehindGap || point.broken_link_flag
+        return state != .following || unit.followsGap || point.broken_link_flag
             || session?.parameterSets.sequence != unit.parameterSets.sequence
     }
 
@@ -272,12 +276,12 @@ extension PictureDecoder {
         }
     }
 
-    /// What pictures are counted as that are not right yet where decoding begins with an access unit.
+    /// Why pictures that are not correct yet are not output, if decoding begins with this access unit.
     private func omission(at unit: borrowing ReceivedAccessUnit) -> Omission {
         switch state {
         case .waiting: .beforeEntry
         case .frozen: .frozen
-        case .following: unit.isBehindGap ? .frozen : .withheld
+        case .following: unit.followsGap ? .frozen : .withheld
         }
     }
 
@@ -285,11 +289,12 @@ extension PictureDecoder {
     private func enter(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
         let isGPULost = session?.connection != nil && gpu == nil
         entryNumber = unit.number
-        // H.265's decoder leaves these out at the first random access picture that it sees.
+        // H.265's decoder drops these at the first random access picture that it sees.
         dropsLeading = unit.role.breaksSequence || state != .following || recovery != nil
         recovery = unit.isEntryPoint ? nil : recovery(at: unit, countedAs: omission(at: unit))
         if recovery != nil { history.forget() }
-        // A session that begins amid a stream takes the place of one whose last pictures are still to come out.
+        // A session that begins in the middle of a stream replaces one whose last pictures are still to come
+        // out.
         let isOther = recovery != nil && state == .following
         let isUsable = session.map { $0.parameterSets == unit.parameterSets && $0.takes(unit) } ?? false
         if let session, !isOther, isUsable, !isGPULost, isFrozen || !session.isTainted {
@@ -323,13 +328,13 @@ extension PictureDecoder {
         return try DecoderSession(configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
     }
 
-    /// How many pictures were held back in the end of a stream that says the same of its order.
+    /// How many pictures were last held back in a stream that declares the same reordering.
     private func leastDelay(of unit: borrowing ReceivedAccessUnit) -> Int {
         guard let session, session.reordering == unit.reordering else { return 0 }
         return session.delay
     }
 
-    /// - Parameter omission: nil for a picture that is to come out.
+    /// - Parameter omission: nil for a picture that will be output.
     /// - Returns: libavcodec's complaint.
     private func send(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
@@ -352,13 +357,13 @@ extension PictureDecoder {
             expect(unit, countedAs: omission, of: session)
             return complaint
         }
-        // What a driver promises may not hold for this stream.
+        // What a driver claims may not be true for this stream.
         giveUpGPU(because: complaint)
         counters.lost += session.pending.removeAll()
         return try sendToSoftware(unit, countedAs: omission)
     }
 
-    /// Goes on in software with the entry point that the GPU did not decode.
+    /// Continues in software with the entry point that the GPU did not decode.
     /// - Returns: libavcodec's complaint.
     private func sendToSoftware(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
@@ -373,9 +378,9 @@ extension PictureDecoder {
         return complaint
     }
 
-    /// A thread hangs in the driver, with a session: neither is touched again, and they keep what they have.
-    /// Software begins at the next entry point.
-    /// - Parameter isReplaced: whether it begins at once.
+    /// Abandons a driver in which a thread hangs, and its session: neither is used again, and their resources
+    /// are leaked. Software begins at the next entry point.
+    /// - Parameter isReplaced: whether software begins at once.
     private func leaveHungGPU(_ error: DecoderError, isReplaced: Bool = false) throws(DecoderError) {
         guard case .driverHangs = error.kind else { throw error }
         leavesThread = true
@@ -388,8 +393,8 @@ extension PictureDecoder {
         if !isReplaced || lostCount > 0 { noteLoss("the GPU's driver is not responding") }
     }
 
-    /// Keeps account of an access unit that a session took: a picture is to come of it, unless the stream itself
-    /// keeps that from being shown.
+    /// Notes an access unit that a session accepted: a picture will come out of it, unless the stream itself
+    /// hides that.
     private func expect(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?,
         of session: DecoderSession
@@ -404,7 +409,7 @@ extension PictureDecoder {
         }
     }
 
-    /// Keeps the access unit in case a decoder has to start over from it.
+    /// Keeps the access unit in case a decoder has to be restored from it.
     private func remember(_ unit: borrowing ReceivedAccessUnit) {
         guard configuration.delay == .low, configuration.codec == .h264 else { return }
         if unit.isEntryPoint, entriesToSkip > 0 {
@@ -420,7 +425,7 @@ extension PictureDecoder {
         gpu = nil
     }
 
-    /// The picture in memory, if it is delivered.
+    /// Returns the picture, in memory, if it is to be output.
     private func admit(
         _ picture: consuming DecodedPicture, of session: DecoderSession
     ) throws(DecoderError) -> DecodedPicture? {
@@ -428,7 +433,7 @@ extension PictureDecoder {
         if case .frozen(let first) = state, former == nil, number >= first { return nil }
         if damaged.contains(number) { return nil }
         let unitCount = session.pending.remove(number)
-        // libavcodec may hand a picture out twice.
+        // libavcodec may output a picture twice.
         if number == numberHandedOn || unitCount == 0 { return nil }
         guard let connection = session.connection, picture.isOnGPU else {
             count(unitCount)
@@ -465,7 +470,7 @@ extension PictureDecoder {
         lastLoss = reason
     }
 
-    /// The pictures from this access unit on, up to the next entry point, can't be trusted.
+    /// Notes a loss: the pictures from this access unit on, up to the next entry point, cannot be trusted.
     private func lose(from number: Int, _ reason: String) {
         noteLoss(reason)
         guard configuration.lossPolicy == .freeze else { return }
@@ -483,9 +488,9 @@ extension PictureDecoder {
         session?.drain()
     }
 
-    /// Takes a complaint that came with a picture, or with none.
-    /// - Parameter number: of the picture that libavcodec marked as damaged; nil if it said no more than that
-    ///   there is something.
+    /// Notes a complaint that came with a picture, or without one.
+    /// - Parameter number: the number of the picture that libavcodec marked as damaged; nil if it did not
+    ///   mark one.
     private func note(_ complaint: String, of number: Int?) {
         hasComplaint = true
         if let number {
@@ -495,7 +500,7 @@ extension PictureDecoder {
         }
     }
 
-    /// Counts the pictures that a session should have handed out by now.
+    /// Counts missing pictures that a session should have output by now.
     private func noteMissing(in session: DecoderSession) {
         let missing = session.pending.removeOldest(beyond: session.pendingLimit)
         guard missing > 0 else { return }

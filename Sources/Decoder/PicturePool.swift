@@ -1,20 +1,20 @@
 import Acceleration
 import CFFmpeg
 
-/// Memory for pictures that are made here: used again when the picture in it has ended. It lives as long as the
-/// last of them.
+/// Memory for pictures that camrec creates, reused when the picture in it is destroyed. It lives as long as
+/// the last of them.
 ///
-/// Belongs to one thread at a time; pictures made from it may end in any.
+/// Use it in one thread at a time; its pictures may be destroyed in any.
 final class PicturePool {
     private var pool: OpaquePointer?
     private var byteCount: Int32 = 0
 
-    /// Rows begin at multiples of this, for vector code's sake.
+    /// Rows begin at multiples of this, for vector code.
     private static let alignment: Int32 = 64
 
     deinit { av_buffer_pool_uninit(&pool) }
 
-    /// A picture of that form, with uninitialised content.
+    /// Creates a picture of that format, with uninitialised content.
     func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture
     {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
@@ -40,7 +40,7 @@ final class PicturePool {
         return picture
     }
 
-    /// The picture of a GPU in memory; nil if the driver does not give it.
+    /// Copies a GPU's picture into memory; nil if the driver cannot.
     func download(
         _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
     ) throws(DecoderError) -> DecodedPicture? {
@@ -49,7 +49,7 @@ final class PicturePool {
         let format = UnsafeMutableRawPointer(context.pointee.data)
             .assumingMemoryBound(to: AVHWFramesContext.self).pointee.sw_format
         let copy = try makePicture(format, width: picture.width, height: picture.height)
-        // Where the driver hangs, both have to stay.
+        // If the driver hangs, both must stay alive.
         guard let held = av_frame_clone(source), let heldCopy = av_frame_clone(copy.frame) else {
             throw DecoderError(.outOfMemory)
         }
@@ -71,7 +71,7 @@ extension DecodedPicture {
 }
 
 extension UnsafeMutablePointer<AVFrame> {
-    /// Sets planes and strides for the frame's form and size.
+    /// Sets planes and strides for the frame's format and size.
     fileprivate func layPlanes(in memory: UnsafeMutablePointer<UInt8>, alignment: Int32) -> Bool {
         withUnsafeMutablePointer(to: &pointee.data) { data in
             withUnsafeMutablePointer(to: &pointee.linesize) { strides in

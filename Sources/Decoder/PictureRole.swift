@@ -1,36 +1,37 @@
 import Bitstream
 
-/// What the first slice of a picture says of its place among the others.
+/// What the first slice of a picture states about its relation to other pictures.
 public struct PictureRole: Sendable, Equatable {
     /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA).
     public var isEntryPoint = false
-    /// Where the stream says that pictures become right, if decoding begins here; nil if it says nothing of it.
+    /// Where, according to the stream, pictures become correct if decoding begins here; nil if the stream
+    /// does not say.
     public var recoveryPoint: RecoveryPoint?
     /// Its place in output order among the pictures around it; nil if that can't be read.
     public var order: Int?
     /// Whether no other picture refers to this one.
     public var isDisposable = false
-    /// Whether it is the second field of the frame whose first field is the access unit before (H.264).
+    /// Whether it is the second field of a frame whose first field is the previous access unit (H.264).
     public var isSecondField = false
-    /// Whether it may refer to pictures before the last random access point (RASL, H.265): it can't be decoded
-    /// where decoding begins there.
+    /// Whether it may refer to pictures before the last random access point (RASL, H.265): it cannot be
+    /// decoded if decoding begins there.
     public var isSkippedLeading = false
-    /// Whether earlier pictures are useless to those after it, even if the stream continues (BLA, H.265).
+    /// Whether later pictures cannot refer to earlier ones, even if the stream continues (BLA, H.265).
     public var breaksSequence = false
     /// Whether the picture is meant to be shown (`pic_output_flag`, H.265).
     public var isForOutput = true
 
-    /// Nothing in particular.
+    /// Creates a role without any special property.
     public init() {}
 
-    /// Whether decoding can begin here, even if pictures are right only later.
+    /// Whether decoding can begin here, even if pictures become correct only later.
     public var allowsEntry: Bool { isEntryPoint || recoveryPoint != nil }
 }
 
 extension PictureRole {
     /// - Parameters:
     ///   - slice: the picture's first, without start code.
-    ///   - detector: that was fed with it.
+    ///   - detector: the detector that has processed it.
     init(of slice: RawSpan, _ header: NALUnitHeader, _ detector: AccessUnitDetector) {
         switch header {
         case .h264(let header):
@@ -47,7 +48,7 @@ extension PictureRole {
                 case let (sequence?, picture?) = sets.inForce(
                     slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
             else { return }
-            // Pictures of higher sub-layers may refer to one that those of its own sub-layer do not.
+            // Pictures of higher sub-layers may refer to one to which its own sub-layer does not.
             isDisposable =
                 type.isSubLayerNonReference
                 && header.nuh_temporal_id_plus1 > sequence.sps_max_sub_layers_minus1

@@ -1,26 +1,26 @@
 import Bitstream
 
-/// Tells which pictures are right, where decoding began at a recovery point.
+/// Determines which pictures are correct if decoding began at a recovery point.
 ///
-/// Pictures before that point in output order may refer to pictures never decoded (H.264, D.2.8: leading pictures of
-/// an open group, and those that are still being refreshed; H.265, D.3.8).
+/// Pictures before that point in output order may refer to pictures never decoded (H.264, D.2.8: leading
+/// pictures of an open GOP, and those that are still being refreshed; H.265, D.3.8).
 struct RecoveryPointTracker {
-    /// What pictures that are not right yet are counted as.
+    /// Why pictures that are not correct yet are not output.
     let omission: Omission
     private let codec: Codec
     /// How many frames are still to be refreshed (H.264).
     private var framesLeft: Int
-    /// Pictures are right from here on in output order; nil if that is not known yet.
+    /// Pictures are correct from here on in output order; nil if that is not known yet.
     private var order: Int?
-    /// Where the first of them in decoding order has its place.
+    /// The place in output order of the first of them in decoding order.
     private var orderOfFirstRight: Int?
     private var isOver = false
     private var followsReference = false
     private var isRight = false
 
     /// - Parameters:
-    ///   - role: that of the first decoded picture, which is next passed to `hides`.
-    ///   - point: what its access unit says.
+    ///   - role: the role of the first decoded picture, which must be passed to `hides` next.
+    ///   - point: the recovery point in its access unit.
     init(at role: PictureRole, _ point: RecoveryPoint, _ codec: Codec, countedAs omission: Omission) {
         (self.codec, self.omission) = (codec, omission)
         switch codec {
@@ -29,7 +29,7 @@ struct RecoveryPointTracker {
         }
     }
 
-    /// Whether pictures become right later than with another recovery point, which comes now.
+    /// Whether pictures become correct later than with another recovery point, which comes now.
     func isLater(than point: RecoveryPoint, at role: PictureRole) -> Bool {
         guard orderOfFirstRight == nil else { return false }
         switch codec {
@@ -38,10 +38,10 @@ struct RecoveryPointTracker {
         }
     }
 
-    /// Whether the next picture, in decoding order, is not right yet.
+    /// Whether the next picture, in decoding order, is not correct yet.
     mutating func hides(_ role: PictureRole) -> Bool {
         if isOver { return false }
-        // The second field of a frame is as its first.
+        // The second field of a frame is treated like its first.
         if !role.isSecondField { isRight = isRight(role) }
         return !isRight
     }
@@ -57,7 +57,7 @@ struct RecoveryPointTracker {
             return false
         }
         guard count >= order ?? .min else { return false }
-        // Pictures shown before the first right one follow it directly, if at all.
+        // Pictures shown before the first correct one follow it directly, if at all.
         if let orderOfFirstRight {
             isOver = count > orderOfFirstRight
         } else {

@@ -10,11 +10,12 @@ public struct Inventory: Sendable, Encodable {
     /// Render nodes, then software.
     public let encoders: [EncoderEntry]
 
-    /// Whether a thread hangs in a driver, for which ordinary clean-up at the process's end may wait.
+    /// Whether a thread hangs in a driver: normal cleanup when the process ends may then hang as well.
     public var leavesThread: Bool { encoders.contains(where: \.hangs) }
 
-    /// Looks at every video node and every render node. What cannot be opened is listed with the reason.
-    /// - Parameter withControls: also asks cameras for their controls, which takes some of them a while.
+    /// Examines every video node and every render node. Those that cannot be opened are listed with the
+    /// reason.
+    /// - Parameter withControls: also queries cameras' controls, which takes a while for some.
     public static func take(withControls: Bool = false) -> Inventory {
         Inventory(
             cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
@@ -26,7 +27,7 @@ public struct Inventory: Sendable, Encodable {
 public struct CameraEntry: Sendable, Encodable {
     /// `/dev/videoN`.
     public let path: String
-    /// A link that stays with the camera wherever it is plugged in; nil if udev made none.
+    /// A link that follows the camera wherever it is plugged in; nil if udev made none.
     public let stablePath: String?
     public let name: String?
     public let driver: String?
@@ -63,7 +64,7 @@ public struct CameraEntry: Sendable, Encodable {
         public let name: String
         /// Nil if it cannot be read.
         public let value: String?
-        /// What can be chosen.
+        /// The possible values.
         public let choices: String
         public let defaultValue: String?
         /// `read-only`, `inactive` or `in use`; nil if it can be set.
@@ -82,7 +83,7 @@ public struct CameraEntry: Sendable, Encodable {
     public struct Size: Sendable, Encodable {
         /// `640x480`, or `16x16 to 1920x1080`.
         public let size: String
-        /// Frames a second, falling.
+        /// Frames a second, in descending order.
         public let rates: [Double]
     }
 
@@ -159,7 +160,7 @@ public struct EncoderEntry: Sendable, Encodable {
     public let profiles: [Profile]
     /// Why it cannot be used; nil if it can.
     public let problem: String?
-    /// Its driver was given up because it does not answer.
+    /// Whether its driver was given up because it does not respond.
     let hangs: Bool
 
     private enum CodingKeys: CodingKey { case node, driver, profiles, problem }
@@ -168,7 +169,7 @@ public struct EncoderEntry: Sendable, Encodable {
     public struct Profile: Sendable, Encodable {
         /// `H.264` or `H.265`.
         public let codec: String
-        /// VA-API's name of it, such as `H264High`.
+        /// VA-API's name for it, such as `H264High`.
         public let profile: String
         /// `EncSlice`, `EncSliceLP` or `software`.
         public let entryPoint: String
@@ -180,7 +181,7 @@ public struct EncoderEntry: Sendable, Encodable {
         public let minimumSize: String?
         /// `4096x2304`; nil if the driver names none.
         public let maximumSize: String?
-        /// Whether it makes B pictures.
+        /// Whether it supports B pictures.
         public let bFrames: Bool
     }
 
@@ -207,7 +208,7 @@ public struct EncoderEntry: Sendable, Encodable {
         hangs = false
     }
 
-    /// What this machine's libavcodec encodes by itself.
+    /// The software encoders of this machine's libavcodec.
     static func software() -> EncoderEntry {
         let encoders = SoftwareEncoder.all()
         let names = encoders.map(\.name).joined(separator: ", ")

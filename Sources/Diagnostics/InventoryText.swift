@@ -1,7 +1,7 @@
 import Bitstream
 
 extension Inventory {
-    /// The inventory for people, without a newline at the end.
+    /// The inventory as text, without a trailing newline.
     public var text: String {
         let cameraText =
             cameras.isEmpty

@@ -2,7 +2,7 @@ import CFFmpeg
 import Pictures
 
 extension UnsafeMutablePointer<AVCodecContext> {
-    /// What means the same to every encoder of libavcodec.
+    /// Sets the fields that mean the same to every libavcodec encoder.
     func configure(_ properties: SessionProperties, _ rates: SessionRates) {
         pointee.width = Int32(properties.size.width)
         pointee.height = Int32(properties.size.height)
@@ -18,7 +18,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.colorspace = AVColorSpace(UInt32(properties.color.matrix.rawValue))
         pointee.color_primaries = AVColorPrimaries(UInt32(properties.color.primaries))
         pointee.color_trc = AVColorTransferCharacteristic(UInt32(properties.color.transfer))
-        // libavcodec counts from 1; 0 says nothing.
+        // libavcodec counts from 1; 0 is unspecified.
         pointee.chroma_sample_location = AVChromaLocation(UInt32(properties.chromaSiting.rawValue) + 1)
         if let aspect = properties.pixelAspect {
             pointee.sample_aspect_ratio = AVRational(num: Int32(aspect.width), den: Int32(aspect.height))

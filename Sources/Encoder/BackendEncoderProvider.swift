@@ -2,10 +2,10 @@ import Bitstream
 import Pictures
 import Threading
 
-/// Opens encoders of the back ends that this machine has, the first that takes the configuration.
+/// Opens the first encoder, among all back ends of this machine, that accepts the configuration.
 ///
-/// An encoder that never gave anything before it failed is not tried again, so that a GPU that opens but does not
-/// encode makes way for the next. One that did may only have been reset.
+/// An encoder that failed before it produced anything is not tried again, so that a GPU that opens but does
+/// not encode is replaced by the next one. One that did produce something may only have been reset.
 public final class BackendEncoderProvider: EncoderProvider {
     public private(set) var choice: EncoderChoice?
     public private(set) var stream: EncodedStream
@@ -13,22 +13,22 @@ public final class BackendEncoderProvider: EncoderProvider {
     private let request: EncoderRequest
     private var backends: [any EncoderBackend]
     private var configuration: EncoderConfiguration
-    /// What to go back to where no encoder can be opened with a changed one.
+    /// The configuration to return to if no encoder can be opened with a changed one.
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
     private let inputs: SharedInputs
-    /// Why drivers are no longer used; nil while they are.
+    /// Why drivers are no longer used; nil as long as they are.
     private var givingUpReason: String?
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
     private var failedLabels: [String] = []
     private var provenLabels: Set<String> = []
-    /// Of all its encoders, one after another.
+    /// Shared by all of its successive encoders.
     private let regulator = RateRegulator()
-    /// The encoder in use; nil if the camera codes.
+    /// The encoder in use; nil if the camera encodes.
     private weak var openEncoder: VideoEncoder?
 
-    /// One provider for each configuration, of codecs that differ. Encoders that take the same form of a picture
-    /// share it. Nothing is opened yet.
+    /// Creates one provider for each configuration; their codecs differ. Encoders that take pictures in the
+    /// same form share them. Nothing is opened yet.
     public static func providers(
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
     ) -> [BackendEncoderProvider] {
@@ -52,14 +52,14 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public var codec: Codec { configuration.codec }
 
-    /// Bits a second that the level allows; nil if none was asked for.
+    /// The bits a second that the requested level allows; nil if none was requested.
     public var highestBitRate: Int? {
         guard let level = configuration.level, let profile = choice?.details?.profile else { return nil }
         return level.maximumBitRate(for: profile, codec: codec)
     }
 
-    /// Render nodes in whose driver a thread hangs since an encoder was to be opened on them, in any of the
-    /// recording's providers.
+    /// Render nodes in whose driver a thread has been hanging since any of the recording's providers tried to
+    /// open an encoder on them.
     public var hungNodes: [String] { inputs.current.nodes.filter { $0.value.hangs > 0 }.keys.sorted() }
 
     public var keyframeInterval: KeyframeInterval { configuration.keyframeInterval }
@@ -78,7 +78,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         }
         provenConfiguration = provenConfiguration ?? configuration
         configuration.rateControl = changed
-        // It is closed because of the rate, whether it gave anything or not.
+        // It is closed to change the rate, so whether it produced anything does not count.
         current = nil
         return false
     }
@@ -87,7 +87,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         self.source = source
         inputs.follow(source)
         regulator.followAnotherSource()
-        // It is closed because of the source, whether it gave anything or not.
+        // It is closed because the source changed, so whether it produced anything does not count.
         current = nil
     }
 
@@ -136,7 +136,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         return encoder
     }
 
-    /// Remembers whether the encoder in use was of any use.
+    /// Remembers whether the encoder in use ever produced anything.
     private func judge() {
         guard let current else { return }
         if current.progress.hasProduced {
@@ -146,7 +146,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         }
     }
 
-    /// Nothing of the provider is changed before the driver has answered.
+    /// Changes nothing in the provider before the driver has answered.
     private func select(
         _ inputs: EncoderInputs, _ watch: CallWatch
     ) throws(EncoderError) -> OpenedEncoder {
@@ -159,11 +159,12 @@ public final class BackendEncoderProvider: EncoderProvider {
                 failedLabels: failedLabels))
     }
 
-    /// Ticks of a watchdog. A driver may load and compile much; a service manager's patience is to be longer.
+    /// In ticks of the watchdog. A driver may have to load and compile a lot; a service manager must allow
+    /// more time than this.
     private static let openingPatience = 15
 }
 
-/// What all providers of a recording take their inputs from.
+/// The inputs that all providers of a recording share.
 private final class SharedInputs {
     private let codecs: [Codec]
     private var source: PictureFormat
@@ -175,7 +176,7 @@ private final class SharedInputs {
         current = EncoderInputs(codecs: codecs)
     }
 
-    /// Inputs are of one format: the first provider that has another makes the others share new ones.
+    /// All inputs have one format: the first provider that has another one replaces the inputs for all.
     func follow(_ source: PictureFormat) {
         if source !== self.source { renew() }
         self.source = source
@@ -186,7 +187,7 @@ private final class SharedInputs {
 }
 
 extension EncoderRequest {
-    /// What was asked of a GPU and means nothing to the encoder that was found.
+    /// The GPU options that were requested but do not apply to the chosen encoder.
     fileprivate func notes(on details: EncoderDetails) -> [EncoderNote] {
         guard details.entryPoint == nil else { return [] }
         let useless = [

@@ -2,7 +2,7 @@ import Acceleration
 import CFFmpeg
 import Threading
 
-/// One open libavcodec encoder, released once.
+/// An open libavcodec encoder, released exactly once.
 ///
 /// Used by one thread. libavcodec allocates inside for each picture; nothing here does.
 struct CodecSession: ~Copyable {
@@ -12,8 +12,8 @@ struct CodecSession: ~Copyable {
     private let connection: VADisplayConnection?
 
     /// - Parameters:
-    ///   - options: the encoder's private options, each of which it must know.
-    ///   - connection: whose driver the encoder enters; nil for software.
+    ///   - options: the encoder's private options; it must know each of them.
+    ///   - connection: the connection to the encoder's driver; nil for software.
     ///   - configure: sets what must be set before the encoder opens.
     init(
         name: String, options: [(String, String)], on connection: VADisplayConnection? = nil,
@@ -25,7 +25,7 @@ struct CodecSession: ~Copyable {
         }
         var allocated = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
-        // A driver that hangs keeps it forever.
+        // A driver that hangs holds it forever.
         var isTaken = false
         defer {
             if !isTaken {
@@ -53,7 +53,7 @@ struct CodecSession: ~Copyable {
         self.connection = connection
     }
 
-    /// Seconds, of which a software encoder takes a small part of one.
+    /// In seconds; a software encoder takes a small fraction of one.
     private static let softwarePatience = 15
 
     /// Why the encoder does not open; nil if it does.
@@ -67,7 +67,7 @@ struct CodecSession: ~Copyable {
             return result >= 0 ? nil : LibavMessage.reason(result)
         }
         if let connection { return try connection.encodingCall(open) }
-        // libavcodec opens many encoders one at a time: a driver's that hangs in there keeps all others out.
+        // libavcodec opens many encoders under one lock: a driver that hangs meanwhile blocks all others.
         guard let outcome = WatchedThread().run(patience: softwarePatience, open) else {
             throw EncoderError(.hung)
         }
@@ -81,11 +81,11 @@ struct CodecSession: ~Copyable {
             avcodec_free_context(&context)
             av_packet_free(&packet)
         }
-        // Where another thread hangs in the driver with a lock, this one may, too.
+        // If another thread hangs in the driver while holding a lock, this call may hang, too.
         if let connection { try? connection.call(close) } else { close() }
     }
 
-    /// Parameter sets that the encoder gave when it opened, in Annex B form; empty if it did not.
+    /// Parameter sets that the encoder provided when it opened, in Annex B form; may be empty.
     var extradata: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))
     }

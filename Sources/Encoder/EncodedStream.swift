@@ -1,6 +1,6 @@
 import Pictures
 
-/// What an open encoder's stream says of itself.
+/// The properties that an open encoder's stream declares.
 public struct EncodedStream: Sendable {
     /// The picture as it is shown.
     public let size: PictureSize
@@ -10,10 +10,10 @@ public struct EncodedStream: Sendable {
     public let color: ColorEncoding
     /// Nil for square pixels.
     public let pixelAspect: PixelAspect?
-    /// B pictures in a row at most.
+    /// The largest number of B pictures in a row.
     public let bFrames: Int
 
-    /// The stream of pictures in a source's format, but for what an encoder changes.
+    /// Describes a stream of pictures in a source's format, except for what the encoder changes.
     public init(
         of source: PictureFormat, size: PictureSize? = nil, color: ColorEncoding? = nil, bFrames: Int = 0
     ) {

@@ -1,14 +1,15 @@
 import Pictures
 
-/// A way of encoding, such as a GPU's drivers or a library. A new one is a type that opens a `VideoEncoder`, and a
-/// place in `EncoderRequest.backends`.
+/// A way of encoding, such as a GPU's drivers or a library. To add one, write a type that opens a
+/// `VideoEncoder` and give it a place in `EncoderRequest.backends`.
 protocol EncoderBackend {
     /// Whether calls into its encoders wait for a driver, which may never answer.
     var waitsForDriver: Bool { get }
 
-    /// Opens the first of its encoders that takes the configuration and has not failed before.
+    /// Opens the first of its encoders that accepts the configuration and has not failed before.
     ///
-    /// Nil if there is none: the reasons are added to the attempt. Throws if no encoder can do it.
+    /// Returns nil if there is none, and adds the reasons to the attempt. Throws if no encoder of any back
+    /// end can do it.
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder?
 }
 
@@ -22,7 +23,7 @@ struct EncoderAttempt {
     let failedLabels: [String]
     /// Why earlier ones did not open.
     private(set) var failures: [EncoderError] = []
-    /// Whether one of the back end at hand was left out because it had failed before.
+    /// Whether an encoder of the current back end was skipped because it had failed before.
     private(set) var hasLeftOut = false
 
     init(
@@ -36,13 +37,13 @@ struct EncoderAttempt {
         self.failedLabels = failedLabels
     }
 
-    /// The next back end has its turn.
+    /// Starts with the next back end.
     mutating func beginBackend() { hasLeftOut = false }
 
     /// Notes why an encoder did not open.
     mutating func fail(_ error: EncoderError) { failures.append(error) }
 
-    /// Whether an encoder has failed before, which is noted.
+    /// Returns whether to skip an encoder because it has failed before, and notes that.
     mutating func leavesOut(_ label: String) -> Bool {
         guard failedLabels.contains(label) else { return false }
         hasLeftOut = true
@@ -50,7 +51,7 @@ struct EncoderAttempt {
         return true
     }
 
-    /// Nothing opened: why.
+    /// Why no encoder opened.
     var error: EncoderError {
         let reasons = failures.map(\.reason)
         if hasLeftOut { return EncoderError(.exhausted(reasons)) }

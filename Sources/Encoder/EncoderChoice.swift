@@ -1,15 +1,15 @@
 /// An encoder that was opened.
 public struct EncoderChoice: Sendable {
-    /// Nil if the camera's own coding is taken.
+    /// Nil if the camera's own coding is used.
     public let details: EncoderDetails?
-    /// For people.
+    /// The name for messages.
     public let name: String
     /// Why each encoder that would have come before it was passed over.
     public let passedOver: [String]
     /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
 
-    /// An encoder by its name.
+    /// Describes an encoder by its name.
     public init(
         details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = []
     ) {

@@ -20,7 +20,7 @@ extension EncoderConfiguration {
     /// Refuses pictures that the level, or any level, does not allow, as far as they are known.
     /// - Parameters:
     ///   - size: of the pictures.
-    ///   - rate: nil if the source decides: the slowest then counts.
+    ///   - rate: nil if the source decides; the slowest rate is then assumed.
     public func refuseBeyondLevel(_ size: PictureSize, at rate: FrameRate?) throws(EncoderError) {
         guard let slowest = rate ?? FrameRate(1, 86400) else { return }
         let pictures = rate.map { "\(size) at \($0) frames a second" } ?? "\(size)"
@@ -50,7 +50,7 @@ extension EncoderConfiguration {
         }
     }
 
-    /// What an encoder's own profile is too small for is refused in the same words.
+    /// Also used if an encoder's own profile lacks the feature, so that both cases read the same.
     static func needsMain(_ feature: String) -> EncoderError {
         EncoderError(
             .contradiction(

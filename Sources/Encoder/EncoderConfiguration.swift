@@ -1,10 +1,10 @@
 import Bitstream
 import Pictures
 
-/// What a compression session produces. Each property is checked against what the chosen encoder
-/// says it supports.
+/// What a compression session produces. Each property is checked against what the chosen encoder claims to
+/// support.
 public struct EncoderConfiguration: Sendable, Hashable {
-    /// The standard to code by.
+    /// The coding standard.
     public var codec = Codec.h264
     /// Nil: the best that the encoder has; of H.264 High, else Main, else Constrained Baseline.
     public var profile: Profile?
@@ -16,13 +16,13 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var rateControl = RateControlRequest()
     /// From one regular keyframe to the next.
     public var keyframeInterval = KeyframeInterval.seconds(1)
-    /// B pictures in a row at most, 0 … 16. Without any, output order is input order.
+    /// The largest number of B pictures in a row, 0 … 16. Without any, output order is input order.
     public var bFrames = 0
     /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
     public var maximumFrameDelay: Int?
     /// Whether pictures may be held back.
     public var latency = Latency.realtime
-    /// Slices a picture, 1 … 32.
+    /// Slices per picture, 1 … 32.
     public var slices = 1
     /// The stream's range; nil: the source's.
     public var colorRange: ColorEncoding.Range?
@@ -55,7 +55,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// How symbols are coded: CABAC packs better, CAVLC is simpler to decode (9.2, 9.3).
     public enum EntropyMode: String, Sendable, Hashable, CaseIterable { case cabac, cavlc }
 
-    /// What matters more.
+    /// Whether delay or quality matters more.
     public enum Latency: String, Sendable, Hashable, CaseIterable {
         /// Every picture comes out before the next goes in.
         case realtime

@@ -1,10 +1,10 @@
 import Bitstream
 
-/// What was opened, piece by piece.
+/// The properties of an open encoder.
 public struct EncoderDetails: Sendable, Hashable {
-    /// The standard that it codes by.
+    /// The coding standard.
     public let codec: Codec
-    /// libavcodec's name of it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
+    /// libavcodec's name for it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
     public let implementation: String
     /// Nil if it does not run on one.
     public let renderNode: String?
@@ -30,12 +30,12 @@ public struct EncoderDetails: Sendable, Hashable {
         rateControl = properties.rateControl
     }
 
-    /// Which encoder, without how it is set up.
+    /// Identifies the encoder, regardless of its settings.
     var label: String {
         guard let renderNode, let entryPoint else { return implementation }
         return "\(implementation) on \(renderNode) (\(entryPoint.rawValue))"
     }
 
-    /// All in one line.
+    /// The label, the profile and the rate control in one line.
     var name: String { "\(label), \(profile), \(rateControl)" }
 }

@@ -26,11 +26,11 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case hung
         /// This picture's data is damaged; the next may be fine.
         case damagedPicture(String)
-        /// A camera's own coded picture that nothing before it can be decoded from.
+        /// A camera's own coded picture that cannot be decoded because no usable IDR precedes it.
         case beforeIDR
         /// None of the encoders tried works; one reason each.
         case noneUsable([String])
-        /// Every encoder that opens has failed on its first picture: trying again is useless.
+        /// Every encoder that opens has failed on its first picture: retrying is useless.
         case exhausted([String])
     }
 
@@ -101,7 +101,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .damagedPicture(let detail):
             detail
         case .beforeIDR:
-            "nothing to decode it from before the next IDR"
+            "not decodable before the next IDR"
         case .noneUsable(let reasons), .exhausted(let reasons):
             "no usable encoder: \(reasons.joined(separator: "; "))"
         }
@@ -130,7 +130,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension VADisplayConnection {
-    /// Opens the node, or throws an encoder's error.
+    /// Opens the node, or throws an encoder error.
     convenience init(forEncodingOn node: String) throws(EncoderError) {
         do throws(RenderNodeError) {
             try self.init(node: node)
@@ -139,7 +139,7 @@ extension VADisplayConnection {
         }
     }
 
-    /// Makes a call into the driver; one that hangs is an encoder's error.
+    /// Makes a call into the driver; if it hangs, throws an encoder error.
     func encodingCall<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
         do throws(RenderNodeError) {
             return try self.call(call)

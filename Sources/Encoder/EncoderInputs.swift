@@ -2,8 +2,8 @@ import Acceleration
 import Bitstream
 import Pictures
 
-/// The ways of a recording's pictures into its encoders, each shared by all encoders that take the same form:
-/// a picture is then converted once for all of them.
+/// The inputs of a recording's encoders. Encoders that take the same form share an input, so that each
+/// picture is converted once for all of them.
 ///
 /// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
 final class EncoderInputs {
@@ -14,40 +14,42 @@ final class EncoderInputs {
     private weak var memory: SoftwareInput?
 
     /// - Parameters:
-    ///   - codecs: the codecs of all encoders that the recording is to have at once.
+    ///   - codecs: the codecs of all encoders that the recording will have at once.
     ///   - nodes: what is already known about render nodes.
     init(codecs: [Codec], nodes: [String: NodeRecord] = [:]) {
         self.codecs = codecs
         self.nodes = nodes
     }
 
-    /// What came of a render node in a recording.
+    /// What a recording has learned about a render node.
     struct NodeRecord {
-        /// How pictures are uploaded, since a picture was written and read back; nil before.
+        /// How pictures are uploaded, as determined by writing a picture and reading it back; nil before
+        /// that.
         var upload: UploadMethod?
-        /// Those of pictures that were.
+        /// The picture sizes that were checked in this way.
         var checkedSizes: Set<PictureSize> = []
         /// Threads that hang in its driver.
         var hangs = 0
 
-        /// One that has worked may have been reset since.
+        /// A node that has worked may have been reset since, so it gets more attempts.
         var isLeftOut: Bool { hangs > (upload == nil ? 0 : 2) }
     }
 
-    /// A thread hangs in the node's driver. After one hang at the start, or several later, it is not entered again.
+    /// Records that a thread hangs in the node's driver. After one hang at the start, or several later, the
+    /// driver is not called again.
     func recordHang(on node: String) {
         nodes[node, default: NodeRecord()].hangs += 1
         if surfaces?.connection.node == node { surfaces = nil }
     }
 
-    /// The render node in use by an encoder that is open, if it is this one; else a new connection.
+    /// Returns the connection of an open encoder if it uses this render node, otherwise a new one.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
         if nodes[node]?.isLeftOut == true { throw EncoderError(.driverHangs(node: node)) }
         if let open = surfaces?.connection, open.node == node { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }
 
-    /// Surfaces on a render node.
+    /// Returns an input with surfaces on a render node.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
         upload: UploadMethod
@@ -56,7 +58,7 @@ final class EncoderInputs {
         let input = try SurfaceInput(
             connection: connection, source: source, size: size, color: color,
             upload: nodes[connection.node]?.upload ?? upload)
-        // What is opened again in the recording is not checked again: nobody is to wait for that.
+        // An encoder that is reopened while recording is not checked again: that would take time.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
@@ -66,7 +68,7 @@ final class EncoderInputs {
         return input
     }
 
-    /// Pictures in memory, in a form that all the codecs' software encoders take.
+    /// Returns an input with pictures in memory, in a form that the software encoders of all codecs take.
     func memory(
         for source: PictureFormat, size: PictureSize, color: ColorEncoding
     ) throws(EncoderError) -> SoftwareInput {

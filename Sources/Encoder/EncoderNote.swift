@@ -1,8 +1,8 @@
-/// Something to know about how an encoder was set up: one sentence.
+/// A remark on how an encoder was set up, in one sentence.
 public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
-    /// Whether the user asked for something else.
+    /// Whether the user requested something else.
     public let contradictsRequest: Bool
 
     init(_ description: String, contradictsRequest: Bool) {

@@ -1,5 +1,5 @@
-/// How far a session got; outlives it. Used by the encode thread.
+/// How far a session got. Outlives the session; used by the encode thread.
 final class EncoderProgress {
-    /// At least one access unit came out whole.
+    /// Whether at least one whole access unit came out.
     var hasProduced = false
 }

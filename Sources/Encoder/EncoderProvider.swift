@@ -6,32 +6,32 @@ import Threading
 ///
 /// Used by one thread at a time: the one that starts the recording, then the encode thread.
 public protocol EncoderProvider: AnyObject {
-    /// The standard that its encoders code by.
+    /// The coding standard of its encoders.
     var codec: Codec { get }
 
     /// From one regular keyframe to the next.
     var keyframeInterval: KeyframeInterval { get }
 
-    /// The encoder in use, and why not others; nil before the first `open`.
+    /// The encoder in use, and why others were passed over; nil before the first `open`.
     var choice: EncoderChoice? { get }
 
-    /// What the stream of the encoder in use says of itself.
+    /// The properties that the current encoder's stream declares.
     var stream: EncodedStream { get }
 
-    /// Opens an encoder; the one before it must be gone, or given up.
-    /// - Parameter watch: looks after the calls into a driver.
+    /// Opens an encoder. The previous one must have been released or abandoned.
+    /// - Parameter watch: monitors the calls into a driver.
     func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
 
-    /// Changes the rate: in the open encoder if it can, otherwise in those opened
-    /// from now on. A constant quantiser or quality makes way for an average, and so does a lower maximum; where no
-    /// encoder takes the rate, the old one stays.
-    /// - Returns: whether the open encoder continues; otherwise another must be opened.
+    /// Changes the rate: in the open encoder if it can, otherwise in those opened from now on. An average
+    /// replaces a constant quantiser or quality, and a lower maximum. If no encoder accepts the rate, the old
+    /// one stays.
+    /// - Returns: whether the open encoder can continue; otherwise open another.
     func change(_ change: RateChange) -> Bool
 
     /// Opens encoders for pictures of another format from now on.
     func follow(_ source: PictureFormat)
 
-    /// Stops sharing state with open encoders: a thread hangs in one of them.
+    /// Stops sharing state with open encoders, because a thread hangs in one of them.
     func discardSharedState()
 
     /// Stops opening encoders that wait for a driver: they fail repeatedly.

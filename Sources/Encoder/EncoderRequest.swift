@@ -26,7 +26,7 @@ public struct EncoderRequest: Sendable, Hashable {
     /// How pictures get to the GPU.
     public var upload = UploadMethod.auto
 
-    /// Asks for the best that works.
+    /// Requests the best encoder that works.
     public init() {}
 }
 
@@ -37,7 +37,7 @@ extension EncoderRequest {
         return switch preference {
         case .vaapi: [vaapi]
         case .software: [SoftwareBackend()]
-        // Who names a render node wants that one.
+        // A render node that was named must be used.
         case .auto: renderNode == nil ? [vaapi, SoftwareBackend()] : [vaapi]
         }
     }

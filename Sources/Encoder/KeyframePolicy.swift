@@ -3,12 +3,13 @@ import Time
 
 /// Decides which frames become IDR: the regular ones of an interval, and any requested frame.
 ///
-/// Frames are counted from 0 on a grid that never moves: not by a request, not by an encoder's restart. Time is
-/// counted from the keyframe before, whatever made it one, so that lost frames do not stretch it.
+/// Frames are counted from 0 on a grid that never moves, neither by a request nor by an encoder's restart.
+/// Time is counted from the previous keyframe, whatever caused it, so that lost frames do not stretch the
+/// interval.
 public struct KeyframePolicy: Sendable {
     /// The distance of regular keyframes.
     public let interval: KeyframeInterval
-    /// Frames encoded so far, and so the next one's number.
+    /// The number of frames encoded so far, which is the next one's number.
     public private(set) var frameNumber = 0
     /// When the latest keyframe was captured; nil before the first.
     private var latestKeyframe: Instant?
@@ -16,7 +17,7 @@ public struct KeyframePolicy: Sendable {
 
     public init(interval: KeyframeInterval) { self.interval = interval }
 
-    /// What the next frame is to be.
+    /// Decides how the next frame is coded.
     /// - Parameters:
     ///   - timestamp: when it was captured.
     ///   - frameDuration: nominal time from one frame to the next.
@@ -24,7 +25,7 @@ public struct KeyframePolicy: Sendable {
         isRequested || isRegular(at: timestamp, frameDuration: frameDuration) ? .idr : .automatic
     }
 
-    /// Whether the next frame is a keyframe unasked.
+    /// Whether the next frame is a regular keyframe.
     public func isRegular(at timestamp: Instant, frameDuration: Duration) -> Bool {
         guard let latestKeyframe else { return true }
         if let frames = interval.frames, frameNumber.isMultiple(of: frames) { return true }
@@ -53,9 +54,9 @@ public struct KeyframePolicy: Sendable {
     }
 }
 
-/// What an encoder is to make of a frame.
+/// How an encoder is to code a frame.
 public enum FrameKind: Sendable, Hashable {
-    /// Whatever the encoder finds best.
+    /// The encoder chooses.
     case automatic
     /// An instantaneous decoding refresh: decoding can start here (H.264 clause 3.69).
     case idr

@@ -6,7 +6,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
     /// Ten times the level's number: 41 for 4.1.
     let tenfold: Int
 
-    /// Reads `4`, `4.1`; nil for what neither standard has.
+    /// Reads `4`, `4.1`; nil for a level that neither standard has.
     public init?(_ text: String) {
         let levels = Codec.allCases.flatMap(Self.all)
         guard let level = levels.first(where: { $0.description == text || "\($0).0" == text }) else {
@@ -53,7 +53,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether pictures of that size at that rate keep to the level; false if the codec has no such level.
+    /// Whether pictures of that size at that rate stay within the level; false if the codec has no such
+    /// level.
     func holds(_ size: PictureSize, at rate: FrameRate, codec: Codec) -> Bool {
         switch codec {
         case .h264:
@@ -63,7 +64,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
             }
         case .hevc:
             Self.hevc.contains {
-                // Whole coding blocks, of which the smallest has 8 samples a side.
+                // Whole coding blocks; the smallest has 8 samples per side.
                 $0.number == tenfold
                     && Self.holds(
                         (size.width + 7) & ~7, (size.height + 7) & ~7, rate, $0.picture, $0.second)
@@ -71,8 +72,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A limit of a picture, of a second, and of a side to the square root of 8 pictures (H.264 A.3.1 e and f,
-    /// H.265 A.4.1).
+    /// Checks the limits on a picture, on a second, and on a side (the square root of 8 pictures) (H.264
+    /// A.3.1 e and f, H.265 A.4.1).
     private static func holds(
         _ columns: Int, _ rows: Int, _ rate: FrameRate, _ picture: Int, _ second: Int
     ) -> Bool {
@@ -84,8 +85,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         tenfold % 10 == 0 ? "\(tenfold / 10)" : "\(tenfold / 10).\(tenfold % 10)"
     }
 
-    /// The highest bit rate in bits a second: MaxBR of table A-1, of which High has a quarter more (table
-    /// A-2), and of H.265's table A.9 for the Main tier.
+    /// The highest bit rate in bits a second: MaxBR of table A-1, a quarter more for High (table A-2), and
+    /// H.265's table A.9 for the Main tier.
     func maximumBitRate(for profile: EncoderConfiguration.Profile, codec: Codec) -> Int {
         switch codec {
         case .h264:
@@ -103,7 +104,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Table A-1: macroblocks a frame and a second, and the bit rate in units of 1000 or 1250 bits a second.
+    /// Table A-1: macroblocks per frame and per second, and the bit rate in units of 1000 or 1250 bits a
+    /// second.
     private static let h264: [(number: Int, frame: Int, second: Int, kilobits: Int)] = [
         (10, 99, 1485, 64), (11, 396, 3000, 192), (12, 396, 6000, 384), (13, 396, 11880, 768),
         (20, 396, 11880, 2000), (21, 792, 19800, 4000), (22, 1620, 20250, 4000), (30, 1620, 40500, 10000),
@@ -113,8 +115,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         (61, 139_264, 8_355_840, 480_000), (62, 139_264, 16_711_680, 800_000),
     ]
 
-    /// Tables A.8 and A.9: luma samples a picture and a second, the Main tier's bit rate in units of 1000 bits a
-    /// second, and slice segments a picture.
+    /// Tables A.8 and A.9: luma samples per picture and per second, the Main tier's bit rate in units of 1000
+    /// bits a second, and slice segments per picture.
     private static let hevc: [(number: Int, picture: Int, second: Int, kilobits: Int, slices: Int)] = [
         (10, 36864, 552_960, 128, 16), (20, 122_880, 3_686_400, 1500, 16), (21, 245_760, 7_372_800, 3000, 20),
         (30, 552_960, 16_588_800, 6000, 30), (31, 983_040, 33_177_600, 10000, 40),

@@ -3,11 +3,12 @@ import Bitstream
 import CFFmpeg
 import Pictures
 
-/// Makes an encoder's parameter sets say what the stream is: its size and level, and range, matrix, frame rate, chroma
-/// siting and pixels' shape in the VUI.
+/// Corrects an encoder's parameter sets to describe the stream: its size and level, and in the VUI the range,
+/// matrix, frame rate, chroma siting and pixel aspect ratio.
 ///
-/// Drivers that write their own sets leave some out (radeonsi of Mesa 22.3 does). The rewriting is
-/// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they change.
+/// Drivers that write their own sets omit some of these (radeonsi of Mesa 22.3 does). The rewriting is
+/// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they
+/// change.
 struct ParameterSetAmender: Sendable {
     let size: PictureSize
     let color: ColorEncoding
@@ -31,7 +32,7 @@ struct ParameterSetAmender: Sendable {
     /// The unchanged sets if they are already right.
     func amend(_ sets: ParameterSets) throws -> ParameterSets {
         let statements = try sets.sequence.map { try Statement($0.nalUnit, codec: sets.codec) }
-        // Only what is wrong: each option may add other elements to the sets.
+        // Changes only what is wrong, because each option may add other elements to the sets.
         var options = statements.allSatisfy(isRight) ? [] : usageOptions(sets.codec)
         if let level, statements.contains(where: { $0.level != level }) { options += [("level", "\(level)")] }
         options += statements.first { $0.size != size }.map(cropOptions) ?? []
@@ -41,14 +42,14 @@ struct ParameterSetAmender: Sendable {
         }
     }
 
-    /// What a sequence parameter set says of the stream.
+    /// What a sequence parameter set says about the stream.
     private struct Statement {
         let codedSize: (width: Int, height: Int)
         let size: PictureSize?
         let color: ColorEncoding?
         let frameRate: FrameRate?
         let level: Int
-        /// Left, if the VUI says nothing (E.2.1).
+        /// Left if the VUI does not say (E.2.1).
         let chromaSiting: Int
         let pixelAspect: PixelAspect?
 

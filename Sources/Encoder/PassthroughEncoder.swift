@@ -1,7 +1,7 @@
 import Bitstream
 import Pictures
 
-/// Takes a camera's own H.264 as it comes, in the guaranteed shape, without a second encoding.
+/// Passes a camera's own H.264 on without re-encoding, brought into the guaranteed shape.
 ///
 /// The camera decides about keyframes: requests have no effect. Pictures that cannot be decoded, because
 /// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
@@ -11,7 +11,7 @@ public final class PassthroughEncoder: PictureEncoder {
     private var finished: AccessUnit?
     private var lastSequence: UInt32?
 
-    /// A passthrough that waits for the camera's first IDR.
+    /// Creates an encoder that waits for the camera's first IDR.
     public init() {}
 
     public func encode(
@@ -24,7 +24,7 @@ public final class PassthroughEncoder: PictureEncoder {
         do {
             finished = try finisher.finish(buffer.payload, frame)
         } catch {
-            // Another session would get the same bytes; another IDR may mend it.
+            // Another session would get the same bytes; the next IDR may fix it.
             finisher.expectIDR()
             throw EncoderError(.damagedPicture(error.description))
         }

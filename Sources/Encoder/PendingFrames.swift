@@ -1,17 +1,17 @@
 import Time
 
-/// Facts of a picture that wait in the encoder for its coded form.
+/// The facts about each picture that is still in the encoder, kept until its coded form comes out.
 struct PendingFrames {
     struct Frame {
         var number: Int
         var timestamp: Instant
         var sequence: UInt32
-        /// An IDR was requested. If not, the encoder may still produce one.
+        /// Whether an IDR was requested. The encoder may produce one unrequested.
         var isIDRWanted: Bool
     }
 
-    /// More than any encoder holds back: 16 B pictures, 250 of lookahead, a thread each. What is older
-    /// will never come.
+    /// More than any encoder holds back: 16 B pictures, 250 of lookahead, one per thread. What is older will
+    /// never come.
     private static let limit = 512
 
     private var frames: [Frame] = []

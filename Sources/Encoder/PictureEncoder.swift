@@ -1,27 +1,27 @@
 import Bitstream
 import Pictures
 
-/// Whatever makes access units of pictures.
+/// Encodes pictures to access units.
 ///
-/// Three verbs: `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end. Encoders
-/// of one recording may share a picture's converted form, so `releasePicture` tells each when all of them
-/// have encoded it. Everything is called from one thread, the encode thread.
+/// `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end. Encoders of one
+/// recording may share a picture's converted form, so `releasePicture` tells each when all of them have
+/// encoded it. Everything is called from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
     /// Whether a call waits for a driver, which may never answer.
     var waitsForDriver: Bool { get }
 
-    /// What the stream's rate keeps to; nil if nothing can be said.
+    /// The limits that the stream's rate observes; nil if nothing can be promised.
     var ratePromise: RatePromise? { get }
 
     /// Which rates can be changed while the stream is coded.
     var rateChanges: RateChanges { get }
 
-    /// Whether the camera's frame rate no longer matches the open session, so that a new session at the next keyframe
-    /// would hold the bit rate better.
+    /// Whether the camera's frame rate no longer matches the open session, so that a new session at the next
+    /// keyframe would hold the bit rate better.
     var wantsAnotherSession: Bool { get }
 
-    /// Goes on at other rates from the next picture on, without a keyframe.
-    /// - Returns: false if that takes another session.
+    /// Uses other rates from the next picture on, without a keyframe.
+    /// - Returns: false if that requires another session.
     func changeRates(to request: RateControlRequest) -> Bool
 
     /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
@@ -31,7 +31,7 @@ public protocol PictureEncoder: AnyObject {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError)
 
-    /// Every encoder has encoded the picture, or never will: its buffer is about to be free again.
+    /// Called when every encoder has encoded the picture, or never will, before its buffer is freed.
     func releasePicture()
 
     /// The next coded picture in its final form; nil if there is none ready.
@@ -41,7 +41,8 @@ public protocol PictureEncoder: AnyObject {
     func drain() throws(EncoderError)
 }
 
-/// Which rates of a stream can be changed while it is coded. Its average always can, in another session if need be.
+/// Which rates of a stream can be changed while it is coded. Its average always can, if necessary in another
+/// session.
 public struct RateChanges: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -58,7 +59,7 @@ public struct RateChanges: OptionSet, Sendable {
 extension PictureEncoder {
     public var waitsForDriver: Bool { false }
 
-    /// Whose rate is not ours to choose.
+    /// Nil by default: the rate of a camera's own stream is not camrec's to choose.
     public var ratePromise: RatePromise? { nil }
     public var rateChanges: RateChanges { [] }
     public var wantsAnotherSession: Bool { false }

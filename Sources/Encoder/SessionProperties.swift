@@ -13,7 +13,7 @@ struct SessionProperties: Sendable {
     let level: Level?
     let entropyMode: EncoderConfiguration.EntropyMode
     var rateControl: RateControl
-    /// How the rate control keeps to its rates.
+    /// How the rate control holds its rates.
     var rateModel: RateModel
     let keyframeInterval: KeyframeInterval
     let bFrames: Int
@@ -23,7 +23,7 @@ struct SessionProperties: Sendable {
     let notes: [EncoderNote]
     private let limits: Limits
 
-    /// What an encoder can do, of any kind.
+    /// What an encoder of any kind can do.
     struct Limits {
         var encoder: String
         var profiles: [EncoderConfiguration.Profile]
@@ -71,8 +71,8 @@ struct SessionProperties: Sendable {
         self.notes = notes
     }
 
-    /// Frames in a group of pictures at most. Keyframes are ours alone: where time decides, an encoder's own must
-    /// not come first when a camera gives a little more than its nominal rate.
+    /// The longest group of pictures, in frames. Only camrec places keyframes: if time decides, an encoder's
+    /// own keyframe must not come first when a camera delivers slightly more than its nominal rate.
     var framesInGroup: Int {
         let frames = keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond)
         return keyframeInterval.duration == nil ? frames : frames + frames / 4 + 2
@@ -107,7 +107,7 @@ struct SessionProperties: Sendable {
             framesInGroup: keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond),
             traits: limits.rateTraits)
         if let shortfall = model.shortfall {
-            // CBR means either: ten per cent, or a keyframe.
+            // CBR allows either ten per cent or one keyframe.
             notes.append(EncoderNote(shortfall, contradictsRequest: control.mode != .cbr))
         }
         return (control, model)
@@ -247,8 +247,8 @@ extension Codec {
         }
     }
 
-    /// Rows of blocks in a picture, of which a slice has at least one: macroblocks of 16, coding tree blocks
-    /// of up to 64.
+    /// Rows of blocks in a picture; a slice has at least one: macroblocks of 16, coding tree blocks of up to
+    /// 64.
     fileprivate func blockRows(_ size: PictureSize) -> Int {
         switch self {
         case .h264: (size.height + 15) / 16

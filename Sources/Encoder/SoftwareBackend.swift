@@ -4,7 +4,7 @@ import Pictures
 
 /// libx264 and libx265.
 struct SoftwareBackend: EncoderBackend {
-    /// A software encoder is given all the time it takes.
+    /// A software encoder may take as long as it needs.
     var waitsForDriver: Bool { false }
 
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder? {
@@ -20,7 +20,7 @@ struct SoftwareBackend: EncoderBackend {
         }
     }
 
-    /// libavcodec's name of the codec's encoder.
+    /// libavcodec's name for the codec's encoder.
     static func name(_ codec: Codec) -> String {
         switch codec {
         case .h264: X264.name
@@ -40,7 +40,7 @@ struct SoftwareBackend: EncoderBackend {
                 encoder: name,
                 profiles: EncoderConfiguration.Profile.allCases.filter { $0.isDefined(in: codec) },
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
-                // libx265 takes no picture below its smallest coding tree block.
+                // libx265 rejects pictures smaller than its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
                 maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(source.size), hasBPictures: true,
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
@@ -50,8 +50,8 @@ struct SoftwareBackend: EncoderBackend {
         let rates = SessionRates(properties, regulator, followsTime: codec == .h264)
         let session = try CodecSession(name: name, options: options) { context in
             context.configure(properties, rates)
-            // libx265 takes a group of one picture for the wish for Main Intra; each is forced to be an IDR
-            // picture anyway.
+            // libx265 interprets a group of one picture as a request for Main Intra; each picture is forced
+            // to be an IDR anyway.
             if codec == .hevc { context.pointee.gop_size = max(2, context.pointee.gop_size) }
             context.pointee.pix_fmt = input.pixelFormat
             context.pointee.thread_count =
@@ -68,7 +68,7 @@ extension RateControl {
     /// The options of libx264 and libx265 for a fixed quality.
     var softwareOptions: [(String, String)] {
         switch self {
-        // They take 0 for lossless, which is beyond the profiles that camrec asks for.
+        // For them 0 means lossless, which the profiles that camrec requests do not have.
         case .constantQuantizer(let quantizer): [("qp", "\(max(1, quantizer))")]
         case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
             [("crf", "\(quality)")]

@@ -3,9 +3,9 @@ import CFFmpeg
 
 /// A software encoder that this machine's libavcodec was built with.
 public struct SoftwareEncoder: Sendable {
-    /// libavcodec's name of it.
+    /// libavcodec's name for it.
     public let name: String
-    /// What it codes by.
+    /// Its coding standard.
     public let codec: Codec
     /// Best first.
     public let profiles: [EncoderConfiguration.Profile]

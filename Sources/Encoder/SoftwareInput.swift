@@ -4,8 +4,8 @@ import Pictures
 /// Pictures for libx264 and libx265: the camera's own planes if they can read them, otherwise one conversion.
 final class SoftwareInput: EncoderInput {
     private let picture: UnsafeMutablePointer<AVFrame>
-    /// Says that the frame's memory is reference counted, without which libavcodec copies every picture.
-    /// It need not be: both libraries copy the picture while it is handed over.
+    /// Marks the frame's memory as reference counted; otherwise libavcodec would copy every picture. It need
+    /// not really be, because both libraries copy the picture when it is passed to them.
     private let anchor: UnsafeMutablePointer<AVBufferRef>
     private let source: Source
 
@@ -15,15 +15,15 @@ final class SoftwareInput: EncoderInput {
         case converted(PixelConverter, UnsafeMutableRawBufferPointer, PictureSurface)
     }
 
-    /// The frame has the picture.
+    /// Whether the frame holds the picture.
     private var isFilled = false
 
     /// libavcodec's name for what `frame(for:)` gives.
     let pixelFormat: AVPixelFormat
 
     /// - Parameters:
-    ///   - size: the coded size: the picture's, rounded up to even.
-    ///   - arrangements: what every encoder takes; I420 is among them.
+    ///   - size: the coded size: the picture's size, rounded up to even.
+    ///   - arrangements: what every encoder accepts; I420 is among them.
     init(
         source format: PictureFormat, size: PictureSize, color: ColorEncoding,
         arrangements: Set<PassthroughLayout.Arrangement>
@@ -63,7 +63,7 @@ final class SoftwareInput: EncoderInput {
         switch source {
         case .planes(let order):
             for (index, plane) in order.enumerated() {
-                // libavcodec's frames have no constant planes; the encoders only read them.
+                // libavcodec's frames have no read-only planes, but the encoders only read them.
                 let start = UnsafeMutableRawPointer(mutating: buffer.plane(plane).baseAddress)
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
@@ -101,7 +101,7 @@ final class SoftwareInput: EncoderInput {
         } catch {
             throw EncoderError(error)
         }
-        // Rows of a multiple of 64 bytes, chroma's included, as the encoders' vector code likes them.
+        // Rows, including chroma's, are a multiple of 64 bytes, which suits the encoders' vector code.
         let stride = (size.width + 127) & ~127
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: stride * (size.height + size.height / 2), alignment: 64)

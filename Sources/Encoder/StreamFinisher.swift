@@ -8,7 +8,6 @@ struct StreamFinisher {
     private let slicesPerPicture: Int?
     private var shaper: StreamShaper
     private var checker: StreamShapeChecker
-    /// Pictures before the first IDR are passed over; else they are an error.
     private let skipsToFirstIDR: Bool
 
     /// - Parameters:
@@ -28,7 +27,7 @@ struct StreamFinisher {
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
-    /// Parameter sets that an encoder returns outside its packets; many return none.
+    /// Takes the parameter sets that an encoder returns outside its packets; many return none.
     mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
         guard !extradata.isEmpty else { return }
         do {
@@ -38,7 +37,7 @@ struct StreamFinisher {
         }
     }
 
-    /// Decoding has to start over, with an IDR. Parameter sets stay known.
+    /// Requires an IDR next, because decoding must start over. Parameter sets stay known.
     mutating func expectIDR() {
         shaper.expectIDR()
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)

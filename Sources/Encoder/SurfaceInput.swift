@@ -5,8 +5,9 @@ import Pictures
 
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 ///
-/// A surface that the driver can map is written in place. If it cannot (radeonsi 22.3 for a
-/// fresh pool surface), or not rightly, the picture is written into an image of the driver's and put into the surface.
+/// A surface that the driver can map is written in place. If it cannot (radeonsi 22.3 for a fresh pool
+/// surface) or does so incorrectly, the picture is written into an image of the driver's and copied to the
+/// surface.
 final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
@@ -14,10 +15,10 @@ final class SurfaceInput: EncoderInput {
     private let converter: PixelConverter
     private let size: PictureSize
     private let codedSize: PictureSize
-    /// The frame has the picture.
+    /// Whether the frame holds the picture.
     private var isFilled = false
     private let writer: SurfaceWriter
-    /// How pictures are uploaded, if not in the way that the driver suggests.
+    /// A note on how pictures are uploaded, if not in the driver's preferred way.
     private(set) var note: EncoderNote?
 
     init(
@@ -96,7 +97,7 @@ final class SurfaceInput: EncoderInput {
         return picture
     }
 
-    /// A surface of the pool's, in the frame.
+    /// Takes a surface from the pool into the frame.
     private func takeSurface() throws(EncoderError) -> VASurfaceID {
         let result = av_hwframe_get_buffer(frames, picture, 0)
         guard result >= 0 else { throw failed("no surface", LibavMessage.reason(result)) }
@@ -125,7 +126,7 @@ final class SurfaceInput: EncoderInput {
         EncoderError(.encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "\(what): \(detail)"))
     }
 
-    /// A pool of NV12 surfaces on our own display. It grows to what the encoders hold: surfaces made ahead of need
+    /// Creates a pool of NV12 surfaces on our own display. It grows on demand: surfaces created in advance
     /// would delay the first picture, by 1 ms each on radeonsi.
     private static func makePool(
         on connection: VADisplayConnection, size: PictureSize

@@ -2,13 +2,13 @@ import Acceleration
 import CVAAPI
 import Pictures
 
-/// How a picture gets into a surface of the GPU's.
+/// How a picture gets into a GPU surface.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
     /// Mapped if the driver does that correctly, otherwise put.
     case auto
     /// The surface is mapped and written in place (vaDeriveImage).
     case map
-    /// An image of the driver's is written, and put into the surface (vaPutImage).
+    /// An image of the driver's is written, then copied to the surface (vaPutImage).
     case put
 }
 
@@ -17,7 +17,7 @@ final class SurfaceWriter {
     private let connection: VADisplayConnection
     private let size: PictureSize
     private let wanted: UploadMethod
-    /// The image for uploads, made when the first surface could not be mapped.
+    /// The image for uploads, created when a surface cannot be mapped.
     private var uploadImage: VAImage?
 
     /// Where to write a picture.
@@ -45,7 +45,7 @@ final class SurfaceWriter {
         _ = try? connection.call { vaDestroyImage(display, image) }
     }
 
-    /// What is done since the last surface was written.
+    /// The method that the last surface was written with.
     var method: UploadMethod { uploadImage == nil ? .map : .put }
 
     /// Writes a picture into a surface that nothing else uses.
@@ -71,7 +71,7 @@ final class SurfaceWriter {
         guard status == VA_STATUS_SUCCESS else { throw failed("upload", status) }
     }
 
-    /// Puts pictures from now on.
+    /// Uses vaPutImage from now on.
     func stopMapping() throws(EncoderError) {
         if uploadImage == nil { uploadImage = try makeImage() }
     }
@@ -115,7 +115,7 @@ final class SurfaceWriter {
         return image
     }
 
-    /// Pitches and offsets are the driver's word: they must lie within its own data size.
+    /// Checks the pitches and offsets that the driver claims: they must lie within its own data size.
     private func holdsPicture(_ image: VAImage) -> Bool {
         guard image.format.fourcc == UInt32(CVAAPI_FOURCC_NV12), image.num_planes == 2 else { return false }
         let (luma, chroma) = (Int(image.pitches.0), Int(image.pitches.1))

@@ -3,17 +3,17 @@ import CVAAPI
 import Glibc
 import Pictures
 
-/// Whether a driver's surfaces hold what was written into them: layouts differ from one driver to the next, and a
+/// Checks whether a driver's surfaces hold what was written into them: layouts differ between drivers, and a
 /// wrong one shears or scrambles every picture without any error.
 struct UploadCheck {
     private let writer: SurfaceWriter
     private let size: PictureSize
 
-    /// Writes noise into a surface and reads it back; where other noise comes back, the other way of uploading is
-    /// tried, and kept where it does better.
+    /// Writes noise into a surface and reads it back. If it comes back changed, tries the other way of
+    /// uploading, and keeps it if that works.
     ///
-    /// Enters the driver, and so belongs in a connection's `call`.
-    /// - Parameter isChangeable: whether the way of uploading may be changed.
+    /// Calls the driver, so use it within a connection's `call`.
+    /// - Parameter isChangeable: whether the way of uploading may change.
     /// - Returns: a note, if there is something to report.
     static func settle(
         _ writer: SurfaceWriter, on surface: VASurfaceID, size: PictureSize, isChangeable: Bool, node: String

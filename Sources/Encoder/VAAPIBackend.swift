@@ -3,7 +3,7 @@ import Bitstream
 import CFFmpeg
 import Pictures
 
-/// Encoders on render nodes, through libavcodec's `h264_vaapi` and `hevc_vaapi`: of each node its EncSlice, then its
+/// Encoders on render nodes, through libavcodec's `h264_vaapi` and `hevc_vaapi`: for each node EncSlice, then
 /// EncSliceLP.
 struct VAAPIBackend: EncoderBackend {
     /// The only node to be used; nil for all.
@@ -13,7 +13,7 @@ struct VAAPIBackend: EncoderBackend {
     /// How pictures get to the GPU.
     let upload: UploadMethod
 
-    /// vaSyncSurface and its kin have no time limit.
+    /// vaSyncSurface and similar calls have no timeout.
     var waitsForDriver: Bool { true }
 
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder? {
@@ -52,7 +52,7 @@ struct VAAPIBackend: EncoderBackend {
         return nil
     }
 
-    /// libavcodec's name of the codec's encoder.
+    /// libavcodec's name for the codec's encoder.
     static func name(_ codec: Codec) -> String { "\(codec.rawValue)_vaapi" }
 
     /// What one entry point of a driver can do for one codec, all profiles together.
@@ -124,7 +124,7 @@ struct VAAPIBackend: EncoderBackend {
                 on: candidate.connection
             ) { (context) throws(EncoderError) in configure(context) }
         } catch {
-            // A thread hangs in the driver, perhaps with its lock: the surfaces must not enter it, either.
+            // A thread hangs in the driver, perhaps holding its lock: releasing the surfaces would hang, too.
             if case .driverHangs = error.kind { _ = Unmanaged.passRetained(input) }
             throw error
         }
@@ -138,12 +138,13 @@ struct VAAPIBackend: EncoderBackend {
         var options = [
             ("low_power", entryPoint == .encSliceLP ? "1" : "0"),
             ("rc_mode", properties.rateControl.mode.rawValue.uppercased()),
-            // Pictures that are under way at once; each above the first delays by a frame.
+            // Pictures in flight at once; each one beyond the first adds a frame of delay.
             ("async_depth", mayOverlap ? "2" : "1"),
         ]
         if properties.codec == .h264 {
             options.append(("coder", properties.entropyMode.rawValue))
-            // With timing messages the SPS would have the bit rate in its HRD parameters, and change when that does.
+            // With timing messages the SPS would state the bit rate in its HRD parameters, and change
+            // whenever the rate does.
             options.append(("sei", "-timing"))
         }
         if case .constantQuantizer(let quantizer) = properties.rateControl {

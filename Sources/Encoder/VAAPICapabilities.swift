@@ -3,7 +3,7 @@ import Bitstream
 import CVAAPI
 import Pictures
 
-/// What one entry point of a render node can do, as its driver says.
+/// What one entry point of a render node can do, according to its driver.
 public struct VAAPICapabilities: Sendable, Hashable {
     /// A VA-API encode entry point.
     public enum EntryPoint: String, Sendable, Hashable, CaseIterable {
@@ -67,7 +67,7 @@ public struct VAAPICapabilities: Sendable, Hashable {
     public let minimumSize: PictureSize?
     /// The largest picture; nil if the driver names no limit.
     public let maximumSize: PictureSize?
-    /// 1 if the driver knows nothing of slices.
+    /// 1 if the driver does not report it.
     public let maximumSlices: Int
     /// Whether B pictures are possible.
     public let hasBPictures: Bool
@@ -76,7 +76,7 @@ public struct VAAPICapabilities: Sendable, Hashable {
 }
 
 extension VAAPICapabilities {
-    /// A render node's driver and all it encodes.
+    /// Returns a render node's driver and everything that it encodes.
     public static func ofRenderNode(
         _ node: String
     ) throws(EncoderError) -> (driver: String, capabilities: [VAAPICapabilities]) {
@@ -169,7 +169,7 @@ extension VAAPICapabilities {
         return limits
     }
 
-    /// A driver that names no mode knows constant quantisers only (`va.h`, VAConfigAttribRateControl).
+    /// A driver that names no mode has constant quantisers only (`va.h`, VAConfigAttribRateControl).
     private static func modes(_ bits: UInt32?) -> Set<RateControl.Mode> {
         let known: [(Int32, RateControl.Mode)] = [
             (VA_RC_CBR, .cbr), (VA_RC_VBR, .vbr), (VA_RC_CQP, .cqp), (VA_RC_ICQ, .icq), (VA_RC_QVBR, .qvbr),

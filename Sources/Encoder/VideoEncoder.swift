@@ -7,7 +7,7 @@ import Time
 ///
 /// Everything is called from one thread, the encode thread.
 public final class VideoEncoder: PictureEncoder {
-    /// What was opened, with the rates that it has now.
+    /// The encoder that was opened, with its current rates.
     public private(set) var details: EncoderDetails
     /// The same, for people: codec, device, entry point, profile, rate control.
     public var name: String { details.name }
@@ -15,12 +15,12 @@ public final class VideoEncoder: PictureEncoder {
     public let notes: [EncoderNote]
     /// The coded picture's size: the camera's, rounded up to even.
     public let size: PictureSize
-    /// What the stream says of its colours.
+    /// The colours that the stream declares.
     public let color: ColorEncoding
 
     public let waitsForDriver: Bool
 
-    /// What its rate keeps to.
+    /// The limits that its rate observes.
     public private(set) var ratePromise: RatePromise?
 
     private let session: CodecSession
@@ -41,7 +41,7 @@ public final class VideoEncoder: PictureEncoder {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate,
             chromaSiting: properties.chromaSiting, pixelAspect: properties.pixelAspect,
-            // Another session may be told of other rates, for the same stream.
+            // Another session for the same stream may have other rates.
             level: rates.followsTime ? nil : Level.declared(by: properties)?.number(in: properties.codec))
         finisher = StreamFinisher(
             codec: properties.codec, encoder: details.name,
@@ -87,7 +87,7 @@ public final class VideoEncoder: PictureEncoder {
         return true
     }
 
-    /// libx264 takes them with the next picture.
+    /// libx264 applies them from the next picture on.
     private func setRates(_ rate: Double, size: Double) {
         if properties.rateControl.mode != .qvbr { session.context.pointee.bit_rate = Int64(rate) }
         session.context.pointee.rc_max_rate = Int64(rate)

@@ -1,4 +1,4 @@
-/// How libx264 is set up.
+/// The options for libx264.
 enum X264 {
     static let name = "libx264"
 
@@ -19,10 +19,11 @@ enum X264 {
         return options + properties.rateControl.softwareOptions
     }
 
-    /// Keyframes are ours alone (no scene cuts, no open GOPs), and a picture is one slice: zerolatency would
-    /// slice it by the number of threads.
+    /// Only camrec places keyframes (no scene cuts, no open GOPs), and a picture is one slice: zerolatency
+    /// would make one for each thread.
     private static func parameters(_ properties: SessionProperties) -> String {
-        // Frames come at a constant rate; x264 would hold one back to find out how long each lasts.
+        // Declares a constant frame rate; otherwise x264 would hold a frame back to find out how long each
+        // lasts.
         var parameters = [
             "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
         ]
@@ -35,16 +36,16 @@ enum X264 {
         return parameters.joined(separator: ":")
     }
 
-    /// Whether each slice has a thread, for which x264 wants four rows of macroblocks; it would make fewer
-    /// slices otherwise.
+    /// Whether each slice has its own thread. x264 requires four rows of macroblocks for that, or makes fewer
+    /// slices.
     private static func sharesSlices(_ properties: SessionProperties) -> Bool {
         properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
     }
 
-    /// The fewest frames that it holds back.
+    /// The smallest number of frames that it holds back.
     static func leastFrameDelay(bFrames: Int, slices: Int) -> Int { bFrames }
 
-    /// Each thread but the first holds a frame back, unless they share a picture's slices. Nought leaves the
+    /// Each thread except the first holds a frame back, unless they share a picture's slices. 0 leaves the
     /// number to x264.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }

@@ -1,9 +1,9 @@
 import Pictures
 
-/// How libx265 is set up.
+/// The options for libx265.
 enum X265 {
     static let name = "libx265"
-    /// In lines: from eight rows of coding tree units of 32 on the buffer is held.
+    /// In lines. With eight or more rows of coding tree units of 32 lines, libx265 holds its buffer.
     private static let smallestSharedHeight = 240
 
     static func options(_ properties: SessionProperties) -> [(String, String)] {
@@ -16,7 +16,8 @@ enum X265 {
         return options + properties.rateControl.softwareOptions
     }
 
-    /// Keyframes are ours alone, and closed: forced-idr alone would leave open groups with CRA pictures.
+    /// Only camrec places keyframes, and groups are closed: forced-idr alone would leave open groups with CRA
+    /// pictures.
     private static func parameters(_ properties: SessionProperties) -> String {
         var parameters = [
             "scenecut=0", "open-gop=0", "slices=\(properties.slices)",
@@ -27,8 +28,9 @@ enum X265 {
             // Otherwise the tier would change with the session's rates.
             "high-tier=0",
         ]
-        // Rows that are coded side by side know nothing of each other's bits, which is much where there are few: a
-        // window had a third more than it may. Such pictures need no second thread; several slices do.
+        // Rows that are coded in parallel do not know each other's bits, which matters if there are few rows:
+        // a window had a third more than allowed. Such pictures need no second thread, unless they have
+        // several slices.
         if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
         if let level = properties.level {
             parameters.append("level-idc=\(level.tenfold)")
@@ -37,22 +39,22 @@ enum X265 {
         return parameters.joined(separator: ":")
     }
 
-    /// It codes no rows side by side where there are fewer than three columns of blocks, and then reads beyond its
-    /// memory when a picture has several slices (3.5 crashes).
+    /// With fewer than three columns of blocks it codes no rows in parallel, and then reads out of bounds if
+    /// a picture has several slices (3.5 crashes).
     static func maximumSlices(_ size: PictureSize) -> Int { size.width > 2 * 64 ? 32 : 1 }
 
     // MARK: Frames held back
 
-    // Measured with 3.5 and 4.1, at every number of B frames, lookahead and threads: without lookahead and with one
-    // thread nothing is held, or one frame where a picture has several slices; with two threads or more, a frame
-    // for each. With lookahead a frame for each that it looks ahead, for each B frame and each thread, and two more.
-    // Lookahead must exceed the B frames.
+    // Measured with 3.5 and 4.1, at every number of B frames, lookahead and threads: without lookahead and
+    // with one thread nothing is held, or one frame if a picture has several slices; with two or more
+    // threads, one frame per thread. With lookahead, one for each frame that it looks ahead, each B frame and
+    // each thread, and two more. Lookahead must exceed the B frames.
 
-    /// The delay of lookahead beyond itself, B frames and threads: its two frames, and one that a race between its
-    /// threads may leave permanently.
+    /// The frames that lookahead holds in addition to its own, the B frames' and the threads': the two above,
+    /// and one that a race between its threads may leave behind permanently.
     private static let lookaheadOverhead = 3
 
-    /// The fewest frames that it holds back.
+    /// The smallest number of frames that it holds back.
     static func leastFrameDelay(bFrames: Int, slices: Int) -> Int {
         if bFrames > 0 { return 2 * bFrames + 2 + lookaheadOverhead }
         return slices > 1 ? 1 : 0
@@ -61,7 +63,7 @@ enum X265 {
     /// Frames looked ahead; nil leaves the number to the preset.
     private static func lookahead(_ properties: SessionProperties) -> Int? {
         let least = properties.bFrames == 0 ? 0 : properties.bFrames + 1
-        // zerolatency looks nowhere ahead by itself.
+        // zerolatency has no lookahead of its own.
         guard properties.latency == .quality else { return least == 0 ? nil : least }
         guard let delay = properties.maximumFrameDelay else {
             return properties.bFrames < presetLookahead ? nil : least
@@ -70,18 +72,18 @@ enum X265 {
         return max(least, min(presetLookahead, room))
     }
 
-    /// What the preset medium looks ahead.
+    /// The lookahead of the preset medium.
     private static let presetLookahead = 20
 
-    /// Pictures that are coded at once; within a picture its rows share libx265's own threads. Nought leaves the
+    /// Pictures that are coded at once; rows within a picture share libx265's own threads. 0 leaves the
     /// number to libx265.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         guard properties.latency == .quality else { return 1 }
         guard let delay = properties.maximumFrameDelay else { return 0 }
-        // Too little for any lookahead, all of it is for threads.
+        // Too little for any lookahead: all of it goes to threads.
         if properties.bFrames == 0, delay <= lookaheadOverhead + 1 { return Int32(max(1, delay)) }
         let room = delay - leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
-        // libx265 itself takes as many where there are 16 processors.
+        // libx265 itself uses this many on 16 processors.
         return Int32(max(1, min(5, room / 4)))
     }
 }

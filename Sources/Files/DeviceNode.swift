@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the file system says of a device node.
+/// What the file system says about a device node.
 public enum DeviceNode {
     /// The group that owns the node, if that group may read and write it: the one to join. Nil otherwise.
     public static func owningGroup(of path: String) -> String? {

@@ -4,18 +4,18 @@ import Time
 
 /// Facts about a file, open or not; links are not followed.
 public struct FileFacts: Sendable, Hashable {
-    /// Neither a folder nor a link nor anything else that is not a plain file.
+    /// Whether it is a regular file, not a folder, a link or anything else.
     public let isRegular: Bool
     /// Bytes.
     public let size: Int
-    /// When it was created; nil if the file system does not know. A file that takes another's place under its name has
-    /// another time (statx(2), stx_btime).
+    /// When it was created; nil if the file system does not know. A file that replaces another under its name
+    /// has a different time (statx(2), stx_btime).
     public let birth: WallTime?
-    /// When it was written last.
+    /// When it was last written.
     public let modification: WallTime
 
-    /// Nil if there is nothing under this name, or it cannot be told; errno says which.
-    /// - Parameter folder: an open folder that a relative path begins at; the working folder unless given.
+    /// Nil if there is nothing under this name, or that cannot be determined; errno says which.
+    /// - Parameter folder: an open folder at which a relative path begins; by default the working folder.
     public init?(path: String, in folder: Int32 = AT_FDCWD) {
         var facts = files_facts()
         guard files_read_facts(folder, path, &facts) == 0 else { return nil }

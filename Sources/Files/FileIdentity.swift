@@ -19,10 +19,10 @@ public struct FileIdentity: Hashable, Sendable {
         (device, inode) = (status.st_dev, status.st_ino)
     }
 
-    /// What was found by stat(2).
+    /// Creates the identity from stat(2)'s result.
     public init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 
-    /// Whether a path leads to a plain file; nil if there is nothing.
+    /// Whether a path leads to a regular file; nil if there is nothing.
     public static func isFile(_ path: String) -> Bool? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil

@@ -1,31 +1,31 @@
 import CSystem
 import Glibc
 
-/// A file's place: its open folder, and its name in there. A program that puts another folder or link into the path
-/// afterwards changes nothing.
+/// A file's location: its open folder, and its name in that folder. Replacing a folder or link in the path
+/// afterwards has no effect.
 ///
-/// Links are followed one by one. In a folder that others can write to, only those of its owner, of root and of this
-/// process's user are: anyone could have put one there (as the kernel's fs.protected_symlinks has it, for sticky
-/// folders alone).
+/// Links are followed one by one. In a folder that others can write to, only links of its owner, root or this
+/// process's user are followed, because anyone could have put one there (the kernel's fs.protected_symlinks
+/// does this only for sticky folders).
 public final class FileLocation {
     /// Opened with O_PATH.
     public private(set) var folder: Int32
-    /// Without slashes, and with the zero that ends it. What links lead to need not be UTF-8.
+    /// Without slashes, and zero-terminated. Links need not lead to UTF-8.
     public private(set) var name: [CChar] = [0]
     private let makesFolders: Bool
     private var linkCount = 0
 
-    /// Why a path leads nowhere.
+    /// Why a path cannot be followed.
     public struct Failure: Error, Sendable, Equatable {
         public let errno: Int32
-        /// A link that is not followed because of who made it.
+        /// A link that is not followed because of its owner.
         public var link: String?
     }
 
     private static let mostLinks = 40
 
-    /// Goes to the folder of a path; the file itself need not exist, and is not followed if it is a link.
-    /// - Parameter makesFolders: whether folders that are missing on the way are made.
+    /// Opens the folder of a path; the file itself need not exist, and is not followed if it is a link.
+    /// - Parameter makesFolders: whether missing folders on the way are created.
     public init(_ path: String, makesFolders: Bool = false) throws(Failure) {
         self.makesFolders = makesFolders
         folder = files_open_path(AT_FDCWD, ".", O_DIRECTORY)
@@ -35,7 +35,7 @@ public final class FileLocation {
 
     deinit { if folder >= 0 { close(folder) } }
 
-    /// Goes to where the name leads, if it is a link.
+    /// Follows the name if it is a link.
     public func followLink() throws(Failure) {
         while let target = try target(of: name) { try walk(target) }
     }
@@ -45,10 +45,10 @@ public final class FileLocation {
         openat(folder, name, flags | O_CLOEXEC | noFollow, mode)
     }
 
-    /// Opens the place without opening what is there (O_PATH); a link itself if it is one.
+    /// Opens the location without opening what is there (O_PATH); if it is a link, opens the link itself.
     public func openPath() -> Int32 { files_open_path(folder, name, O_NOFOLLOW) }
 
-    /// Makes a file without a name in the folder, for reading and writing.
+    /// Creates a file without a name in the folder, for reading and writing.
     /// - Returns: its descriptor, or -1 with errno.
     public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
 
@@ -61,8 +61,8 @@ public final class FileLocation {
     /// Removes the name.
     public func unlink() { _ = unlinkat(folder, name, 0) }
 
-    /// Whether the thing in the folder cannot be a stranger's: only its owner can write to the folder, or the thing is
-    /// its owner's, root's or this process's user's.
+    /// Whether the entry cannot be another user's: only its owner can write to the folder, or the entry
+    /// belongs to that owner, to root or to this process's user.
     public func isTrusted(_ status: stat) -> Bool {
         var parent = stat()
         guard fstat(folder, &parent) == 0 else { return false }
@@ -73,7 +73,7 @@ public final class FileLocation {
     private func walk(_ path: ArraySlice<CChar>) throws(Failure) {
         var pending = Self.parts(of: path)
         if path.first == Self.slash { try enter([Self.slash, 0]) }
-        // Behind a slash there can be a folder only.
+        // Only a folder can precede a trailing slash.
         if path.last == Self.slash { pending.insert([Self.dot, 0], at: 0) }
         guard !pending.isEmpty else { throw Failure(errno: ENOENT) }
         name = pending.removeFirst()
@@ -90,7 +90,7 @@ public final class FileLocation {
     private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
     private static let dot = CChar(bitPattern: UInt8(ascii: "."))
 
-    /// The last one first, each with a zero at its end.
+    /// In reverse order, each zero-terminated.
     private static func parts(of path: ArraySlice<CChar>) -> [[CChar]] {
         path.split(separator: slash).reversed().map { $0 + [0] }
     }

@@ -16,13 +16,13 @@ public enum Folder {
         return names
     }
 
-    /// The folder that a file's path puts it into.
+    /// The folder that contains a file, by its path.
     public static func of(_ path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Creates a folder and its missing parents. Strangers' links are not followed.
+    /// Creates a folder and its missing parents. Other users' links are not followed.
     public static func make(_ path: String) throws(FileLocation.Failure) {
         _ = try FileLocation(path + "/", makesFolders: true)
     }

@@ -5,7 +5,7 @@ extension Int {
         return isTooLarge ? .max : sum
     }
 
-    /// The product of two numbers that are not negative, or the largest there is.
+    /// The product of two numbers that are not negative, or the largest Int.
     public func multipliedSaturated(by other: Int) -> Int {
         let (product, isTooLarge) = multipliedReportingOverflow(by: other)
         return isTooLarge ? .max : product

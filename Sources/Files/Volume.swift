@@ -2,9 +2,9 @@ import Glibc
 
 /// The file system that a folder is on.
 public struct Volume: Sendable {
-    /// The folder, which may come and go.
+    /// The folder, which may disappear and return.
     public let folder: String
-    /// The file system that shows where this one is no longer mounted; nil for the root.
+    /// The file system that becomes visible if this one is no longer mounted; nil for the root.
     private let underlying: dev_t?
 
     /// - Parameter folder: an existing folder.

@@ -1,25 +1,25 @@
 import Bitstream
 
-/// What was found out of a stream, for a rendering.
+/// The results of inspecting a stream.
 public struct Inspection: Sendable {
     /// The stream's name: a path, or `standard input`.
     public let name: String
-    /// The container that the stream was taken out of; nil for a raw stream.
+    /// The container that the stream was extracted from; nil for a raw stream.
     public let container: Container?
     /// How its NAL units are delimited.
     public let framing: NALUnitSource.Framing
-    /// What is known of the whole.
+    /// The summary of the whole stream.
     public let summary: StreamSummary
     /// Its access units, up to the inspector's limit.
     public let pictures: [PictureRecord]
     /// Why the stream could not be read to its end, as one line; nil if it could.
     public let failure: String?
 
-    /// What a container says of the stream in it.
+    /// What a container states about the stream in it.
     public struct Container: Sendable {
-        /// What it is.
+        /// The kind of container.
         public let kind: StreamContainer
-        /// The first and the last picture's time; nil where none has one.
+        /// The times of the first and the last picture; nil if none has one.
         public private(set) var times: ClosedRange<Duration>?
 
         /// What it contains besides the coded pictures, in words, such as `sound`.
@@ -27,12 +27,12 @@ public struct Inspection: Sendable {
         /// The pictures that an edit list hides.
         public private(set) var hiddenCount = 0
 
-        /// A container of which no picture was read yet.
+        /// Creates a container from which no picture has been read yet.
         public init(_ kind: StreamContainer, others: [String] = []) {
             (self.kind, self.others) = (kind, others)
         }
 
-        /// Takes note of a picture, and of its time.
+        /// Notes a picture and its time.
         public mutating func note(time: Duration?, isHidden: Bool) {
             if isHidden { hiddenCount += 1 }
             guard let time else { return }
@@ -40,7 +40,7 @@ public struct Inspection: Sendable {
         }
     }
 
-    /// What was found out of the stream of that name.
+    /// Creates the results for a stream.
     public init(
         name: String, container: Container? = nil, framing: NALUnitSource.Framing = .annexB,
         summary: StreamSummary,
@@ -59,6 +59,6 @@ public struct Inspection: Sendable {
 public struct InspectionFact: Equatable, Sendable {
     /// What the row is about, such as `bit rate`.
     public let label: String
-    /// What there is to say of it.
+    /// The value, in words.
     public let value: String
 }

@@ -2,7 +2,7 @@ import Bitstream
 import Time
 
 extension Inspection {
-    /// The rate that players take for a raw stream which announces none.
+    /// The rate that players assume for a raw stream that states none.
     static let assumedFramesPerSecond = 25.0
 
     /// The first line: codec, frames, duration.

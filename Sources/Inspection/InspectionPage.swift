@@ -1,8 +1,9 @@
 import Bitstream
 
-/// An inspection as one HTML page that needs nothing else: no network, no other file.
+/// An inspection as a self-contained HTML page: it needs no network and no other file.
 ///
-/// All that comes from the stream or its name is text in the page, escaped; the script is given numbers only.
+/// Everything that comes from the stream or its name is escaped text in the page; the script gets only
+/// numbers.
 public struct InspectionPage {
     private let inspection: Inspection
     private let hasNominalRate: Bool
@@ -183,7 +184,7 @@ extension InspectionPage {
     }
 }
 
-/// Pictures in as few characters as a page of hundreds of thousands of them asks for.
+/// Encodes pictures in few characters, because a page may contain hundreds of thousands.
 enum PackedPictures {
     /// Each picture is one number, size * 16 + keyframe * 8 + IDR * 4 + kind, in groups of seven bits, the
     /// lowest first, all but the last with the eighth bit set.
@@ -222,7 +223,7 @@ enum PackedPictures {
 }
 
 extension String {
-    /// Harmless as text and as a quoted attribute of an HTML page.
+    /// Escaped for use as text and in quoted attributes of an HTML page.
     var escapedForHTML: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -233,7 +234,7 @@ extension String {
             case "\"": text += "&quot;"
             case "'": text += "&#39;"
             case "\t", "\n": text.unicodeScalars.append(scalar)
-            // Control characters, and those that turn the direction of the text around.
+            // Control characters, and those that change the direction of text.
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}":
                 text.unicodeScalars.append("\u{FFFD}")
             default: text.unicodeScalars.append(scalar)

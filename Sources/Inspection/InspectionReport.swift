@@ -2,12 +2,12 @@ import Bitstream
 import Time
 
 /// An inspection for programs, as one JSON object; the lists of units and of frames, which may be long, are
-/// written apart from it.
+/// written separately.
 public struct InspectionReport: Encodable, Sendable {
     private let inspection: Inspection
     private let hasHeaders: Bool
 
-    /// - Parameter hasHeaders: whether the elements of the parameter sets are in it.
+    /// - Parameter hasHeaders: whether it includes the elements of the parameter sets.
     public init(_ inspection: Inspection, hasHeaders: Bool) {
         self.inspection = inspection
         self.hasHeaders = hasHeaders
@@ -185,7 +185,7 @@ extension InspectionReport {
 }
 
 extension NALUnitRecord {
-    /// One JSON object on one line. All text in it is ours.
+    /// One JSON object on one line. All text in it is camrec's own.
     public var json: String {
         var fields = ["\"offset\": \(offset)", "\"startCode\": \(prefixLength)", "\"size\": \(byteCount)"]
         if let header {
@@ -207,7 +207,7 @@ extension NALUnitRecord {
         return "{\(fields.joined(separator: ", "))}"
     }
 
-    /// Pairs of name and value: names come more than once in some units, and their order tells something.
+    /// Pairs of name and value: some units repeat names, and their order matters.
     private static func json(_ elements: [SyntaxElement]) -> String {
         elements.map { "[\"\($0.nameWithSubscripts)\", \($0.value)]" }.joined(separator: ", ")
     }

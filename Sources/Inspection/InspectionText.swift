@@ -1,7 +1,7 @@
 import Bitstream
 
 extension Inspection {
-    /// The summary for people, without a newline at the end.
+    /// The summary as text, without a trailing newline.
     public var text: String {
         var lines = ["\(name): \(headline)"]
         lines += facts.map { "  \(Self.padded($0.label, to: 16))\($0.value)" }
@@ -15,7 +15,7 @@ extension Inspection {
         return lines.joined(separator: "\n")
     }
 
-    /// Every syntax element of each distinct parameter set, without a newline at the end.
+    /// Every syntax element of each distinct parameter set, without a trailing newline.
     public var headerText: String {
         summary.parameterSets.map(\.text).joined(separator: "\n\n")
     }

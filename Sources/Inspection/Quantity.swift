@@ -1,6 +1,6 @@
 /// Numbers as people read them.
 enum Quantity {
-    /// With as many decimals as given at most, without zeros at the end.
+    /// With at most the given number of decimals, without trailing zeros.
     static func decimal(_ value: Double, _ decimals: Int) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         var scale = 1.0

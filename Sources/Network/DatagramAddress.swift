@@ -24,7 +24,7 @@ public struct DatagramAddress: Sendable {
         let descriptor = network_datagram_socket(AF_UNIX)
         guard descriptor >= 0 else { return }
         let socket = Socket(descriptor: descriptor)
-        // The other process may have made its socket again since the last message.
+        // The other process may have recreated its socket since the last message.
         guard address.withSocketAddress({ network_connect(socket.descriptor, $0, $1) }) == 0 else { return }
         var message = message
         message.withUTF8 { bytes in

@@ -3,7 +3,7 @@ import Glibc
 
 /// A listening stream socket, which closes with its owner. Never blocks.
 ///
-/// One thread at a time uses it.
+/// Use it in one thread at a time.
 public struct Listener: ~Copyable, Sendable {
     /// Readable when someone connects; the owner closes it.
     public var descriptor: Int32 { socket.descriptor }
@@ -14,8 +14,8 @@ public struct Listener: ~Copyable, Sendable {
     /// Connections that the system keeps until they are accepted.
     static let backlog: Int32 = 128
 
-    /// Listens on the first of the host's addresses that can be had. The unspecified address of IPv6, `[::]`,
-    /// takes IPv4 too.
+    /// Listens on the first of the host's addresses that is available. IPv6's unspecified address, `[::]`,
+    /// also accepts IPv4.
     public init(_ address: SocketAddress) throws(NetworkError) {
         var failure = NetworkError(.notListening(errno: EADDRNOTAVAIL), address: "\(address)")
         for resolved in try ResolvedAddress.addresses(of: address, isListening: true) {
@@ -29,7 +29,7 @@ public struct Listener: ~Copyable, Sendable {
 
     private init(_ address: ResolvedAddress, name: String) throws(NetworkError) {
         let socket = try Socket(family: address.family)
-        // A port whose last connections have just ended is free again.
+        // Makes a port available whose last connections have just ended.
         _ = network_set_option(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == AF_INET6 {
             _ = network_set_option(socket.descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0)
@@ -48,16 +48,16 @@ public struct Listener: ~Copyable, Sendable {
         self.address = ResolvedAddress { _ = network_name(descriptor, $0, $1) }
     }
 
-    /// What came of accepting.
+    /// The result of accepting.
     public enum Acceptance: ~Copyable, Sendable {
         case connection(Socket, peer: ResolvedAddress)
-        /// Nobody waits.
+        /// Nobody is waiting.
         case nobody
         /// A client waits, but the system has no descriptor or memory for it now.
         case exhausted(errno: Int32)
     }
 
-    /// Takes the next connection.
+    /// Accepts the next connection.
     public func accept() -> Acceptance {
         var failure: Int32 = 0
         for _ in 0..<Self.backlog {
@@ -71,7 +71,7 @@ public struct Listener: ~Copyable, Sendable {
             default: failure = -result
             }
         }
-        // The connections are not at fault, for example if a security module forbids them.
+        // Not the connections' fault: for example, a security module forbids them.
         return .exhausted(errno: failure)
     }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where receivers connect to: a host and a port, or a UNIX socket whose permissions say who may.
+/// Where receivers connect: a host and a port, or a UNIX socket whose permissions determine who may.
 public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     case tcp(SocketAddress)
     case path(String, mode: mode_t)
 
     private static let scheme = "unix:"
-    /// The owner's programs alone.
+    /// Only the owner's programs.
     private static let usualMode: mode_t = 0o600
 
     /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil if it is none of these.

@@ -2,17 +2,16 @@ import CSystem
 import Glibc
 import Threading
 
-/// Looks a host up on a separate thread: the name service takes its time, and `getaddrinfo` can't be told to
-/// give up.
+/// Looks up a host on a separate thread: the name service may be slow, and `getaddrinfo` cannot be cancelled.
 final class NameLookup: @unchecked Sendable {
-    // Safe to share: what was found is touched with the monitor's lock held.
+    // Safe to share: the result is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private let wakeUp: WakeUp
     private var found: Result<[ResolvedAddress], NetworkError>?
 
     private init() throws(NetworkError) { wakeUp = try WakeUp() }
 
-    /// The addresses of a host to connect to.
+    /// Returns the addresses of a host to connect to.
     /// - Parameter interruption: ends the wait.
     static func addresses(
         of address: SocketAddress, interruption: Interruption
@@ -24,7 +23,7 @@ final class NameLookup: @unchecked Sendable {
         guard let thread = WorkerThread(body: { lookup.run(address) }) else {
             throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)")
         }
-        // If nobody waits for it any longer, it ends by itself.
+        // If nobody is waiting for it any more, it ends by itself.
         thread.detach()
         _ = interruption.wait(for: lookup.wakeUp.descriptor)
         guard let found = lookup.monitor.withLock({ lookup.found }) else {

@@ -1,24 +1,24 @@
 import Glibc
 
-/// Why a socket could not be made or connected. `description` is one line: thing, cause, next step.
+/// Why a socket could not be created or connected. `description` is one line: thing, cause, next step.
 public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
-        /// The name service's answer.
+        /// The name service does not know the host; includes its answer.
         case unknownHost(String)
-        /// The name service can't be asked now.
+        /// The name service is not available now.
         case noNameService(String)
         case notListening(errno: Int32)
         case notConnected(errno: Int32)
         /// Nobody answered in time.
         case timedOut(after: Duration)
-        /// Somebody raised the interruption.
+        /// The interruption was raised.
         case interrupted
-        /// A UNIX socket could not be made.
+        /// A UNIX socket could not be created.
         case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
-        /// The path holds something that is not a socket, or a socket with a listener.
+        /// Something else exists at the path: not a socket, or a socket with a listener.
         case pathTaken(isListening: Bool)
         /// Another user's link, of this name, in a folder that others can write to.
         case untrustedLink(String)
@@ -64,15 +64,15 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .notMade(let code):
             "cannot create the socket \(address): \(Self.words(code)); use another path"
         case .untrustedLink(let link):
-            "cannot make \(address): '\(link)' is somebody else's link in a folder that others can write to; give the "
+            "cannot create the socket \(address): '\(link)' is another user's link in a folder that others can write to; give the "
                 + "path that it leads to"
         case .badPath where address.isEmpty: "the socket's path is empty; give one"
         case .badPath:
             "\(address): too long: a socket path has at most 107 bytes; use a shorter one"
         case .pathTaken(let isListening):
             isListening
-                ? "cannot make \(address): a program already listens there; use another path"
-                : "cannot make \(address): it exists and is not a socket; use another path"
+                ? "cannot create the socket \(address): a program already listens there; use another path"
+                : "cannot create the socket \(address): it exists and is not a socket; use another path"
         case .noResources(let code): "cannot create a socket: \(Self.words(code)); raise 'ulimit -n'"
         }
     }

@@ -3,23 +3,25 @@ import Glibc
 
 /// A listening UNIX socket in the file system, whose name is removed with it.
 ///
-/// One thread at a time uses it.
+/// Use it in one thread at a time.
 public struct PathListener: ~Copyable, Sendable {
-    /// Takes the connections.
+    /// Accepts the connections.
     public let listener: Listener
-    /// Where it is.
+    /// The socket's path.
     public let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
-    /// Creates the socket. A stale one of an ended program is replaced; anything else is not, and strangers' links
-    /// are not followed.
-    /// - Parameter mode: who may connect: who may write it; its owner's programs alone unless given.
+    /// Creates the socket. A stale one of an ended program is replaced; anything else is not, and other
+    /// users' links are not followed.
+    /// - Parameter mode: who may connect, which requires write permission; by default only the owner's
+    ///   programs.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
         let address = try Self.address(path)
         let location = try Self.location(of: path)
         try Self.makeRoom(at: location, path: path)
         let socket = try Socket(family: AF_UNIX)
-        // Linux gives the name the mode that the socket has when it is bound, less the umask: at no time is it more.
+        // Linux creates the name with the socket's mode at the time of binding, less the umask: it never has
+        // more permissions.
         guard fchmod(socket.descriptor, mode) == 0 else {
             throw NetworkError(.notMade(errno: errno), address: path)
         }
@@ -30,21 +32,21 @@ public struct PathListener: ~Copyable, Sendable {
             guard case .notListening(let code) = error.kind else { throw error }
             throw NetworkError(.notMade(errno: code), address: path)
         }
-        // The mode was requested, whatever the process's umask.
+        // Sets the requested mode, whatever the process's umask.
         let identity = try Self.setMode(mode, of: location, path: path)
         (self.path, self.identity) = (path, identity)
         self.listener = listener
     }
 
     deinit {
-        // Only its own socket, not something put there since.
+        // Removes only its own socket, not something that has replaced it.
         guard let location = try? Self.location(of: path), let found = location.status.map(Self.identity),
             found == identity
         else { return }
         location.unlink()
     }
 
-    /// Refuses a path that no socket can have. Nothing is looked at or made.
+    /// Rejects a path that no socket can have, without accessing the file system.
     public static func refuseUnusable(_ path: String) throws(NetworkError) { _ = try address(path) }
 
     private static func address(_ path: String) throws(NetworkError) -> ResolvedAddress {
@@ -77,7 +79,8 @@ public struct PathListener: ~Copyable, Sendable {
         throw NetworkError(.pathTaken(isListening: true), address: path)
     }
 
-    /// Through a descriptor of the socket's own: a link that takes its place meanwhile is not followed.
+    /// Sets it through a descriptor of the socket itself, so that a link that replaces it meanwhile is not
+    /// followed.
     private static func setMode(
         _ mode: mode_t, of location: FileLocation, path: String
     ) throws(NetworkError) -> (device: dev_t, inode: ino_t) {

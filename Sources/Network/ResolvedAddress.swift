@@ -1,12 +1,12 @@
 import CSystem
 import Glibc
 
-/// An address of the system: of IPv4, IPv6 or a UNIX socket.
+/// A system address: IPv4, IPv6 or a UNIX socket.
 public struct ResolvedAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
-    /// What a call writes, given room for the address and the length of that room.
+    /// Creates the address that a call writes, given room for the address and the length of that room.
     init(_ body: (UnsafeMutablePointer<sockaddr_storage>, UnsafeMutablePointer<socklen_t>) -> Void) {
         length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         body(&storage, &length)
@@ -41,10 +41,10 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         length = socklen_t(start + 1 + abstractName.utf8.count)
     }
 
-    /// Looks a host up. May wait for the name service, for as long as that takes.
+    /// Looks up a host. May wait for the name service, however long that takes.
     /// - Parameters:
     ///   - isListening: for a socket that listens.
-    ///   - isNumeric: looks up no name, and so never waits.
+    ///   - isNumeric: does not look up names, and so never waits.
     /// - Returns: at least one address, in the system's order of preference.
     static func addresses(
         of address: SocketAddress, isListening: Bool, isNumeric: Bool = false
@@ -56,7 +56,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         let result = getaddrinfo(address.host, "\(address.port)", &hints, &list)
         guard result == 0 else {
             let reason = String(cString: gai_strerror(result))
-            // Of EAI_SYSTEM, errno would tell more; it is about sockets and files, not about the name.
+            // For EAI_SYSTEM, errno would say more, but about sockets and files, not about the name.
             let isUnavailable = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(result)
             throw NetworkError(
                 isUnavailable ? .noNameService(reason) : .unknownHost(reason), address: "\(address)")
@@ -107,8 +107,9 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whose connections count together: an IPv4 address, or the network that an IPv6 host has to itself (the first 64
-    /// bits). Nil for this machine's own, where everybody who comes through a tunnel looks the same.
+    /// Identifies whose connections count together: an IPv4 address, or the network that an IPv6 host has to
+    /// itself (the first 64 bits). Nil for this machine, because everyone who connects through a tunnel looks
+    /// the same.
     public var origin: UInt64? {
         guard !isLoopback else { return nil }
         switch family {

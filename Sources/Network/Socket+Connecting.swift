@@ -6,8 +6,8 @@ import Time
 extension Socket {
     /// Connects, trying each of the host's addresses in turn.
     /// - Parameters:
-    ///   - timeout: for all of them together; the name service takes its own time before.
-    ///   - interruption: ends the wait, that for the name service, too.
+    ///   - timeout: for all of them together, not including the name service.
+    ///   - interruption: ends the wait, including that for the name service.
     public static func connect(
         to address: SocketAddress, timeout: Duration, interruption: Interruption? = nil
     ) throws(NetworkError) -> Socket {
@@ -59,16 +59,16 @@ extension Socket {
         return socket
     }
 
-    /// Not connected yet.
+    /// Creates a socket that is not connected yet.
     init(family: Int32) throws(NetworkError) {
         let result = network_socket(family)
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "") }
         self.init(descriptor: result)
     }
 
-    /// Waits until something can be read, or the stream has ended.
+    /// Waits until data can be read, or the stream has ended.
     /// - Parameter deadline: nil waits forever.
-    /// - Returns: false where the deadline came first.
+    /// - Returns: false if the deadline passed first.
     public func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
         Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }

@@ -1,13 +1,13 @@
 /// A host and a port, as people write them: `9982`, `camera:9982`, `[::]:9982`, `tcp://192.168.1.100:9982`.
 public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Where no port is given.
+    /// The port if none is given.
     public static let defaultPort: UInt16 = 9982
     /// The default host: only this machine.
     public static let defaultHost = "127.0.0.1"
 
-    /// A name or a numeric address, that of IPv6 without brackets.
+    /// A name or a numeric address; IPv6 without brackets.
     public let host: String
-    /// 0 leaves the choice to the system, of a listening socket.
+    /// For a listening socket, 0 leaves the choice to the system.
     public let port: UInt16
 
     /// A host and a port.

@@ -1,12 +1,12 @@
 import CSystem
 import Glibc
 
-/// Wakes a thread that waits in a `Poller`: an eventfd.
+/// Wakes a thread that waits in a `Poller`, with an eventfd.
 public final class WakeUp: Sendable {
     /// Readable from `wake` to `sleep`.
     public let descriptor: Int32
 
-    /// Nobody woke anyone yet.
+    /// Creates an idle wake-up.
     public init() throws(NetworkError) {
         let result = network_eventfd()
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "eventfd") }
@@ -15,9 +15,9 @@ public final class WakeUp: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Wakes. Safe in any thread; never waits.
+    /// Wakes the thread. Safe in any thread; never blocks.
     public func wake() { network_wake(descriptor) }
 
-    /// The thread is awake: only what wakes it from now on counts.
+    /// Clears the wake-up, because the thread is awake.
     public func sleep() { network_sleep(descriptor) }
 }

@@ -15,7 +15,7 @@ public protocol AccessUnitSink: AnyObject {
     /// Whether writing may continue after an error. Access units that could not be written are lost.
     var recovers: Bool { get }
 
-    /// Whether the output contains the pictures, and not only data that belongs to another output's pictures.
+    /// Whether the output contains the pictures, and not only data about another output's pictures.
     var takesPictures: Bool { get }
 
     /// Continues the stream in another picture format, with an IDR. If a file cannot contain both formats, the output
@@ -38,8 +38,8 @@ public protocol AccessUnitSink: AnyObject {
     /// pictures in pieces, and an error discards the piece being written.
     func takeRetracted() -> WrittenUnits
 
-    /// The files of an output that has several; nil for other outputs. To be read by the writer's thread, or after it
-    /// has ended.
+    /// The files of an output that has several; nil for other outputs. Read it in the writer's thread, or
+    /// after that has ended.
     var segments: SegmentSummary? { get }
 
     /// The receivers of a live output; nil for other outputs. Safe in any thread.

@@ -4,18 +4,18 @@ import Synchronization
 import Threading
 import Time
 
-/// Flushes growing files to the disk, on a thread of its own: a disk may take seconds for it, and writers do
-/// not wait.
+/// Flushes growing files to the disk, on its own thread: a flush may take seconds, and writers must not wait.
 ///
-/// A file's name is on the disk when its folder is, which is written after the file begins (fsync(2)).
+/// A file's name is on the disk only when its folder is, so the folder is flushed after the file begins
+/// (fsync(2)).
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
-    /// The time between two writes; what is held back in memory is held no longer.
+    /// The time between two flushes; nothing is held back in memory for longer.
     let interval: Duration
 
-    /// Nil where the system allows no more threads.
-    /// - Parameter bound: what a power cut can take at most, as long as the disk needs no more than half of it to
-    ///   write what came in the other half.
+    /// Returns nil if the system allows no more threads.
+    /// - Parameter bound: the most that a power cut can cost, as long as the disk can write in half of that
+    ///   time what arrived in the other half.
     public init?(bound: Duration) {
         interval = max(.nanoseconds(1), bound / 2)
         loop = SynchronizationLoop(interval: interval)
@@ -24,9 +24,9 @@ public final class DiskSynchronizer: Sendable {
 
     deinit { loop.stop() }
 
-    /// Takes care of an open file until it is ended.
+    /// Flushes an open file until it is ended.
     func begin(_ descriptor: Int32, path: String) -> SynchronizedFile? {
-        // One of our own, because the writer closes its own when it likes.
+        // A separate descriptor, because the writer may close its own at any time.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return nil }
         let file = SynchronizedFile(descriptor: copy, path: path)
@@ -34,14 +34,14 @@ public final class DiskSynchronizer: Sendable {
         return file
     }
 
-    /// Why the disk did not take a file that had ended by then; told once.
+    /// Why a file that had ended could not be flushed; reported once.
     func takeFailure() -> OutputError? { loop.takeFailure() }
 
-    /// Has everything on the disk before it returns, and is over then.
+    /// Flushes everything to the disk, and stops.
     func finish() { loop.stop() }
 }
 
-/// A file that is written to the disk from time to time.
+/// A file that is flushed to the disk from time to time.
 final class SynchronizedFile: Sendable {
     fileprivate let descriptor: Int32
     fileprivate let path: String
@@ -55,11 +55,11 @@ final class SynchronizedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Nothing more is written to it.
+    /// Notes that nothing more is written to it.
     func end() { isEnded.store(true, ordering: .releasing) }
 
-    /// Why the disk failed; nil if it did not. Reported once, to its writer or, when that is done with it, to the
-    /// synchronizer's owner.
+    /// Why the disk failed; nil if it did not. Reported once: to its writer or, after that has finished with
+    /// it, to the synchronizer's owner.
     func takeFailure() -> OutputError? {
         let code = code.exchange(0, ordering: .relaxed)
         return code == 0 ? nil : OutputError(writeFailed: code, output: path)
@@ -73,16 +73,16 @@ final class SynchronizedFile: Sendable {
     fileprivate func synchronizeFolder() {
         let folder = open(Folder.of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        // File systems that cannot do so for a folder do not need it.
+        // File systems that cannot do this for a folder do not need it.
         _ = fsync(folder)
         close(folder)
     }
 }
 
-/// The synchronizer's thread's work.
+/// The work of the synchronizer's thread.
 private final class SynchronizationLoop: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held, but for `thread`: its maker has it,
-    // and hands it on with the synchronizer to the thread that ends it.
+    // Safe to share: all mutable state is accessed with the monitor's lock held, except `thread`, which only
+    // the synchronizer's creator and then the thread that ends it use.
     private let monitor = Monitor()
     private let interval: Duration
     private var files: [SynchronizedFile] = []
@@ -102,7 +102,7 @@ private final class SynchronizationLoop: @unchecked Sendable {
 
     func takeFailure() -> OutputError? { monitor.withLock { failure.take() } }
 
-    /// Everything is on the disk when this returns.
+    /// Returns when everything is on the disk.
     func stop() {
         monitor.withLock {
             isStopping = true
@@ -129,7 +129,7 @@ private final class SynchronizationLoop: @unchecked Sendable {
             defer { self.newcomers = [] }
             return (self.files + self.newcomers, self.newcomers)
         }
-        // What was ended by now is whole, and needs to be written once more at most.
+        // Files that have ended by now are complete and need at most one more flush.
         let rest = files.filter { !$0.isEnded.load(ordering: .acquiring) }
         for file in files { file.synchronize() }
         for file in newcomers { file.synchronizeFolder() }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// How long a file was when it was opened. Tells a file that was truncated while it was read from one that has simply
-/// ended.
+/// The length of a file when it was opened. Distinguishes a file that was truncated while being read from one
+/// that has simply ended.
 public struct FileLength: Sendable {
     private let descriptor: Int32
     /// `nil` unless it is a regular file.

@@ -56,7 +56,7 @@ public struct FileNamePattern: Sendable {
     /// The last name's counter; 0 if it has none.
     var lastCounter: Int { counter }
 
-    /// Returns whether the pattern could have made a name, with or without a counter.
+    /// Returns whether the pattern could have produced a name, with or without a counter.
     public func covers(_ name: String) -> Bool {
         let (stem, end) = Self.split(pattern)
         let globs = [Self.glob(stem, isPattern), Self.glob(end, isPattern)]

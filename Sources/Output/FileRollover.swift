@@ -4,7 +4,7 @@ import Time
 
 /// A recording in one file, which continues in a file with the next free counter if the picture format changes.
 ///
-/// The further file begins with the new format's first IDR. The recording ends where writing fails.
+/// The next file begins with the new format's first IDR. The recording ends if writing fails.
 public final class FileRollover: AccessUnitSink {
     public let name: String
     public let takesPictures: Bool
@@ -14,7 +14,7 @@ public final class FileRollover: AccessUnitSink {
     private let synchronizer: DiskSynchronizer?
     private var reporter: OutputFileReporter
     private var summary = SegmentSummary()
-    /// Lost at the end of a file.
+    /// Access units lost at the end of a file.
     private var retracted = WrittenUnits()
 
     /// - Parameters:
@@ -39,7 +39,7 @@ public final class FileRollover: AccessUnitSink {
 
     public var identity: FileIdentity? { sink?.identity }
 
-    /// The files; nil while there is only the one that was asked for.
+    /// The files; nil as long as there is only the requested one.
     public var segments: SegmentSummary? { summary.count > 1 ? summary : nil }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {

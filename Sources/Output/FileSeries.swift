@@ -2,9 +2,9 @@ import Files
 import Glibc
 import Time
 
-/// Opens an output's files, one after another, each under a name that is free. Used by one thread.
+/// Opens an output's files one after another, each under an unused name. Used by one thread.
 ///
-/// Missing folders are created. Nothing is created where the disk is no longer mounted.
+/// Missing folders are created, but nothing if the disk is no longer mounted.
 struct FileSeries {
     /// How files of one kind are named and opened.
     typealias Kind = (names: FileNamePattern, open: SinkOpening)
@@ -30,7 +30,7 @@ struct FileSeries {
     /// - Parameters:
     ///   - main: the files themselves.
     ///   - timestamps: the files of their timestamps, which have the same counters; nil for none.
-    ///   - volume: the file system that the files are to be on.
+    ///   - volume: the file system that the files must be on.
     init(
         _ main: Kind, timestamps: Kind? = nil, stream: StreamDescription, volume: Volume,
         clock: any TimeSource

@@ -2,11 +2,11 @@ import Bitstream
 import Files
 import Threading
 
-/// Raw Annex B into a file, a named pipe or standard output.
+/// Writes raw Annex B to a file, a named pipe or standard output.
 ///
-/// A file that exists is refused or replaced; it is replaced when the first access unit is there, not
-/// before, and a new file without any is removed. A write that fails ends the file at its last whole access
-/// unit. Raw Annex B needs no index: what is on the disk plays.
+/// An existing file is rejected or replaced: it is replaced only when the first access unit arrives. A new
+/// file that gets none is removed. If a write fails, the file ends at its last whole access unit. Raw Annex B
+/// needs no index: whatever is on the disk can be played.
 public final class FileSink: AccessUnitSink {
     private let file: OutputFile
 
@@ -26,10 +26,10 @@ public final class FileSink: AccessUnitSink {
 
     public var name: String { file.name }
 
-    /// Bytes of whole access units.
+    /// The number of bytes of whole access units.
     public var bytesWritten: Int { file.keptCount }
 
-    /// Which file it writes.
+    /// The identity of the file that it writes.
     public var identity: FileIdentity? { file.identity }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {

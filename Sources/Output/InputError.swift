@@ -5,18 +5,18 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         case notOpened(errno: Int32)
-        /// A folder, a pipe or a device: it could not be read twice.
+        /// A folder, a pipe or a device, which cannot be read twice.
         case notAFile
         case readFailed(errno: Int32)
         /// The file was truncated while it was read.
         case shrunk
-        /// The file's content, in words.
+        /// The file's content is invalid; the text says how.
         case malformed(String)
         /// The file contradicts the request; the text says how.
         case contradiction(String)
-        /// Without libavformat containers cannot be read.
+        /// libavformat, which containers need, is missing.
         case noContainerLibrary(name: String, reason: String)
-        /// Asked to end.
+        /// Reading was interrupted.
         case interrupted
     }
 
@@ -39,7 +39,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .notOpened(ENOENT) where input.contains("://"):
-            "\(input): files are read here, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
+            "\(input): this command reads files, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
         case .notOpened(ENOENT): "\(input): no such file; check the name"
         case .notOpened(let code):
             "cannot open \(input): \(String(cString: strerror(code))); check its permissions"

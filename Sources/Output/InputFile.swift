@@ -2,7 +2,7 @@ import Bitstream
 import Files
 import Glibc
 
-/// A regular file that is read from its beginning, more than once where need be.
+/// A regular file that is read from its beginning, more than once if necessary.
 final class InputFile {
     let path: String
     private let descriptor: Int32
@@ -11,7 +11,7 @@ final class InputFile {
 
     init(path: String) throws(InputError) {
         self.path = path
-        // Without O_NONBLOCK a pipe without a writer would be waited for.
+        // Without O_NONBLOCK, opening a pipe that has no writer would block.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
         length = FileLength(descriptor: descriptor)
@@ -26,10 +26,10 @@ final class InputFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Which file it is.
+    /// The file's identity.
     var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-    /// Finds out what its first bytes are, which are read again.
+    /// Detects the kind of stream from the first bytes, which will be read again.
     func kind() throws(InputError) -> StreamKind? {
         let head = try read()
         let kind = StreamKind(head: head.bytes, isWhole: head.count < StreamKind.decisiveByteCount)

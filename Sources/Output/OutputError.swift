@@ -1,29 +1,29 @@
 import Glibc
 import Network
 
-/// Why an output could not be made or written. `description` is one line: thing, cause, next step.
+/// Why an output could not be created or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Error, Sendable, Equatable {
         case exists
-        /// Someone writes this file now.
+        /// Another writer has the file open.
         case inUse
         case notCreated(errno: Int32)
-        /// Someone else's link, of this name, in a folder that others can write to.
+        /// A link of this name belongs to another user, in a folder that others can write to.
         case untrustedLink(String)
-        /// A named pipe that nobody reads.
+        /// Nobody reads the named pipe.
         case noReader
         case diskFull
         /// The system allows no larger file.
         case tooLarge
-        /// The same file is given for two purposes.
+        /// The same file was given for two purposes.
         case usedTwice(String)
         /// The other end of a pipe was closed.
         case closedPipe
         /// The reader of a pipe read nothing for this many seconds after the recording ended.
         case stalled(for: Duration)
         case writeFailed(errno: Int32)
-        /// A write has not returned for long.
+        /// A write does not return.
         case blocked
         /// libavformat, which containers need, is missing.
         case noContainerLibrary(name: String, reason: String)
@@ -35,23 +35,23 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case removed
         /// The file system is no longer mounted.
         case volumeGone
-        /// Another recorder keeps the segments of this pattern.
+        /// Another recorder manages the segments of this pattern.
         case journalInUse
-        /// More is to stay free than there is in all.
+        /// More is to stay free than the disk has in total.
         case neverFree(bytes: Int)
-        /// The file in the place of a pattern's journal is not a journal.
+        /// The file at the path of a pattern's journal is not a journal.
         case noJournal
         /// A folder of recordings cannot be read.
         case notRead(errno: Int32)
-        /// A stranger could have put it in the place of a pattern's journal.
+        /// Another user could have put it at the path of a pattern's journal.
         case untrustedJournal
-        /// A file can begin with an IDR only.
+        /// A file can only begin with an IDR.
         case noKeyframe
         /// The picture format changed, and this output cannot hold both.
         case formatChanged
-        /// A socket could not be made.
+        /// A socket could not be created.
         case network(NetworkError)
-        /// No receiver took the stream; with the last attempt's failure, if there was one.
+        /// No receiver accepted the stream; includes the last attempt's error, if there was one.
         case notTaken(because: NetworkError?)
     }
 
@@ -71,7 +71,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.init(Kind(writeFailed: code), output: output)
     }
 
-    /// Whether nothing was created, as against writing that failed later.
+    /// Whether nothing was created, as opposed to a failed write later.
     public var isCreation: Bool {
         switch kind {
         case .exists, .inUse, .notCreated, .untrustedLink, .noReader, .usedTwice, .noContainerLibrary,
@@ -81,7 +81,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// As the end of something that had begun, not as its failing to begin.
+    /// The same error for something that had begun, instead of for a failure to begin.
     var asInterruption: OutputError {
         guard case .notCreated(let code) = kind else { return self }
         return OutputError(kind.isFullDisk ? .diskFull : .notContinued(errno: code), output: output)
@@ -108,7 +108,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notCreated(let code):
             "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
         case .untrustedLink(let link):
-            "\(output): '\(link)' is somebody else's link in a folder that others can write to; give the path that it "
+            "\(output): '\(link)' is another user's link in a folder that others can write to; give the path that it "
                 + "leads to"
         case .noReader:
             "\(output): nobody reads this pipe; start its reader first"
@@ -117,7 +117,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .closedPipe:
             "\(output): the reader closed the pipe; the rest is lost"
         case .stalled(.zero):
-            "\(output): its reader does not read it; the rest is lost"
+            "\(output): its reader has stopped reading; the rest is lost"
         case .stalled(let time):
             "\(output): its reader stalled for \(time.components.seconds) s; the rest is lost"
         case .writeFailed(let code):
@@ -139,7 +139,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .journalInUse:
             "\(output): another camrec manages these segments; use another name"
         case .neverFree(let bytes):
-            "\(output): the disk has only \(bytes / 1_000_000) MB in all; lower --min-free"
+            "\(output): the disk has only \(bytes / 1_000_000) MB in total; lower --min-free"
         case .noJournal:
             "\(output): named like a segment journal, but not one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
@@ -149,7 +149,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .untrustedJournal:
             "\(output): a segment journal of another user, in a folder that others can write to; remove it"
         case .noKeyframe:
-            "\(output): no keyframe came, which a file must begin with; use another --format"
+            "\(output): no keyframe arrived, and a file must begin with one; use another --format"
         case .formatChanged:
             "\(output): the camera's picture format changed, and a container holds only one; record to a file or a raw "
                 + "stream"

@@ -1,8 +1,8 @@
 import Files
 import Glibc
 
-/// How an output's file is found or created. Other programs at work in the same folder cannot interfere: the
-/// checks look at what was opened, not at what was there a moment before.
+/// Finds or creates an output's file. Other programs that use the same folder cannot interfere: the checks
+/// look at what was opened, not at what was there a moment before.
 extension OutputFile {
     /// Creates the file, or opens the existing one.
     static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
@@ -19,7 +19,7 @@ extension OutputFile {
         return (try openExisting(location, path: path, overwrite: overwrite), false)
     }
 
-    /// - Returns: nil if something is there already.
+    /// - Returns: nil if something exists there already.
     private static func create(_ location: FileLocation, path: String) throws(OutputError) -> Int32? {
         let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
         if created < 0, errno == EEXIST { return nil }
@@ -28,8 +28,8 @@ extension OutputFile {
         return created
     }
 
-    /// Makes a file without a name, which will have this one.
-    /// - Returns: nil if something other than a plain file is there, which cannot be replaced.
+    /// Creates a file without a name, which gets this one when it is complete.
+    /// - Returns: nil if something other than a regular file is there, which cannot be replaced.
     static func stage(_ path: String, overwrite: Bool) throws(OutputError) -> StagedFile? {
         let location: FileLocation
         do throws(FileLocation.Failure) {
@@ -39,7 +39,7 @@ extension OutputFile {
         let former = location.status
         if let status = former {
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-            // Its writer keeps it.
+            // Fails if a writer has it open.
             Glibc.close(try openExisting(location, path: path, overwrite: overwrite))
         }
         do throws(OutputError.Kind) {
@@ -66,8 +66,8 @@ extension OutputFile {
         return opened
     }
 
-    /// Whether the opened file may be written: pipes and character devices exist before they are written to, files
-    /// and disks have something to lose.
+    /// Checks whether the opened file may be written: pipes and character devices exist before they are
+    /// written to, but files and disks have something to lose.
     static func examine(_ opened: Int32, path: String, overwrite: Bool) throws(OutputError) {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
@@ -75,7 +75,7 @@ extension OutputFile {
         if isLockedElsewhere(opened) { throw OutputError(.inUse, output: path) }
     }
 
-    /// Takes a plain file's lock for as long as it is open.
+    /// Takes a regular file's lock, as long as it is open.
     private static func isLockedElsewhere(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
@@ -84,7 +84,7 @@ extension OutputFile {
 }
 
 extension OutputError {
-    /// For an output whose place cannot be reached.
+    /// Creates the error for an output whose location cannot be reached.
     public init(_ failure: FileLocation.Failure, output: String) {
         self.init(
             failure.link.map(Kind.untrustedLink) ?? .notCreated(errno: failure.errno), output: output)

@@ -2,11 +2,11 @@ import Files
 import Glibc
 import Threading
 
-/// A file, a named pipe, a device or standard output that is being written: what every output has in common.
+/// A file, a named pipe, a device or standard output that is being written; used by all outputs that write.
 ///
-/// A file that exists is refused or replaced; it is replaced when the first bytes come, not before, and a new
-/// file of which nothing was kept is removed. `keep` says that what was written so far is whole; `abandon`
-/// cuts off what came after that.
+/// An existing file is rejected or replaced: it is replaced only when the first bytes arrive. A new file of
+/// which nothing was kept is removed. `keep` marks what was written so far as complete; `abandon` discards
+/// what was written after that.
 public final class OutputFile {
     /// The path, or "standard output".
     public let name: String
@@ -14,10 +14,10 @@ public final class OutputFile {
     private(set) var keptCount = 0
 
     private let path: String?
-    /// Below zero once it was closed.
+    /// Negative once it is closed.
     private var descriptor: Int32
     private let kind: Kind
-    /// A plain file that had a name when it was opened.
+    /// Whether it is a regular file that had a name when it was opened.
     private let hasName: Bool
     private var hasBegun = false
     /// Where in the file the recording begins: standard output may be a file with something in it.
@@ -28,7 +28,7 @@ public final class OutputFile {
     private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
-    /// Who has it written to the disk itself from time to time; nil if nobody does.
+    /// Flushes it to the disk from time to time; nil if nothing does.
     private var synchronized: SynchronizedFile?
     /// The file without a name until it is complete; nil if it has its name from the beginning.
     private var staged: StagedFile?
@@ -40,8 +40,8 @@ public final class OutputFile {
     /// - Parameters:
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes data written to a file to the disk.
-    ///   - isStaged: whether a file appears, and takes the place of another, only when it is closed after `keep`;
-    ///     pipes and devices are written as they come.
+    ///   - isStaged: whether a file appears, and replaces another, only when it is closed after `keep`; pipes
+    ///     and devices are written directly.
     public init(
         path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil,
         isStaged: Bool = false
@@ -73,7 +73,7 @@ public final class OutputFile {
         synchronized?.end()
     }
 
-    /// Which file it is.
+    /// The file's identity.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
     /// Whether data can be overwritten: not in a pipe, nor in append mode.
@@ -83,7 +83,7 @@ public final class OutputFile {
     var isStaged: Bool { staged != nil }
 
     /// Reads what was written to a staged file.
-    /// - Returns: the number of bytes, 0 at the end, or below zero with errno.
+    /// - Returns: the number of bytes, 0 at the end, or a negative value with errno set.
     func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
         pread(descriptor, room.baseAddress, room.count, beginning + off_t(position))
     }
@@ -112,7 +112,7 @@ public final class OutputFile {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try write(bytes) }
     }
 
-    /// Writes all of the bytes at the position, or cuts off what there is of them: they are whole or not there.
+    /// Writes all of the bytes at the position, or none: a partial write is cut off.
     public func writeWhole(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         do throws(OutputError) { try write(bytes) } catch {
             abandon()
@@ -128,22 +128,22 @@ public final class OutputFile {
         self.position = position
     }
 
-    /// What was written up to now is whole.
+    /// Marks what was written up to now as complete.
     public func keep() { keptCount = count }
 
-    /// Cuts off what was written since the last `keep`.
+    /// Discards what was written since the last `keep`.
     public func abandon() {
         guard kind == .file, hasBegun, beginning >= 0, descriptor >= 0 else { return }
         _ = ftruncate(descriptor, beginning + off_t(keptCount))
     }
 
-    /// Has a file's content written to the disk itself, to survive a power cut.
+    /// Flushes a file's content to the disk, so that it survives a power cut.
     func synchronize() throws(OutputError) {
         guard kind == .file, fdatasync(descriptor) != 0, errno != EINVAL else { return }
         throw failure(errno)
     }
 
-    /// Ends the output; closing again does nothing.
+    /// Ends the output; closing it again does nothing.
     public func close() throws(OutputError) {
         synchronized?.end()
         guard path != nil, descriptor >= 0 else { return }
@@ -156,18 +156,18 @@ public final class OutputFile {
         }
         let result = Glibc.close(descriptor)
         descriptor = -1
-        // Network file systems report a full disk only now (close(2)).
+        // Network file systems may report a full disk only now (close(2)).
         guard result == 0 || errno == EINTR else { throw failure(errno) }
         if isLost { throw OutputError(.removed, output: name) }
     }
 
-    /// Whether the file has lost its last name: nobody will ever read its data.
+    /// Whether the file has lost its last name, so that nobody will ever read its data.
     private var isRemoved: Bool {
         var status = stat()
         return hasName && fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
-    /// The first bytes are there: only now is what stood in the file given up.
+    /// Called with the first bytes: only now is the file's previous content discarded.
     private func begin() throws(OutputError) {
         guard !hasBegun else { return }
         if kind == .file {
@@ -181,7 +181,7 @@ public final class OutputFile {
         hasBegun = true
     }
 
-    /// Removes a new file of which nothing was kept; not what someone has put into its place.
+    /// Removes a new file of which nothing was kept, but not another file that has replaced it.
     private func removeIfEmpty() {
         guard let path, wasCreated, keptCount == 0, let location = try? FileLocation(path), let identity
         else { return }
@@ -190,7 +190,7 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        // A reader that takes something goes before the interruption.
+        // A reader that is ready takes precedence over the interruption.
         let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
         guard wake == .ready else {
             throw OutputError(.stalled(for: interruption.patience), output: name)

@@ -3,7 +3,7 @@ import Time
 
 /// Reports events of an output's files. Repeated failures are reported less and less often.
 struct OutputFileReporter {
-    /// The first failure that no outage accounts for: an incomplete file, or missing timestamps.
+    /// The first failure that is not part of an outage: an incomplete file, or missing timestamps.
     private(set) var failure: OutputError?
     private let handler: (SegmentEvent) -> Void
     private let clock: any TimeSource

@@ -1,15 +1,15 @@
 import Files
 import Glibc
 
-/// A file that has no name until it is complete: however its writing ends, it leaves nothing behind.
+/// A file that has no name until it is complete: however the writing ends, nothing is left behind.
 final class StagedFile {
-    /// Open for reading and writing, for as long as this lives and after.
+    /// Open for reading and writing; outlives this object.
     let descriptor: Int32
     private let location: FileLocation
-    /// Where the file system makes no file without a name; nil once there is nothing to remove.
+    /// Used if the file system cannot create files without names; nil once there is nothing to remove.
     private var temporaryName: [CChar]?
 
-    /// Makes a file that will have a place's name.
+    /// Creates a file that will get the name of a location.
     /// - Parameter former: the file to replace, whose owner and mode it gets, as far as the system allows.
     init(at location: FileLocation, replacing former: stat? = nil) throws(OutputError.Kind) {
         self.location = location
@@ -31,8 +31,8 @@ final class StagedFile {
 
     deinit { removeTemporaryName() }
 
-    /// Gives the file its name; its content is on the disk first.
-    /// - Parameter overwrite: whether a file that has the name already is replaced.
+    /// Gives the file its name, after its content is on the disk.
+    /// - Parameter overwrite: whether to replace a file that already has the name.
     func publish(overwrite: Bool) throws(OutputError.Kind) {
         guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
         let folder = location.folder
@@ -54,7 +54,7 @@ final class StagedFile {
         if let temporaryName {
             return linkat(location.folder, temporaryName, location.folder, name, 0) == 0
         }
-        // The way without privileges (open(2), O_TMPFILE).
+        // The unprivileged way (open(2), O_TMPFILE).
         return linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", location.folder, name, AT_SYMLINK_FOLLOW) == 0
     }
 
@@ -63,12 +63,13 @@ final class StagedFile {
         unlinkat(location.folder, name, 0)
     }
 
-    /// Nobody can foresee it, and have something there already.
+    /// Unpredictable, so that nobody can put something there in advance.
     private static var newTemporaryName: [CChar] {
         Array(".camrec-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part".utf8CString)
     }
 
-    /// A file that only its owner may read does not become everybody's because its owner stays another.
+    /// A file that only its owner may read must not become readable for others because its owner cannot be
+    /// set.
     private static func give(_ descriptor: Int32, theOwnerOf former: stat) {
         let isOwners = fchown(descriptor, former.st_uid, former.st_gid) == 0
         fchmod(descriptor, former.st_mode & (isOwners ? 0o777 : 0o700))

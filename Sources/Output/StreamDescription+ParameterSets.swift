@@ -2,8 +2,8 @@ import Bitstream
 import Pictures
 
 extension StreamDescription {
-    /// What parameter sets say of their stream; nil without a sequence parameter set.
-    /// - Parameter reordering: how far the stream really reorders, if that is known.
+    /// Describes a stream from its parameter sets; nil without a sequence parameter set.
+    /// - Parameter reordering: how far the stream actually reorders, if known.
     public init?(_ parameterSets: StreamParameterSets, reordering: Int? = nil) {
         switch parameterSets.codec {
         case .h264:

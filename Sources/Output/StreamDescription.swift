@@ -12,8 +12,8 @@ public struct StreamDescription: Sendable {
     /// Nominal frames a second; nil if nothing is known.
     public var frameRate: FrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
-    /// upper bound will do, such as the number of B pictures in a row. Each puts the first decoding time one
-    /// frame earlier.
+    /// upper bound suffices, such as the number of B pictures in a row. Each moves the first decoding time
+    /// one frame earlier.
     public var reordering: Int
     /// The colour; nil if only the stream's VUI says it.
     public var color: ColorEncoding?
@@ -22,7 +22,7 @@ public struct StreamDescription: Sendable {
     /// The encoder's name, for the file's metadata.
     public var encoder: String?
 
-    /// A description; without reordering, colour and encoder unless they are given.
+    /// Creates a description; by default without reordering, colour and encoder.
     public init(
         codec: Codec, width: Int, height: Int, frameRate: FrameRate?,
         reordering: Int = 0, color: ColorEncoding? = nil, pixelAspect: PixelAspect? = nil,
@@ -38,8 +38,8 @@ public struct StreamDescription: Sendable {
         self.encoder = encoder
     }
 
-    /// The nominal time from one picture to the next, at least a nanosecond; that of 25 frames a second, which players
-    /// assume, where nothing is known.
+    /// The nominal time from one picture to the next, at least a nanosecond; if it is unknown, that of 25
+    /// frames a second, which players assume.
     var frameDuration: Duration {
         guard let frameRate else { return .milliseconds(40) }
         return .nanoseconds(Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15)))

@@ -1,4 +1,4 @@
-/// How numbers in a picture become colours: the code points of ITU-T H.273, as the VUI carries them.
+/// How a picture's sample values become colours: the code points of ITU-T H.273, as the VUI carries them.
 public struct ColorEncoding: Sendable, Hashable {
     /// Whether luma uses 16 … 235 (video, "limited") or 0 … 255 (JPEG, "full").
     public enum Range: String, Sendable, Hashable { case limited, full }
@@ -18,7 +18,7 @@ public struct ColorEncoding: Sendable, Hashable {
         /// UHD, with non-constant luminance.
         public static let bt2020 = Matrix(rawValue: 9)
 
-        /// The matrices that camrec makes pictures in.
+        /// The matrices that camrec can encode pictures with.
         public static let supported: [Matrix] = [.bt601, .bt709, .bt2020]
 
         public var description: String {
@@ -40,7 +40,7 @@ public struct ColorEncoding: Sendable, Hashable {
     /// `transfer_characteristics` (H.273 table 3); 1 is BT.709, 13 is sRGB, 2 is unspecified.
     public var transfer: UInt8
 
-    /// An encoding; primaries and transfer are BT.709's unless said otherwise.
+    /// An encoding; primaries and transfer are BT.709's unless stated otherwise.
     public init(range: Range, matrix: Matrix, primaries: UInt8 = 1, transfer: UInt8 = 1) {
         self.range = range
         self.matrix = matrix

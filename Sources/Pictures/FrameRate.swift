@@ -55,9 +55,9 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// The rate that video has near a measured one: whole frames a second, or 1000/1001 of them; else the measured
-    /// one in thousandths.
-    /// - Parameter tolerance: how far off the measured one may be, in parts of it.
+    /// The usual video rate near a measured one, whole frames a second or 1000/1001 of that; if there is
+    /// none, the measured rate in thousandths.
+    /// - Parameter tolerance: the largest relative error of the measured rate.
     package init?(measured value: Double, tolerance: Double) {
         guard value > 0, value <= 1_000_000 else { return nil }
         let (whole, ntsc) = (value.rounded(), (value * 1.001).rounded())

@@ -37,7 +37,8 @@ public final class PictureFormat: Sendable, Equatable {
     public let chromaSiting: ChromaSiting
     /// Nil for square pixels, and if unknown.
     public let pixelAspect: PixelAspect?
-    /// Fields of two moments are woven into one picture, or come one after another.
+    /// Whether two fields, captured at different times, are interleaved in a picture or stored one after the
+    /// other.
     public let isInterlaced: Bool
     /// The first field if each plane stores the fields one after another; nil if rows are in the
     /// picture's order.

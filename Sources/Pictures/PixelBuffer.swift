@@ -1,9 +1,9 @@
 import Time
 
-/// One buffer of a stream's pool, held by us: a picture, or the compressed form of one.
+/// A buffer from a stream's pool, taken out of the driver's queue: a picture, raw or compressed.
 ///
-/// Its owner may read it from any thread. When its life ends, its index is posted to the pool's
-/// mailbox and the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
+/// Its owner may read it from any thread. When it is destroyed, its index is posted to the pool's mailbox and
+/// the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
 public struct PixelBuffer: ~Copyable, Sendable {
     private let pool: PixelBufferPool
     private let index: Int
@@ -68,7 +68,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     deinit { pool.giveBack(index) }
 }
 
-/// Gives a buffer back whose owner never will, because its thread hangs forever.
+/// Returns a buffer to the pool if its owner never will, because its thread hangs forever.
 public struct PixelBufferClaim: Sendable {
     private let pool: PixelBufferPool
     private let index: Int

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The memory of a stream's buffers and the mailbox through which ended `PixelBuffer`s come back.
 ///
-/// Every stream makes its own pool. A buffer that outlives its stream posts into a pool that nobody
-/// reads any more, so it can never be queued into the reopened device; its memory stays mapped until
-/// the last such buffer is gone.
+/// Every stream creates its own pool. A buffer that outlives its stream posts into a pool that nobody reads
+/// any more, so it can never be queued into the reopened device; its memory stays mapped until the last such
+/// buffer is gone.
 public final class PixelBufferPool: Sendable {
     /// VIDEO_MAX_FRAME: what V4L2 hands out at most, and the bits of the mailbox.
     public static let maximumCount = 32
@@ -58,8 +58,8 @@ public final class PixelBufferPool: Sendable {
         close(wakeDescriptor)
     }
 
-    /// Releases the driver's memory: a mapping keeps the device busy for the next program. If buffers
-    /// are held still, ordinary memory takes its place, so that they stay readable but lose their picture.
+    /// Releases the driver's memory: a mapping keeps the device busy for the next program. Buffers that are
+    /// still held get ordinary memory instead: they stay readable, but lose their picture.
     package func leaveDriver() {
         guard backing == .mapped else { return }
         for plane in memory {

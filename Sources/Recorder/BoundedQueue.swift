@@ -13,7 +13,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private var count = 0
     private var totalCost = 0
     private var isClosed = false
-    /// When an element was last taken, at first when the queue was made (CLOCK_MONOTONIC).
+    /// When an element was last taken; initially when the queue was created.
     private var latestPop = Instant.now
 
     /// The result of waiting for room.

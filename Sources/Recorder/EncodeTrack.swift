@@ -17,9 +17,9 @@ final class EncodeTrack {
     private(set) var error: EncoderError?
     /// No output takes access units any more, or none can be produced.
     private(set) var isOver = false
-    /// The earliest to the latest capture time of the access units, in nanoseconds.
+    /// The earliest to the latest capture time of the access units.
     private(set) var span: ClosedRange<Instant>?
-    /// Nanoseconds of the span during which the recording was paused.
+    /// The part of the span during which the recording was paused.
     private(set) var pausedTime = Duration.zero
     /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
@@ -279,7 +279,7 @@ extension EncodeTrack {
     /// Watchdog ticks, one per second.
     private static let patience = 5
 
-    /// An encoder that waits for no driver may take any time.
+    /// An encoder that does not wait for a driver may take any time.
     private var patience: Int? { encoder?.waitsForDriver == true ? Self.patience : nil }
 
     private func code(

@@ -2,9 +2,9 @@ import Time
 
 /// Checks that each of a recording's threads makes progress.
 ///
-/// A thread that had work but finished none of it since the last check is dead; searching for a camera that went
-/// away is progress. Writers do not count: a restart does not cure a hung disk, and would lose their queues; once
-/// those are full the encoders stop too. After everything is encoded, no thread counts.
+/// A thread that had work but finished none of it since the last check is dead; searching for a camera that
+/// disappeared counts as progress. Writers do not count: a restart does not cure a hung disk, and would lose
+/// their queues; once those are full the encoders stop too. After everything is encoded, no thread counts.
 public struct Liveness {
     private let frameInterval: Duration
     private var last: (progress: Progress, time: Instant, wasAlive: Bool)?
@@ -13,7 +13,7 @@ public struct Liveness {
     struct Progress {
         /// Frames captured or dropped by the driver.
         var captured = 0
-        /// Attempts to restart a source that went away.
+        /// Attempts to restart a source that disappeared.
         var tries = 0
         /// Frames that have passed the encoders, encoded or not.
         var encoded = 0

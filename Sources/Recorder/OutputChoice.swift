@@ -33,7 +33,8 @@ public struct OutputChoice: Sendable {
     public let codec: Codec
     /// Whether the name suggests another codec than the requested one.
     public let isMisnamed: Bool
-    /// The folder that must already exist; missing folders below it, named by a date, are made. Nil without a date.
+    /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
+    /// without a date.
     public private(set) var datedBelow: String?
     /// Where each segment's timestamps go; nil if nowhere, or to an output of their own.
     public var timestamps: String?

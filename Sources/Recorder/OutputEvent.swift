@@ -1,6 +1,6 @@
 import Output
 
-/// A change in one output while the others go on. `description` is one line.
+/// A change in one output while the others continue. `description` is one line.
 public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
     /// The output has ended.
     case failed(OutputError)
@@ -11,7 +11,7 @@ public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .failed(let error): "\(error) (the other outputs go on)"
+        case .failed(let error): "\(error) (the other outputs continue)"
         case .blocked(let error): "\(error) (retrying; the other outputs continue)"
         case .resumed(let name, let lost): "\(name): recording again; frames lost: \(lost)"
         }

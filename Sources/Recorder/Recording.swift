@@ -33,8 +33,8 @@ public struct RecordingTrack {
 /// A running recording: a capture thread, an encode thread, and a writer for each output.
 ///
 /// Created and finished by one thread; `stop` and the counters may be used from any. A failure ends only what
-/// depends on it: an output ends alone, an encoder takes its outputs along, the source everything. When the last
-/// output ends, so does the source.
+/// depends on it: an output ends alone, an encoder ends its outputs, the source ends everything. When the
+/// last output ends, so does the source.
 public final class Recording {
     /// The source's counters.
     public let counters = Counters<CaptureCounter>()
@@ -56,7 +56,8 @@ public final class Recording {
     ///   - source: open, but not started.
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
-    ///   - report: called on a writer's thread or the encode thread when an output changes while others go on.
+    ///   - report: called on a writer's thread or the encode thread when an output changes while others
+    ///     continue.
     public init(
         from source: RecordingSource, tracks: [RecordingTrack], to outputs: [OutputPlan],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,

@@ -32,12 +32,12 @@ public struct RecordingOutcome: Sendable {
         public let codec: Codec
         /// The encoder in use at the end.
         public let choice: EncoderChoice?
-        /// The fate of its frames, and its restarts.
+        /// What happened to its frames, and its restarts.
         public let counters: Counters<EncoderCounter>
         /// Why it failed for good.
         public let error: EncoderError?
-        /// Frames per second by the source's clock, lost frames not counted, pauses excluded; nil for fewer than
-        /// two.
+        /// Frames per second by the source's clock, without lost frames and pauses; nil for fewer than two
+        /// frames.
         public let measuredRate: Double?
         /// Frames per second by the stream's VUI; nil if it has none.
         public let statedRate: Double?

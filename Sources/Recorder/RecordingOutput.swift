@@ -6,9 +6,9 @@ import Time
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
 ///
-/// If its queue is full the encode thread waits, and pictures are dropped before encoding: never coded ones, which
-/// others depend on. To keep a stalled output from holding up others, it is left out: a single file ends there; a
-/// segmented recording continues with the next IDR once its queue is empty.
+/// If its queue is full, the encode thread waits, and pictures are dropped before encoding; coded ones, on
+/// which others depend, are never dropped. To keep a stalled output from holding up others, it is left out: a
+/// single file ends there; a segmented recording continues with the next IDR once its queue is empty.
 ///
 /// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt it and
 /// deliver their pictures later (docs/latency.md).
@@ -40,7 +40,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private var blockError: OutputError?
     private var messages = MessageLimit()
 
-    /// A stall during which the others go on.
+    /// A stall, during which the other outputs continue.
     private struct Blockage {
         let isTold: Bool
         var lost = 0

@@ -9,11 +9,12 @@ public typealias SourceFactory = (PictureFormat) throws(CaptureError) -> any Cap
 public struct RecordingSource {
     /// Already open, so that a failure is reported before recording starts.
     public var stream: any CaptureStream
-    /// Reopens the source after it went away; nil to end the recording with it. Called on the capture thread.
+    /// Reopens the source after it disappeared; nil to end the recording with it. Called on the capture
+    /// thread.
     public var reopen: SourceFactory?
-    /// How long it may deliver no pictures; nil forever, zero for not at all.
+    /// How long it may be without pictures; nil forever, zero not at all.
     public var timeout: Duration?
-    /// Called on the capture thread when the source goes away and when it is back.
+    /// Called on the capture thread when the source disappears and when it is back.
     public var report: (SourceEvent) -> Void
 
     /// Creates a source whose failure ends the recording, unless it can be reopened.
@@ -30,7 +31,7 @@ public struct RecordingSource {
 
 /// A change in the source during a recording. `description` is one line.
 public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
-    /// It went away and did not come back immediately.
+    /// It disappeared and did not come back immediately.
     /// - Parameter timeout: how long camrec waits for it; nil forever.
     case waiting(CaptureError, timeout: Duration?)
     /// It delivers pictures again.
@@ -46,7 +47,7 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
             "\(error.device): \(error.reason); waiting for it"
                 + (timeout.map { " for \($0.inMilliseconds / 1000) s" } ?? " as long as it takes")
         case .resumed(let error, let device, let time, let suppressed):
-            "\(error.device): \(error.reason); recording goes on"
+            "\(error.device): \(error.reason); recording continues"
                 + (device == error.device ? "" : " from \(device)")
                 + " after \(Double(time.inMilliseconds / 100) / 10) s without a picture"
                 + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)")

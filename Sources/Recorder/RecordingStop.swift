@@ -2,8 +2,8 @@ import Capture
 import Threading
 import Time
 
-/// The request to end a recording, visible to every wait in it: for the next picture, for a source that went away,
-/// between encoder restarts. It cannot be withdrawn.
+/// The request to end a recording, visible to every wait in it: for the next picture, for a source that
+/// disappeared, between encoder restarts. It cannot be withdrawn.
 final class RecordingStop: SourceStop, @unchecked Sendable {
     // Safe to share: mutable state is accessed with the lock held.
     private let monitor = Monitor()

@@ -3,8 +3,8 @@ import Pictures
 import Threading
 import Time
 
-/// Keeps a source going: restarts or reopens a failed stream, as the error's `recovery` says, until it delivers
-/// pictures or patience runs out. Belongs to the capture thread.
+/// Keeps a source running: restarts or reopens a failed stream, as the error's `recovery` says, until it
+/// delivers pictures or patience runs out. Belongs to the capture thread.
 struct SupervisedSource {
     private(set) var stream: any CaptureStream
     private let source: RecordingSource

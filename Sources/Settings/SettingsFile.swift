@@ -1,9 +1,9 @@
 import Glibc
 
-/// A file of settings: `key = value`, one a line.
+/// A file of settings: `key = value`, one per line.
 ///
-/// Empty lines and lines that begin with `#` say nothing; a `#` after white space begins a comment, too, unless the
-/// value is in double quotes. What the keys mean is not known here.
+/// Empty lines and lines that begin with `#` are ignored; a `#` after white space begins a comment, too,
+/// unless the value is in double quotes. The keys are interpreted elsewhere.
 public struct SettingsFile: Sendable {
     /// One line that sets something.
     public struct Entry: Sendable, Equatable {
@@ -13,14 +13,14 @@ public struct SettingsFile: Sendable {
         public let value: String
     }
 
-    /// As it was given; what messages begin with.
+    /// The path as given; messages begin with it.
     public let path: String
     /// In the order of the lines.
     public let entries: [Entry]
     /// Lines that are not settings.
     public let problems: [SettingsProblem]
 
-    /// Larger files are something else.
+    /// A larger file is not a settings file.
     private static let mostBytes = 64 << 10
     private static let mostEntries = 256
 
@@ -29,7 +29,7 @@ public struct SettingsFile: Sendable {
         self.init(path: path, text: try Self.read(path))
     }
 
-    /// Takes a text for a file's.
+    /// Parses a text as a file's content.
     public init(path: String, text: String) {
         var entries: [Entry] = []
         var problems: [SettingsProblem] = []
@@ -96,7 +96,7 @@ public struct SettingsFile: Sendable {
                     ? "no such file; check its name and folder"
                     : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
         }
-        // Does not wait for a pipe without a writer.
+        // O_NONBLOCK avoids waiting for a pipe's writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }

@@ -1,16 +1,16 @@
 import Text
 
-/// What the keys of a settings file mean: a long option each.
+/// What the keys of a settings file mean: each is a long option.
 public struct SettingsKeys: Sendable {
     /// A long option, without its dashes.
     public struct Option: Sendable, Equatable {
         public let name: String
-        /// It has no value: there or not.
+        /// Whether it is a flag, without a value.
         public let isFlag: Bool
-        /// It may be given several times, and each counts.
+        /// Whether it may be repeated, and all values count.
         public let isRepeating: Bool
 
-        /// An option of the command.
+        /// Creates an option of the command.
         public init(name: String, isFlag: Bool, isRepeating: Bool) {
             self.name = name
             self.isFlag = isFlag
@@ -20,7 +20,8 @@ public struct SettingsKeys: Sendable {
 
     private let options: [String: Option]
 
-    /// The keys for a command's options. A flag `no-x` next to a flag `x` is the key `x` with the value `no`.
+    /// Creates the keys for a command's options. A flag `no-x` next to a flag `x` is the key `x` with the
+    /// value `no`.
     public init(_ options: [Option]) {
         self.options = Dictionary(options.map { ($0.name, $0) }) { first, _ in first }
     }
@@ -28,7 +29,8 @@ public struct SettingsKeys: Sendable {
     /// In alphabetical order.
     public var names: [String] { options.keys.filter { !isInversion($0) }.sorted() }
 
-    /// The arguments that each entry means, in the order of the lines, and what is wrong with the others.
+    /// Returns the arguments that the entries stand for, in the order of the lines, and what is wrong with
+    /// the others.
     public func arguments(
         of file: SettingsFile
     ) -> (arguments: [(line: Int, argument: String?)], problems: [SettingsProblem]) {

@@ -1,4 +1,4 @@
-/// What is wrong with a file of settings. `description` is one line: the place, the thing, the next step.
+/// What is wrong with a settings file. `description` is one line: the place, the thing, the next step.
 public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file's path, as given.
     public let path: String
@@ -7,7 +7,7 @@ public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertib
     /// What is wrong.
     public let reason: String
 
-    /// A problem of a line.
+    /// Creates a problem of a line.
     public init(path: String, line: Int?, _ reason: String) {
         self.path = path
         self.line = line

@@ -1,7 +1,7 @@
 /// The words of a command line, before parsing.
 public enum ArgumentText {
-    /// What is wrong with words that are not text; nil if all are. Swift would replace what is not UTF-8 in them,
-    /// and another file would be meant.
+    /// What is wrong with words that are not UTF-8; nil if all are. Swift would replace the invalid bytes,
+    /// and so name another file.
     public static func damage(in words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> String? {
         var index = 0
         while let word = words[index] {
@@ -15,9 +15,9 @@ public enum ArgumentText {
         return nil
     }
 
-    /// The words with a negative number joined to the option before it: the parser would take it for an option, and
-    /// say that the value is missing.
-    /// - Parameter flags: the options that take no value, without dashes.
+    /// The words with each negative number joined to the option before it: the parser would mistake it for an
+    /// option, and report a missing value.
+    /// - Parameter flags: the options without a value, without dashes.
     public static func joiningNegativeNumbers(_ words: [String], flags: Set<String>) -> [String] {
         var joined: [String] = []
         for word in words {
@@ -32,8 +32,8 @@ public enum ArgumentText {
         return joined
     }
 
-    /// What is wrong with an option whose value after the sign is empty, as in `--report=$FILE`; nil if there is
-    /// none. The parser would take the next word for the value.
+    /// What is wrong with an option whose value after `=` is empty, as in `--report=$FILE`; nil if there is
+    /// none. The parser would use the next word as the value.
     public static func emptyValue(in words: [String]) -> String? {
         words.prefix { $0 != "--" }.first {
             $0.hasPrefix("--") && $0.hasSuffix("=") && $0.count { $0 == "=" } == 1
@@ -41,7 +41,7 @@ public enum ArgumentText {
         .map { "'\($0)' has no value; write one, or leave the option out" }
     }
 
-    /// Whether a word begins as a negative number does.
+    /// Whether a word begins like a negative number.
     public static func isNegative(_ word: String) -> Bool {
         word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
     }

@@ -7,16 +7,16 @@ public struct CommandOptions {
     public struct Option: Equatable {
         /// The first of `names`; a flag and its inversion are separate options.
         public let name: String
-        /// It takes no value.
+        /// Whether it is a flag, without a value.
         public let isFlag: Bool
-        /// It may be given several times, and each counts.
+        /// Whether it may be repeated, and all values count.
         public let isRepeating: Bool
     }
 
     /// In the order of the help.
     public let all: [Option]
 
-    /// The options of a command; --experimental-dump-help prints the one public list of them.
+    /// Reads the options of a command from --experimental-dump-help, the only public list of them.
     public init(of command: any ParsableCommand.Type) {
         let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(command._dumpHelp().utf8))
         all = (help?.command.arguments ?? []).flatMap { argument in
@@ -30,11 +30,12 @@ public struct CommandOptions {
     /// Without dashes.
     public var names: [String] { all.map(\.name) }
 
-    /// The names of those that take no value.
+    /// The names of those without a value.
     public var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
 }
 
-/// What ArgumentParser's machine-readable help says of a command (`ToolInfoV0` of its ArgumentParserToolInfo).
+/// What ArgumentParser's machine-readable help says about a command (`ToolInfoV0` of its
+/// ArgumentParserToolInfo).
 private struct CommandHelp: Decodable {
     let command: Command
 

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Standard error, as this run is to use it.
+/// Writes messages to standard error, as this run's options require.
 public struct Console: Sendable {
     /// What messages begin with.
     private let program: String
-    /// Warnings and errors only.
+    /// Whether to print only warnings and errors.
     public let isQuiet: Bool
-    /// Everything, as lines, wherever standard error leads.
+    /// Whether to print everything, as lines, wherever standard error leads.
     public let isVerbose: Bool
-    /// Whether someone watches, so that a progress line is welcome.
+    /// Whether standard error is a terminal, so that a progress line makes sense.
     public let isTerminal: Bool
 
     /// Nil if messages are written at once.
@@ -27,7 +27,7 @@ public struct Console: Sendable {
         isTerminal = isatty(STDERR_FILENO) == 1
     }
 
-    /// What is good to know; silent in scripts and under cron.
+    /// Prints information; silent in scripts and under cron.
     public func inform(_ line: String) {
         if !isQuiet, isTerminal || isVerbose { write("\(clearing)\(line.printable)\n") }
     }
@@ -35,10 +35,10 @@ public struct Console: Sendable {
     /// Prints a warning, which matters even if the run succeeds.
     public func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
 
-    /// Why the run fails.
+    /// Prints why the run fails.
     public func fail(_ line: String) { write("\(clearing)\(program): \(line.printable)\n") }
 
-    /// A line that the next one replaces.
+    /// Prints a line that the next one replaces.
     public func showProgress(_ line: String) {
         guard hasProgress else { return }
         // A longer line would wrap, and the next could not replace it.
@@ -56,7 +56,7 @@ public struct Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Gives messages that wait some seconds to be taken; none may follow. Call it before the process's end.
+    /// Gives waiting messages a few seconds to be written; none may follow. Call it before the process ends.
     public func finish() { queue?.finish(patience: Self.patience) }
 
     private func write(_ text: String, isPassing: Bool = false) {
@@ -69,8 +69,8 @@ public struct Console: Sendable {
 }
 
 extension String {
-    /// Names come from drivers, files and other people: what would move the cursor or begin a new line is
-    /// shown as its code instead.
+    /// Shows control characters as codes: names come from drivers, files and other people, and must not move
+    /// the cursor or begin a new line.
     public var printable: String {
         var text = ""
         for scalar in unicodeScalars {

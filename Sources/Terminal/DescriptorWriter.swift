@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes text or bytes whole.
+/// Writes text or bytes completely.
 public enum DescriptorWriter {
     /// - Returns: errno if it failed.
     public static func write(_ text: String, to descriptor: Int32) -> Int32? {

@@ -3,7 +3,7 @@ import Glibc
 /// The exit codes of both programs: those of `<sysexits.h>` that fit.
 public enum ExitStatus: Int32, Error {
     case done = 0
-    /// What was to be checked does not hold.
+    /// A check failed.
     case offence = 1
     case usage = 64
     case badInput = 65
@@ -13,7 +13,7 @@ public enum ExitStatus: Int32, Error {
     case cannotCreate = 73
     case inputOutput = 74
     case busy = 75
-    /// As a service: the recording is finished, with losses. Not to be restarted.
+    /// As a service: the recording is finished, with losses. Do not restart.
     case incomplete = 76
     case noPermission = 77
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// JSON as it is printed.
+/// Formats values as JSON.
 public enum JSONText {
     /// Indented, with sorted keys and a newline at the end; nil if a number is not finite.
     public static func of(_ value: some Encodable) -> String? {

@@ -2,13 +2,13 @@ import Glibc
 import Threading
 import Time
 
-/// Messages on their way to standard error, which may block for any length of time: a terminal that was
-/// stopped (Ctrl-S), a pager that nobody scrolls, a link that hangs.
+/// Queues messages for standard error, which may block for any length of time: a terminal that was stopped
+/// (Ctrl-S), a pager that nobody scrolls, a connection that hangs.
 ///
-/// Callers never wait: the queue's own thread writes. Messages that arrive while much
-/// waits are dropped, and counted.
+/// Callers never block: the queue's own thread writes. If too much is waiting, further messages are dropped
+/// and counted.
 final class MessageQueue: @unchecked Sendable {
-    // Safe to share: everything mutable is touched with the monitor's lock held.
+    // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private let descriptor: Int32
     private var waiting: [String] = []
@@ -24,7 +24,7 @@ final class MessageQueue: @unchecked Sendable {
     init(descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
 
     /// Adds a text. Safe in any thread; never waits, unless the system has no thread left.
-    /// - Parameter isPassing: whether it is worthless later, and dropped if it can't be shown at once.
+    /// - Parameter isPassing: whether it is only worth showing now, and dropped if that is not possible.
     func add(_ text: String, isPassing: Bool = false) {
         let needsThread = monitor.withLock {
             if isPassing, isWriting || !waiting.isEmpty { return false }
@@ -48,7 +48,7 @@ final class MessageQueue: @unchecked Sendable {
         }
     }
 
-    /// Gives what waits some time to be taken. Nothing can be said any more.
+    /// Gives waiting messages some time to be written. No more can be added.
     func finish(patience: Duration) {
         let deadline = Instant.now + patience
         monitor.withLock {
@@ -71,7 +71,7 @@ final class MessageQueue: @unchecked Sendable {
         }
     }
 
-    /// Writes what has waited longest, without the lock.
+    /// Writes the oldest waiting message, without holding the lock.
     /// - Returns: false if there was nothing.
     private func write() -> Bool {
         let text: String? = monitor.withLock {

@@ -4,7 +4,7 @@ public enum ParserMessage {
 
     /// The message with a list of values as a phrase, in lower case, and without its full stop.
     ///
-    /// Other lines belong to a value, which is shown with codes in their place (`printable`).
+    /// Other line breaks belong to a value, which is shown with codes instead (`printable`).
     public static func line(_ message: String) -> String { lowerCase(phrase(message)) }
 
     private static func phrase(_ message: String) -> String {

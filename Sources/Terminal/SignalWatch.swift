@@ -6,10 +6,10 @@ import Time
 /// Turns SIGINT, SIGTERM and SIGHUP into a descriptor that can be polled, and SIGUSR1 and SIGUSR2 into calls.
 ///
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
-/// work begins a signal ends the process at once, for nothing is there to be lost; afterwards the first asks for
-/// a clean end and another, half a second later or more, does not wait for it: timeout(1) sends a process two at
-/// once, one of them to its group. A signal that the parent process ignores (nohup, a shell's background job)
-/// stays ignored.
+/// work begins, a signal ends the process at once, because there is nothing to lose. After that, the first
+/// requests a clean end, and another, half a second later or more, does not wait for it: timeout(1) sends a
+/// process two at once, one of them to its group. A signal that the parent process ignores (nohup, a shell's
+/// background job) stays ignored.
 public final class SignalWatch: Sendable {
     /// Raised by the first signal once work has begun.
     public let interruption: Interruption
@@ -18,9 +18,9 @@ public final class SignalWatch: Sendable {
     /// What SIGUSR1 and SIGUSR2 do; those without are left alone.
     private let userSignals: [Int32: @Sendable () -> Void]
 
-    /// How long the last message may take.
+    /// How long the last message may take to write.
     private static let lastPatience = Duration.milliseconds(200)
-    /// The time after the first signal in which others mean the same.
+    /// The time after the first signal in which further ones count as the same request.
     private static let sameWish = Duration.milliseconds(500)
 
     private enum Phase {
@@ -28,8 +28,8 @@ public final class SignalWatch: Sendable {
         static let working = 1
     }
 
-    /// Has SIGUSR1 and SIGUSR2, which would end the process, wait for a watch. The first thing that a program
-    /// does: the parent may send one at any time.
+    /// Blocks SIGUSR1 and SIGUSR2, which would end the process, until a watch handles them. Call it first in
+    /// a program: the parent may send one at any time.
     public static func holdUserSignals() {
         var mask = sigset_t()
         sigemptyset(&mask)
@@ -38,9 +38,9 @@ public final class SignalWatch: Sendable {
         pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
-    /// To be made before any other thread; nil if the system has no thread or descriptor left.
+    /// Create it before any other thread; nil if the system has no thread or descriptor left.
     /// - Parameters:
-    ///   - program: what its message begins with.
+    ///   - program: the prefix of its message.
     ///   - userSignals: by number (SIGUSR1, SIGUSR2) handlers that a separate thread calls; others are left alone.
     public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
         guard let interruption = Interruption() else { return nil }
@@ -68,7 +68,7 @@ public final class SignalWatch: Sendable {
         pthread_detach(thread)
     }
 
-    /// From here on the first signal asks for a clean end.
+    /// From now on the first signal requests a clean end.
     public func workBegins() { phase.store(Phase.working, ordering: .sequentiallyConsistent) }
 
     private func mask() -> sigset_t {
@@ -99,7 +99,7 @@ public final class SignalWatch: Sendable {
                 _exit(128 + number)
             } else if let firstTime {
                 guard .now - firstTime >= Self.sameWish else { continue }
-                // Standard error may be what the first signal waits for.
+                // The clean end may be blocked by standard error, so this message must not block, too.
                 let queue = MessageQueue()
                 queue.add("\(program): stopped immediately; unwritten data is lost\n")
                 queue.finish(patience: Self.lastPatience)

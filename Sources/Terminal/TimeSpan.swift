@@ -1,11 +1,11 @@
 import ArgumentParser
 import Text
 
-/// A time: `90s`, `10m`, `1h`, `500ms`; a number alone is seconds.
+/// A time: `90s`, `10m`, `1h`, `500ms`; a number without a unit is in seconds.
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     public static let requirement = "expected a time such as 500ms, 90s, 10m or 24h, up to 27777h"
 
-    /// Above 0, at most 1e8; 0 for a place at the beginning.
+    /// Above 0, at most 1e8; 0 only for a position at the beginning.
     public let seconds: Double
 
     /// Reads a time within limits.
@@ -21,7 +21,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         }
     }
 
-    /// Reads a place in a recording, which may be its beginning.
+    /// Reads a position in a recording, which may be its beginning.
     public static func readPlace(_ argument: String) throws -> TimeSpan {
         let (number, unit) = argument.splitUnit()
         if number == 0, TimeSpan(argument: "1" + unit) != nil { return TimeSpan(seconds: 0) }
@@ -31,7 +31,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     /// A time of this many seconds.
     public init(seconds: Double) { self.seconds = seconds }
 
-    /// In whole nanoseconds; at least one, but for 0.
+    /// In whole nanoseconds; at least one, except for 0.
     public var duration: Duration { seconds == 0 ? .zero : .nanoseconds(max(1, Int64(seconds * 1e9))) }
 
     /// Nil if it is not a time.
@@ -49,7 +49,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         seconds = number * factor
     }
 
-    /// As it is given: in the largest unit of which it is a whole number.
+    /// In the largest unit that gives a whole number.
     public var description: String {
         for (unit, name) in [(3600.0, "h"), (60, "m"), (1, "s")] where seconds >= unit {
             if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }

@@ -1,6 +1,6 @@
 extension Sequence<String> {
-    /// The name that someone who wrote `word` may have meant, whatever the case of its letters: the first that begins
-    /// with it, or else the one with the fewest changes, and no more than a third of its letters. Nil if none is near.
+    /// The name that `word` may have been meant to be, ignoring case: the first that begins with it,
+    /// otherwise the one with the fewest changes, at most a third of its letters. Nil if none is near.
     public func nearest(to word: String) -> String? {
         let typed = Array(word.lowercased())
         let candidates = map { (name: $0, letters: Array($0.lowercased())) }
@@ -16,12 +16,13 @@ extension Sequence<String> {
         .min { $0.distance < $1.distance }?.name
     }
 
-    /// A beginning of fewer letters says too little.
+    /// Fewer letters are too ambiguous.
     private static var shortestBeginning: Int { 3 }
 }
 
 extension Array<Character> {
-    /// Letters to insert, leave out or replace, or to swap with their neighbour (Damerau and Levenshtein).
+    /// The number of letters to insert, delete, replace or swap with their neighbour (Damerau–Levenshtein
+    /// distance).
     fileprivate func changes(from typed: [Character]) -> Int {
         var (beforeLast, last) = ([Int](), Array<Int>(0...count))
         for row in typed.indices {

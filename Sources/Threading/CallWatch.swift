@@ -3,9 +3,9 @@ import Synchronization
 
 /// Lets another thread detect that a call never returns, and take over.
 ///
-/// A driver's call can't be cancelled, so the thread is abandoned in it: the thread that first increments the
-/// call's number, the caller by returning or the watchdog by losing patience, owns everything that the caller had.
-/// If an abandoned thread returns after all, it notices before touching anything, and stops there.
+/// A driver's call cannot be cancelled, so its thread is abandoned: whichever thread first increments the
+/// call's number, the caller by returning or the watchdog by losing patience, owns everything that the caller
+/// had. If an abandoned thread returns after all, it notices before touching anything, and stops there.
 public final class CallWatch: Sendable {
     /// Odd during a call.
     private let number = Atomic<Int>(0)

@@ -3,8 +3,8 @@ import Time
 
 /// A thread that makes calls, one after another, that may never return.
 ///
-/// A driver's call can't be cancelled, so the thread is abandoned in it, with everything that the call holds, and
-/// stays there even if the call returns after all; no more calls are made then.
+/// A driver's call cannot be cancelled, so the thread is abandoned together with everything that the call
+/// holds, even if the call returns after all; no more calls are made then.
 public final class WatchedThread: Sendable {
     private let calls = Calls()
     /// False if the system allows no more threads: calls then run on their callers' threads.

@@ -1,5 +1,5 @@
-/// Pauses between attempts: each is twice as long as the one before, up to a limit, until an attempt works for a
-/// while.
+/// Pauses between attempts: each is twice as long as the previous one, up to a limit, until an attempt works
+/// for a while.
 public struct BackOff: Sendable {
     private let first: Duration
     private let longest: Duration

@@ -1,32 +1,32 @@
 import Threading
 
-/// A stream of bytes, which may break and begin again.
+/// A stream of bytes, which may break and restart.
 ///
 /// Used by one thread.
 protocol ByteSource: AnyObject {
-    /// What it is called in messages.
+    /// Its name in messages.
     var name: String { get }
 
-    /// Whether reading would not wait.
+    /// Whether reading would not block.
     var isReady: Bool { get }
 
     /// Reads available bytes, waiting for at least one or, in a live stream, for the first pause.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
-    /// The data read is unusable.
+    /// Called if the data read is unusable.
     /// - Parameter reason: in words.
-    /// - Returns: whether something else can be read instead; else this was the end.
+    /// - Returns: whether something else can be read instead; otherwise this was the end.
     func giveUp(_ reason: String) -> Bool
 }
 
-/// What came of reading.
+/// The result of reading.
 enum Reading: Equatable {
-    /// So many bytes, at least one.
+    /// This many bytes, at least one.
     case bytes(Int)
-    /// A live stream rests: what came last is likely to be a whole picture.
+    /// A live stream pauses: what came last is probably a complete picture.
     case pause
-    /// The stream has ended; the next read begins another. Not `isWhole` if something is missing
-    /// at its end.
+    /// The stream has ended; the next read begins another. `isWhole` is false if something is missing at its
+    /// end.
     case interrupted(isWhole: Bool)
     /// Nothing more will come.
     case ended

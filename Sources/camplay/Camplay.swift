@@ -84,7 +84,7 @@ struct Camplay: ParsableCommand {
         }
     }
 
-    /// Like ArgumentParser's own, but every error is one line.
+    /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
@@ -102,7 +102,7 @@ struct Camplay: ParsableCommand {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if exitCode(for: error) == .success { exit(withError: error) }
             let line = ParserMessage.line(message(for: error))
-            // A reason that says what to do needs no more.
+            // A reason that already names the next step needs no reference to the help.
             let message = line.contains("; ") ? line : "\(line); see 'camplay --help'"
             Console(isQuiet: false, isVerbose: false).fail(message)
             Glibc.exit(ExitStatus.usage.rawValue)
@@ -111,7 +111,7 @@ struct Camplay: ParsableCommand {
 }
 
 extension Console {
-    /// camplay's.
+    /// Creates camplay's console.
     init(isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         self.init(program: "camplay", isQuiet: isQuiet, isVerbose: isVerbose, isDetached: isDetached)
     }

@@ -4,7 +4,7 @@ import Terminal
 import Threading
 import Time
 
-/// A sender on the network: connected to, or waited for, as often as it takes.
+/// A sender on the network: connects to it, or waits for it, again and again.
 final class ConnectionSource: ByteSource {
     let name: String
     private let origin: Origin
@@ -12,14 +12,14 @@ final class ConnectionSource: ByteSource {
     private let interruption: Interruption
     private let console: Console
     private var socket: Socket?
-    /// When the connection was made, and when something came over it the last time.
+    /// When the connection was made, and when data last arrived over it.
     private var (start, latest) = (Instant.start, Instant.start)
-    /// Whether anything came over the connection, and whether over any.
+    /// Whether data arrived over the connection, and whether over any connection.
     private var (isHeard, hasReceived) = (false, false)
     private var backOff = BackOff(longest: .seconds(4))
     private var isOutageTold = false
     private var hasBroken = false
-    /// Whether bytes came since the last pause.
+    /// Whether bytes arrived since the last pause.
     private var mayPause = false
 
     private enum Origin: ~Copyable {
@@ -29,12 +29,12 @@ final class ConnectionSource: ByteSource {
 
     /// How long connecting may take.
     private static let connectTimeout = Duration.seconds(5)
-    /// A time without a byte that is taken for the end of a picture. A sender writes one in one go, and where the
-    /// network parts it nevertheless, the decoder finds out.
+    /// A time without a byte that counts as the end of a picture. A sender writes a picture at once; if the
+    /// network splits it anyway, the decoder notices.
     private static let pauseDuration = Duration.milliseconds(2)
     /// The time after which a sender whose machine is gone is given up.
     private static let patience = Duration.seconds(10)
-    /// The time after which a sender that says nothing makes way for another one, if there is one.
+    /// The time after which a silent sender is replaced by another one, if there is one.
     private static let silence = Duration.seconds(5)
 
     /// Connects to a sender.
@@ -118,7 +118,8 @@ final class ConnectionSource: ByteSource {
 }
 
 extension ConnectionSource {
-    /// Until something comes, or the stream rests; of a sender that is silent, also until another one is there.
+    /// Waits until data arrives or the stream pauses; if the sender is silent, also until another one
+    /// connects.
     private func wait(for connected: borrowing Socket) -> Wake {
         if mayPause {
             return interruption.wait(for: connected.descriptor, until: .now + Self.pauseDuration)
@@ -133,7 +134,7 @@ extension ConnectionSource {
         }
     }
 
-    /// Takes another sender instead of a silent one.
+    /// Accepts another sender instead of a silent one.
     /// - Returns: false if the other one is gone already.
     private func replace(_ silent: consuming Socket) throws(PlayError) -> Bool {
         do throws(NetworkError) { socket = try makeConnection() } catch { throw .network(error) }
@@ -148,7 +149,7 @@ extension ConnectionSource {
         return true
     }
 
-    /// Makes a connection, or waits a while.
+    /// Makes a connection, or waits for a while.
     private func connect() throws(PlayError) {
         do throws(NetworkError) {
             socket = try makeConnection()
@@ -188,7 +189,7 @@ extension ConnectionSource {
         }
     }
 
-    /// A sender that ends at once, again and again, is not asked without pause.
+    /// Pauses before reconnecting to a sender that repeatedly disconnects at once.
     private func leaveSender() {
         hasBroken = true
         if isHeard, backOff.noteSuccess(lasting: .now - start) { isOutageTold = false }

@@ -4,7 +4,7 @@ import Network
 import Output
 import Terminal
 
-/// Which exit code an error of camplay has.
+/// The exit codes of camplay's errors.
 extension ExitStatus {
     init(_ error: PlayError) {
         self =

@@ -10,7 +10,7 @@ final class FileSource: ByteSource {
     private let length: FileLength
     private let interruption: Interruption
 
-    /// Opens a file, or takes standard input for nil. Waits for a named pipe until it has a writer.
+    /// Opens a file, or standard input for nil. Waits until a named pipe has a writer.
     init(path: String?, interruption: Interruption) throws(PlayError) {
         self.interruption = interruption
         guard let path else {
@@ -29,13 +29,13 @@ final class FileSource: ByteSource {
         }
     }
 
-    /// Whether a descriptor is that of a file in a file system, and no pipe, socket or terminal.
+    /// Whether a descriptor refers to a file in a file system, not to a pipe, socket or terminal.
     static func isFile(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The file's container format; nil for anything else, and for what is not a file.
+    /// Returns a reader if the file is a container; nil for anything else.
     func container() throws(PlayError) -> ContainerReader? {
         guard Self.isFile(descriptor), lseek(descriptor, 0, SEEK_CUR) == 0, try startsAsContainer() else {
             return nil
@@ -45,7 +45,7 @@ final class FileSource: ByteSource {
         } catch { throw .input(error) }
     }
 
-    /// Whether reading can begin again.
+    /// Whether it can be read again.
     var isSeekable: Bool { Self.isFile(descriptor) }
 
     /// Reads from the beginning again.

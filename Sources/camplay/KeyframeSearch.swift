@@ -2,11 +2,12 @@ import Bitstream
 import Decoder
 import Pictures
 
-/// Finds the keyframe from which a raw stream must be decoded to be played from a time on, without decoding it.
+/// Finds the keyframe at which decoding a raw stream must begin to play it from a given time, without
+/// decoding it.
 struct KeyframeSearch {
     /// Access units before the keyframe.
     private(set) var unitCount = 0
-    /// Where the clock is before the keyframe.
+    /// The clock's position before the keyframe.
     private(set) var place: PictureClock.Place
     /// Whether the time was reached.
     private(set) var isOver = false
@@ -20,11 +21,11 @@ struct KeyframeSearch {
     /// A keyframe for which it is not yet known which pictures are shown before it.
     private struct Candidate {
         let unitCount: Int
-        /// Where the clock is before it, in output order.
+        /// The clock's position before it, in output order.
         var place: PictureClock.Place
         let role: PictureRole
 
-        /// Whether a later picture is shown before it, and not decoded if decoding begins with it.
+        /// Whether a later picture is shown before it, but is not decoded if decoding begins with it.
         func leavesOut(_ other: PictureRole) -> Bool {
             if role.isEntryPoint { return other.isSkippedLeading }
             guard let order = role.order, let otherOrder = other.order else { return false }
@@ -40,7 +41,7 @@ struct KeyframeSearch {
         try clock.go(to: place)
     }
 
-    /// Takes note of the next access unit.
+    /// Notes the next access unit.
     mutating func note(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
         guard unit.hasPicture, !isOver else { return }
         let before = clock.place
@@ -54,12 +55,12 @@ struct KeyframeSearch {
         isOver = clock.place.time > time && candidate == nil
     }
 
-    /// No more access units come.
+    /// Ends the stream.
     mutating func finish() { settle() }
 
-    /// Decoding begins with the candidate if it is shown in time.
+    /// Chooses the candidate if it is shown in time.
     private mutating func settle() {
-        // The clock has come to the keyframe itself, in output order.
+        // The clock has reached the keyframe itself, in output order.
         guard let candidate = candidate.take(), clock.place.time <= time else { return }
         (unitCount, place) = (candidate.unitCount, candidate.place)
     }

@@ -3,8 +3,8 @@ import Output
 import Pictures
 import Time
 
-/// When a file's pictures are shown, counted from the first: by a timestamp file, at a rate, or as a container
-/// says.
+/// When a file's pictures are shown, counted from the first: according to a timestamp file, a rate, or a
+/// container.
 ///
 /// Used by one thread.
 final class PictureClock {
@@ -14,32 +14,33 @@ final class PictureClock {
     private(set) var end = Duration.zero
     private let speed: Double
     private let timestamps: TimestampFile?
-    /// Where the next picture stands.
+    /// The next picture's position.
     private(set) var place = Place()
 
-    /// A place in the file.
+    /// A position in the file.
     struct Place: Equatable {
         /// Pictures before it.
         fileprivate(set) var count = 0
-        /// The time of the picture before, at the file's own speed.
+        /// The time of the previous picture, at the file's own speed.
         fileprivate(set) var elapsed = Duration.zero
         fileprivate var firstTime: Duration?
-        /// What makes a place's time of a container's, whose times begin again where recordings follow each other.
+        /// Added to a container's time, gives the position's: a container's times restart if recordings
+        /// follow each other.
         fileprivate var offset = Duration.zero
 
-        /// A picture of a container is next. One that is a little too early is shown at once; if the time goes back
-        /// further, another recording follows.
+        /// Moves to a container's next picture. One that is slightly too early is shown at once; if the time
+        /// goes back further, another recording follows.
         fileprivate mutating func go(to time: Duration, duration: Duration) {
             let jitter = PresentationClock.largestStepBack(frameDuration: duration)
             if count > 0, time + offset < elapsed - jitter { offset = elapsed + duration - time }
             elapsed = max(elapsed, time + offset, .zero)
         }
 
-        /// The time of the picture before, in whole nanoseconds.
+        /// The time of the previous picture, in whole nanoseconds.
         var time: Duration { elapsed.rounded }
     }
 
-    /// Frames a second of a stream that does not say: what players take raw streams for.
+    /// The rate of a stream that does not state one, as players assume for raw streams.
     private static let rateOfSilentStreams = 25.0
 
     init(_ options: ShowingOptions) throws(PlayError) {
@@ -54,7 +55,7 @@ final class PictureClock {
     /// When the next picture is due.
     /// - Parameters:
     ///   - rate: the rate of the stream, if known.
-    ///   - time: what a container says; counts where neither a rate nor times are given.
+    ///   - time: the container's time; used if neither a rate nor times are given.
     func next(rate: FrameRate?, time: Duration? = nil) throws(PlayError) -> Duration {
         let duration = Duration.seconds(1 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams))
         if let timestamps {
@@ -72,7 +73,7 @@ final class PictureClock {
         return (place.elapsed / speed).rounded
     }
 
-    /// Returns to an earlier place.
+    /// Returns to an earlier position.
     func go(to place: Place) throws(PlayError) {
         self.place = place
         guard let timestamps else { return }
@@ -91,6 +92,6 @@ final class PictureClock {
 }
 
 extension Duration {
-    /// To the nearest nanosecond, of a time that is not below zero.
+    /// Rounded to the nearest nanosecond; the time must not be negative.
     fileprivate var rounded: Duration { .nanoseconds((self + .nanoseconds(1) / 2).inNanoseconds) }
 }

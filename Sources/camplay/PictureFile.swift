@@ -5,15 +5,16 @@ import Output
 import Pictures
 import Threading
 
-/// Decoded pictures one after another: YUV4MPEG2, or samples alone.
+/// Writes decoded pictures one after another: as YUV4MPEG2, or as raw samples.
 ///
-/// Such a file has one size of pictures. Where the stream's changes, another file begins, with a counter in its name.
+/// All pictures of a file have the same size. If the stream's size changes, another file begins, with a
+/// counter in its name.
 final class PictureFile {
-    /// What the file is.
+    /// The file's format.
     enum Form {
         case y4m, samples
 
-        /// By the name's ending; nil for any other than .y4m and .yuv.
+        /// From the name's extension; nil for any other than .y4m and .yuv.
         init?(path: String) {
             if path.lowercased().hasSuffix(".y4m") {
                 self = .y4m
@@ -97,12 +98,12 @@ final class PictureFile {
         let (frames, seconds) = rate.map { ($0.numerator, $0.denominator) } ?? (25, 1)
         let aspect = picture.sampleAspectRatio ?? (0, 0)
         let range = picture.color.isFullRange ? "FULL" : "LIMITED"
-        // H.264 and H.265 site chroma as MPEG-2 does.
+        // H.264 and H.265 site chroma like MPEG-2.
         return "YUV4MPEG2 W\(picture.width) H\(picture.height) F\(frames):\(seconds) Ip "
             + "A\(aspect.0):\(aspect.1) C420mpeg2 XCOLORRANGE=\(range)\n"
     }
 
-    /// The rows without what lies between them, in one piece: a call a row would cost more than the copy.
+    /// Writes the rows without padding, in one piece: a call per row would cost more than the copy.
     private func writeSamples(of picture: borrowing DecodedPicture) throws(OutputError) {
         guard let layout = picture.layout else { return }
         packed.removeAll(keepingCapacity: true)

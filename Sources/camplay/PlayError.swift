@@ -3,25 +3,25 @@ import Glibc
 import Network
 import Output
 
-/// Why playing ends without being done. `description` is one line: thing, cause, next step.
+/// Why playing ended early. `description` is one line: thing, cause, next step.
 enum PlayError: Error, CustomStringConvertible {
     case notOpened(String, errno: Int32)
     case readFailed(String, errno: Int32)
-    /// The input is something else, in words.
+    /// The input is something else; the text says what.
     case notAStream(String, String)
-    /// A stream without any picture that could be decoded.
+    /// No picture of the stream could be decoded.
     case noPicture(String, reason: String?)
     case network(NetworkError)
     case decoder(DecoderError)
     case output(OutputError)
-    /// The timestamp file.
+    /// The timestamp file cannot be read.
     case timestamps(InputError)
-    /// The container, or what belongs to the stream.
+    /// The container, or a file that belongs to the stream, cannot be read.
     case input(InputError)
     /// The timestamp file ended before the stream did.
     case tooFewTimestamps(String, count: Int)
     case noDisplay(reason: String)
-    /// The display takes no such picture.
+    /// The display cannot show such a picture.
     case notShown(reason: String)
     case noResources
 

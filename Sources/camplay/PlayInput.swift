@@ -1,6 +1,6 @@
 import Output
 
-/// What is played.
+/// The input to play.
 enum PlayInput {
     /// A raw stream: a file, a pipe, or a connection.
     case bytes(any ByteSource)
@@ -10,7 +10,7 @@ enum PlayInput {
     /// Whether its pictures have their own times.
     var hasTimes: Bool { if case .container = self { true } else { false } }
 
-    /// Whether it can be played from anywhere on.
+    /// Whether it can be played from any position.
     var isSeekable: Bool {
         switch self {
         case .bytes(let source): (source as? FileSource)?.isSeekable ?? false
@@ -18,7 +18,7 @@ enum PlayInput {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     var name: String {
         switch self {
         case .bytes(let source): source.name

@@ -79,7 +79,7 @@ struct ShowingOptions: ParsableArguments {
     }
 }
 
-/// What is written.
+/// What to write.
 struct WritingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -147,12 +147,12 @@ extension Codec: ExpressibleByArgument {}
 extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 
-/// What may decode.
+/// Which decoder to use.
 enum DecoderChoice: ExplainedArgument {
     static let requirement = "expected auto, software, or a render node as in /dev/dri/renderD128"
 
     case auto, software
-    /// That render node, else software.
+    /// That render node, otherwise software.
     case renderNode(String)
 
     init?(argument: String) {
@@ -180,7 +180,7 @@ struct ScaledSize: ExplainedArgument {
     let width: Int
     let height: Int
 
-    /// libswscale's maximum, and more than any display has; libavutil bounds the area besides
+    /// libswscale's maximum, and more than any display has; libavutil also limits the area
     /// (av_image_check_size).
     private static let limit = 16384
 

@@ -4,14 +4,14 @@ import Output
 import Pictures
 import Threading
 
-/// What is written of the stream and its pictures.
+/// Writes the stream and its pictures to files.
 final class PlayOutputs {
     private let saver: StreamSaver?
     private let pictures: PictureFile?
     private let snapshot: OutputFile?
     private let layout: PictureLayout
     private let scale: ScaledSize?
-    /// For pictures of the size at hand.
+    /// For pictures of the current size.
     private var converter: (converter: PictureConverter, width: Int, height: Int)?
     private let warn: (String) -> Void
     private var hasToldScaling = false
@@ -41,7 +41,7 @@ final class PlayOutputs {
         (layout, scale, self.warn) = (options.pixelFormat, options.scale, warn)
     }
 
-    /// Those that were opened.
+    /// The files that were opened.
     var files: [OutputFile] { [saver?.file, pictures?.file, snapshot].compactMap { $0 } }
 
     func write(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
@@ -51,7 +51,7 @@ final class PlayOutputs {
     /// Whether every picture is wanted, however late.
     var wantPictures: Bool { pictures != nil || snapshot != nil }
 
-    /// The stream breaks here.
+    /// Notes that the stream is interrupted here.
     func interrupt() { saver?.interrupt() }
 
     /// - Parameter rate: the stream's rate.
@@ -88,7 +88,7 @@ final class PlayOutputs {
         } catch { throw .decoder(error) }
     }
 
-    /// The picture's own, unless one is requested or the file is bound to its first picture's.
+    /// The picture's own size, unless one is requested or the file's first picture determines it.
     private func size(of picture: borrowing DecodedPicture) -> (width: Int, height: Int) {
         if let scale { return (scale.width, scale.height) }
         let own = (width: picture.width, height: picture.height)
@@ -105,7 +105,7 @@ final class PlayOutputs {
         return (converter.width, converter.height)
     }
 
-    /// Writes the rest, and completes the files.
+    /// Writes the remaining data and completes the files.
     func finish() throws(PlayError) {
         try writeSnapshot()
         do throws(OutputError) {

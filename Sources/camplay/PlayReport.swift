@@ -1,4 +1,4 @@
-/// What `--report` writes.
+/// The report of `--report`.
 struct PlayReport: Encodable {
     /// Counts of pictures. `received` is the sum of all up to `unplayed`; with a window `decoded` is the sum of those
     /// after it.
@@ -9,13 +9,13 @@ struct PlayReport: Encodable {
         var secondFields = 0
         var beforeFirstKeyframe = 0
         var frozen = 0
-        /// Not decoded, to catch up; or only decoded on the way from a keyframe to where playing continues.
+        /// Not decoded, to catch up; or only decoded between a keyframe and where playing continues.
         var skipped = 0
-        /// Decoded, and left out by libavcodec.
+        /// Decoded, but dropped by libavcodec.
         var lost = 0
-        /// Kept from being shown by the stream itself.
+        /// Hidden by the stream itself.
         var withheld = 0
-        /// Still to come when enough pictures had been played.
+        /// Still pending when enough pictures had been played.
         var unplayed = 0
         /// Shown in the window.
         var shown = 0

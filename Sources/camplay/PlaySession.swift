@@ -15,7 +15,8 @@ struct PlaySession {
     func run() throws(PlayError) {
         let clock = try command.isLive ? nil : PictureClock(command.showing)
         let input = try openInput()
-        // From here on there is something to clean up: a signal asks for the end instead of being one.
+        // From here on there is something to clean up: a signal requests the end instead of ending the
+        // process.
         signals.workBegins()
         let screen = try openWindow(input)
         let (outputs, report) = try openFiles()
@@ -42,7 +43,7 @@ struct PlaySession {
         if let failure { throw failure }
     }
 
-    /// Ends the process where exit handlers of libraries may wait for what will never come.
+    /// Ends the process immediately if libraries' exit handlers may wait forever.
     private func endProcess(_ failure: PlayError?) -> Never {
         if let failure { console.fail(failure.description) }
         console.finish()
@@ -103,7 +104,7 @@ struct PlaySession {
         }
     }
 
-    /// Where pictures are shown.
+    /// Where pictures are displayed.
     private struct Screen {
         let presentation: Presentation
         let window: PlayWindow
@@ -119,7 +120,7 @@ struct PlaySession {
         return Screen(presentation: presentation, window: window)
     }
 
-    /// Writes the rest.
+    /// Writes the remaining data and the report.
     private func finish(_ player: Player, _ outputs: PlayOutputs, _ report: OutputFile?) throws(PlayError) {
         try outputs.finish()
         try write(player.report, to: report)
@@ -133,7 +134,7 @@ struct PlaySession {
         guard let ended = Interruption() else { throw .noResources }
         let task = PlayTask(player, screen.presentation, ended: ended)
         let handler = ExitHandler {
-            // There is nothing left to be waked.
+            // There is nothing left to wake.
             screen.presentation.whenChanged {}
             screen.presentation.end()
             _ = ended.wait()
@@ -155,7 +156,7 @@ struct PlaySession {
 
     private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
         let writing = command.writing
-        // A pipe that nobody reads does not keep the program from ending.
+        // A pipe that nobody reads must not keep the program from ending.
         let interruption = signals.interruption
         do throws(OutputError) {
             let outputs = try PlayOutputs(
@@ -170,7 +171,7 @@ struct PlaySession {
     }
 
     private func refuseSharedFiles(_ files: [OutputFile]) throws(OutputError) {
-        // Whatever is written to /dev/null does not mix.
+        // Data written to /dev/null cannot mix.
         let null = FileIdentity(path: "/dev/null")
         let files = files.filter { $0.identity != nil && $0.identity != null }
         for (index, file) in files.enumerated() {

@@ -2,16 +2,16 @@ import Threading
 
 /// A player that runs on another thread.
 ///
-/// `@unchecked Sendable`: the player is used by that thread alone until it was joined, and so is `failure`.
+/// `@unchecked Sendable`: only that thread uses the player and `failure` until it is joined.
 final class PlayTask: @unchecked Sendable {
-    /// Why it ended, once the thread was joined.
+    /// Why it ended; read it after the thread is joined.
     private(set) var failure: PlayError?
     private let player: Player
     private let presentation: Presentation
 
     private let ended: Interruption
 
-    /// - Parameter ended: raised when `run` is done.
+    /// - Parameter ended: raised when `run` has finished.
     init(_ player: Player, _ presentation: Presentation, ended: Interruption) {
         (self.player, self.presentation, self.ended) = (player, presentation, ended)
     }

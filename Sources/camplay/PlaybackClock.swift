@@ -1,10 +1,10 @@
 import Time
 
-/// When a file's pictures are due, later by all pauses. The caller reads the clock.
+/// When a file's pictures are due, delayed by all pauses. The caller reads the clock.
 struct PlaybackClock {
-    /// Whether the viewer has stopped at a picture.
+    /// Whether the viewer has paused.
     private(set) var isPaused = false
-    /// When the file's first picture was due, later by all pauses; nil until a picture is asked for.
+    /// When the file's first picture was due, delayed by all pauses; nil until a picture is requested.
     private var start: Instant?
     private var pauseStart = Instant.start
 
@@ -16,14 +16,14 @@ struct PlaybackClock {
         return begun + due - now
     }
 
-    /// How long ago a picture was due; nil where none was asked for.
+    /// How long ago a picture was due; nil if none was requested.
     func lateness(of due: Duration, now: Instant) -> Duration? { start.map { now - $0 - due } }
 
-    /// What is shown next comes from elsewhere in the file: its time begins with the next picture, and so does the
-    /// pause that may be going on.
+    /// Restarts the clock, because the next picture comes from elsewhere in the file: the time begins with
+    /// that picture, and so does a pause in progress.
     mutating func restart(now: Instant) { (start, pauseStart) = (nil, now) }
 
-    /// Stops, or goes on where it stopped.
+    /// Pauses, or resumes where it paused.
     mutating func togglePause(now: Instant) {
         if isPaused {
             start = start.map { $0 + (now - pauseStart) }

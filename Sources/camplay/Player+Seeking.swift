@@ -1,10 +1,10 @@
 import Decoder
 import Output
 
-/// Playing on from elsewhere in a file.
+/// Seeking in a file.
 extension Player {
     /// Seeks to where the viewer wants to go.
-    /// - Returns: whether there was such a wish.
+    /// - Returns: whether the viewer requested that.
     func jump() throws(PlayError) -> Bool {
         guard !isDone, !interruption.isRaised, let presentation, clock != nil,
             let step = presentation.takeJump()
@@ -14,7 +14,7 @@ extension Player {
         return true
     }
 
-    /// Has playing go on at a time at the file's own speed: from the keyframe before on everything is decoded.
+    /// Continues playing at a time, at the file's own speed: decoding starts at the keyframe before it.
     func seek(to time: Duration) throws(PlayError) {
         discard()
         switch input {

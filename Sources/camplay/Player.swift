@@ -19,51 +19,51 @@ final class Player {
     var pipeline: Pipeline?
     /// Whether the kind of stream is still unknown.
     var isUnknown = true
-    /// The first bytes of a stream of which that is not known yet.
+    /// The first bytes of a stream whose kind is still unknown.
     var head: [UInt8] = []
-    /// What was received so far.
+    /// What has been received so far.
     private(set) var report: PlayReport
     /// Whether a thread hangs in a GPU's driver.
     private(set) var leavesThread = false
     var isDone = false
-    /// What a raw stream that is AVCC is cut by; nil for start codes.
+    /// Splits a raw AVCC stream; nil for start codes.
     private var lengths: AVCC.Reader?
     private let record: DecoderConfigurationRecord?
-    /// Pictures that are due earlier, at the file's own speed, are decoded and not played.
+    /// Pictures that are due earlier, at the file's own speed, are decoded but not played.
     var start: Duration?
-    /// Where playing has come to, at the file's own speed.
+    /// The current position, at the file's own speed.
     private(set) var position = Duration.zero
-    /// Access units that are not even decoded, because a keyframe comes before where playing goes on.
+    /// Access units that are not decoded at all, because a keyframe follows them before playing continues.
     var unitsToPass = 0
-    /// What looks for a keyframe, and takes the access units instead of the decoder.
+    /// Looks for a keyframe, and receives the access units instead of the decoder.
     var search: KeyframeSearch?
     private var hasToldLoss = false
     private var hasToldOrder = false
     private var hasDescribed = false
-    /// Why there is no picture; nil if nothing came.
+    /// Why there is no picture; nil if nothing arrived.
     private var problem: String?
     private var shedder = LoadShedder()
-    /// When everything that had come had been taken, and the next bytes were waited for; nil before that.
+    /// When everything received had been processed and waiting for more began; nil before that.
     private var timeOfLastWait: Instant?
-    /// When the first bytes of the connection came, and how many pictures there were before.
+    /// When the connection's first bytes arrived, and how many pictures there were before.
     private var beginning: (time: Instant, pictures: Int)?
 
-    /// What a stream of one codec goes through.
+    /// The processing of a stream of one codec.
     struct Pipeline {
         let gatherer: AccessUnitGatherer
         let decoder: PictureDecoder
         var rate: FrameRate?
-        /// Counted already in the report.
+        /// The counts that are already in the report.
         var counted = PictureDecoder.Counters()
     }
 
     static let chunkLength = 64 << 10
-    /// How long a live stream may have no picture before somebody should hear of it.
+    /// How long a live stream may be without a picture before the user is told.
     private static let patience = Duration.seconds(5)
 
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
-    ///   - clock: when; nil for as soon as they are there.
+    ///   - clock: when pictures are shown; nil for as soon as they are available.
     init(
         _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
         presentation: Presentation?,
@@ -76,12 +76,12 @@ final class Player {
         report = PlayReport(source: input.name)
     }
 
-    /// Plays until the stream ends, enough pictures were played, or someone interrupts.
+    /// Plays until the stream ends, enough pictures were played, or the user interrupts.
     func run() throws(PlayError) {
         let start = Instant.now
         defer { report.seconds = (.now - start).inSeconds }
         do throws(PlayError) { try playAll() } catch {
-            // So that the report accounts for pictures still in the decoder.
+            // The report must account for pictures still in the decoder.
             giveUp()
             throw error
         }
@@ -90,7 +90,7 @@ final class Player {
                 input.name,
                 reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
         }
-        // Joining a live stream between keyframes is normal, and so is beginning in an open group.
+        // Joining a live stream between keyframes is normal, and so is beginning in an open GOP.
         if report.pictures.beforeFirstKeyframe > 0, !isLive, options.start == nil {
             console.warn(
                 "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures before the first keyframe are left out"
@@ -112,7 +112,7 @@ final class Player {
         } while try jump()
     }
 
-    /// Adds to the report what became of pictures in the window.
+    /// Adds to the report what happened to pictures in the window.
     func note(_ statistics: Presentation.Statistics) {
         report.pictures.shown = statistics.shownCount
         report.pictures.late = statistics.lateCount
@@ -144,18 +144,18 @@ extension Player {
         }
     }
 
-    /// - Returns: nil at the end, and where someone interrupts.
+    /// - Returns: nil at the end, or if the user interrupts.
     private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch {
             guard error.kind != .interrupted else { return nil }
-            // What is held back was whole.
+            // What is held back is complete.
             try endStream(isWhole: true)
             throw .input(error)
         }
     }
 
-    /// Gathers a picture that is there with all its bytes. Its time is taken through the decoder as if
-    /// it came then on a clock that starts with the file.
+    /// Gathers a complete picture. Its time passes through the decoder as an arrival time on a clock that
+    /// starts with the file.
     private func gatherWhole(
         _ picture: [UInt8], _ packet: ContainerReader.Packet
     ) throws(PlayError) {
@@ -212,7 +212,7 @@ extension Player {
         try begin(codec, framing, with: head)
     }
 
-    /// Begins with a stream's first bytes.
+    /// Starts with a stream's first bytes.
     private func begin(
         _ codec: Codec, _ framing: NALUnitSource.Framing, with head: [UInt8]
     ) throws(PlayError) {
@@ -231,7 +231,7 @@ extension Player {
             return options.codec.map { ($0, .annexB) }
         }
         if let wanted = options.codec, codec != wanted {
-            console.warn("\(input.name): this looks like \(codec), and --codec says \(wanted)")
+            console.warn("\(input.name): this looks like \(codec), but --codec says \(wanted)")
         }
         return (options.codec ?? codec, framing)
     }
@@ -245,7 +245,7 @@ extension Player {
         }
     }
 
-    /// Says once a connection that bytes come, and nothing to be seen.
+    /// Warns, once per connection, that bytes arrive but no pictures.
     private func warnIfNothingPlays() {
         let now = Instant.now
         guard let beginning else { return beginning = (now, report.pictures.decoded) }
@@ -284,11 +284,11 @@ extension Player {
         if let problem { try reject(problem) }
     }
 
-    /// What comes next has pictures missing before it.
+    /// Notes that pictures are missing before what comes next.
     private func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
-        // What came before was whole.
+        // What came before is complete.
         try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         pipeline.gatherer.abandon()
         pipeline.decoder.reject(because: problem)
@@ -300,7 +300,7 @@ extension Player {
         try pipeline?.gatherer.gather(bytes, arrival: arrival) { (unit) throws(PlayError) in try play(unit) }
     }
 
-    /// Plays a picture that is likely to be whole, and does not wait for the next to make sure.
+    /// Plays a picture that is probably complete, without waiting for the next one to be certain.
     private func anticipate() throws(PlayError) {
         // The last wanted picture ends the program, so its data must be saved completely.
         let isLast = report.pictures.decoded + 1 == options.frames
@@ -320,7 +320,7 @@ extension Player {
         (isUnknown, beginning) = (true, nil)
         guard let pipeline else { return }
         var problem: String?
-        // Behind a wrong length the whole rest may seem to be one unit.
+        // After a wrong length, the whole rest may look like one unit.
         lengths?.finish { result, _ in if case .failure(let error) = result { problem = error.problem } }
         if let problem, !isDone { try reject(problem) }
         if isWhole, !isDone {
@@ -333,7 +333,7 @@ extension Player {
         outputs.interrupt()
     }
 
-    /// - Parameter isHidden: whether the file has it for the sake of others alone.
+    /// - Parameter isHidden: whether it is in the file only for reference by others.
     func play(_ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false) throws(PlayError) {
         guard !isDone, let decoder = pipeline?.decoder else { return }
         if search != nil {
@@ -350,7 +350,7 @@ extension Player {
         do throws(DecoderError) {
             if isSkipped { try decoder.skip(unit) } else { try decoder.decode(unit, isHidden: isHidden) }
         } catch { throw .decoder(error) }
-        // The time of a picture that is skipped passes all the same.
+        // Time also passes for a picture that is skipped.
         if isSkipped, !unit.role.isSecondField {
             _ = try clock?.next(rate: clock?.frameRate ?? pipeline?.rate)
         }
@@ -358,9 +358,9 @@ extension Player {
         count()
     }
 
-    /// How far pictures in the window are behind: a file's behind their time, a live stream's behind
-    /// the moment when nothing more waited to be read. A read that does not fill its room proves nothing: the sender
-    /// may be waiting for that room.
+    /// How late pictures in the window are: for a file, relative to their time; for a live stream, relative
+    /// to the moment when nothing more was waiting to be read. A read that does not fill its buffer proves
+    /// nothing: the sender may be waiting for that room.
     private var lateness: Duration {
         guard let presentation, !outputs.wantPictures else { return .zero }
         guard clock == nil else { return presentation.currentLateness }
@@ -399,7 +399,7 @@ extension Player {
                 skipped: report.pictures.skipped))
     }
 
-    /// Reports the kind of stream once its first picture is there.
+    /// Reports the kind of stream when its first picture is available.
     private func describe(_ picture: borrowing DecodedPicture) {
         hasDescribed = true
         guard let pipeline else { return }
@@ -418,7 +418,7 @@ extension Player {
         report.reasons = decoder.softwareReasons
     }
 
-    /// Adds to the report what became of the access units since the last call.
+    /// Adds to the report what happened to the access units since the last call.
     func count() {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
         if let decoder = pipeline?.decoder {
@@ -446,7 +446,7 @@ extension Player {
         if pipeline?.decoder.hasBrokenOrder == true, !hasToldOrder {
             hasToldOrder = true
             console.warn(
-                "\(input.name): its pictures are in another order than declared; more are held back from now on"
+                "\(input.name): its pictures are reordered further than declared; buffering more from now on"
             )
         }
     }

@@ -5,8 +5,8 @@ import Time
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
-/// A file's pictures wait for their time; of a live stream's the latest wins. `@unchecked Sendable`: everything
-/// that changes does so under the lock.
+/// A file's pictures wait for their time; of a live stream only the latest is kept. `@unchecked Sendable`:
+/// all mutable state is accessed with the lock held.
 final class Presentation: @unchecked Sendable {
     private let monitor = Monitor()
     /// Wakes the decoding thread.
@@ -17,28 +17,28 @@ final class Presentation: @unchecked Sendable {
     private var isFinished = false
     private var clock = PlaybackClock()
     private let isSeekable: Bool
-    /// How far the viewer wants to go on or back, until the decoding thread does so.
+    /// How far the viewer wants to seek, until the decoding thread does so.
     private var jump: Duration?
-    /// Whether a picture is to be shown in spite of a pause: the first one behind a jump.
+    /// Whether to show a picture despite a pause: the first one after a seek.
     private var showsNext = false
     private var current = Statistics()
     private var lateness = Duration.zero
 
-    /// What became of pictures, and of the stream.
+    /// What happened to pictures, and to the stream.
     struct Statistics {
         /// Pictures taken for display.
         var shownCount = 0
         /// Pictures replaced by a later one before they could be displayed.
         var lateCount = 0
-        /// Live pictures that came during a pause.
+        /// Live pictures that arrived during a pause.
         var pausedCount = 0
-        /// What came so far.
+        /// What has been received so far.
         var totals = StreamTotals()
     }
 
     /// - Parameters:
     ///   - interruption: raised when the viewer closes the window.
-    ///   - isSeekable: whether the decoding thread takes jumps.
+    ///   - isSeekable: whether the decoding thread can seek.
     init(interruption: Interruption, isSeekable: Bool = false) throws(PlayError) {
         (self.interruption, self.isSeekable) = (interruption, isSeekable)
         do throws(NetworkError) { wakeUp = try WakeUp() } catch { throw .noResources }
@@ -48,10 +48,10 @@ final class Presentation: @unchecked Sendable {
 extension Presentation {
     // MARK: The thread that decodes
 
-    /// Shows a picture when it is due, and waits for that.
+    /// Waits until a picture is due, and shows it.
     /// - Parameters:
     ///   - due: the time since the first picture; nil for at once.
-    ///   - totals: what came so far.
+    ///   - totals: what has been received so far.
     func show(_ picture: consuming DecodedPicture, at due: Duration?, _ totals: StreamTotals) {
         if let due, !wait(until: due) {
             monitor.withLock { current.lateCount += 1 }
@@ -74,16 +74,16 @@ extension Presentation {
         if isNews { change() }
     }
 
-    /// How long after its time the last picture of a file was there.
+    /// How late the last picture of a file was.
     var currentLateness: Duration { monitor.withLock { lateness } }
 
-    /// Leaves the last picture where it is until a time since the first.
+    /// Keeps showing the last picture until a time since the first.
     func hold(until due: Duration) { _ = wait(until: due) }
 
-    /// How far the viewer wants to go on or back, once; nil where nobody asked.
+    /// How far the viewer wants to seek; reported once, nil if there was no request.
     func takeJump() -> Duration? { monitor.withLock { jump.take() } }
 
-    /// What is shown next comes from elsewhere in the file: its time begins now.
+    /// Restarts the clock, because the next picture comes from elsewhere in the file.
     func restart() {
         monitor.withLock {
             if picture.take() != nil { current.lateCount += 1 }
@@ -92,7 +92,7 @@ extension Presentation {
         }
     }
 
-    /// No more pictures come.
+    /// Notes that no more pictures will come.
     func finish() {
         monitor.withLock { isFinished = true }
         change()
@@ -103,7 +103,7 @@ extension Presentation {
         notify()
     }
 
-    /// - Returns: false where the viewer, or a signal, ends the wait, be it to go elsewhere.
+    /// - Returns: false if the viewer or a signal ends the wait, including for a seek.
     private func wait(until due: Duration) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
@@ -117,7 +117,7 @@ extension Presentation {
         return false
     }
 
-    /// Until somebody pauses, goes on or ends; nil for as long as it takes.
+    /// Waits until the viewer pauses, resumes, seeks or quits; nil for no time limit.
     private func sleep(for duration: Duration?) {
         let deadline = duration.map { Instant.now + $0 }
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
@@ -140,7 +140,7 @@ extension Presentation {
         return taken
     }
 
-    /// Whether no more pictures come.
+    /// Whether no more pictures will come.
     var hasEnded: Bool { monitor.withLock { isFinished } }
 
     /// What happened so far.
@@ -159,13 +159,13 @@ extension Presentation {
         wakeUp.wake()
     }
 
-    /// Goes on, or back, by a time where pictures come from a file.
+    /// Seeks forward or back by a time, if pictures come from a file.
     func seek(by step: Duration) {
         guard isSeekable else { return }
         monitor.withLock { jump = (jump ?? .zero) + step }
         wakeUp.wake()
     }
 
-    /// The viewer has had enough.
+    /// Ends playing, on the viewer's request.
     func end() { interruption.raise() }
 }

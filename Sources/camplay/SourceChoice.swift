@@ -33,8 +33,8 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
-    /// Whether its pictures have no time but that at which they come: what a program writes into a pipe is taken
-    /// to be made now.
+    /// Whether its pictures have no time other than their arrival: what a program writes to a pipe is assumed
+    /// to be live.
     var isLive: Bool {
         switch self {
         case .file: false

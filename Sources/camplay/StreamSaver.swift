@@ -3,7 +3,7 @@ import Decoder
 import Output
 import Threading
 
-/// The received stream, byte for byte, from the first entry point of each connection on.
+/// Saves the received stream, byte for byte, from the first entry point of each connection on.
 ///
 /// A file has one codec, that of its first connection.
 final class StreamSaver {
@@ -28,13 +28,13 @@ final class StreamSaver {
         try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
-    /// What comes next continues nothing: it is left out until the next entry point.
+    /// Notes an interruption: what follows is left out until the next entry point.
     func interrupt() { hasBegun = false }
 
     /// Ends the file.
     func finish() throws(OutputError) { try file.close() }
 
-    /// Whether a stream of this codec goes into the file.
+    /// Whether a stream of this codec belongs in the file.
     private func belongs(_ other: Codec) -> Bool {
         guard let codec else {
             if let named = Codec(fileName: file.name), named != other {

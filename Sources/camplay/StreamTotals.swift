@@ -1,4 +1,4 @@
-/// What came of a stream so far, for the line of statistics.
+/// What has been received of a stream so far, for the line of statistics.
 struct StreamTotals: Equatable {
     /// Bytes received.
     var bytes = 0

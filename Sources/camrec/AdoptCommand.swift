@@ -43,7 +43,7 @@ struct AdoptCommand: ParsableCommand {
         } catch { throw fail(error, folder, on: console) }
         guard result.journals > 0 else {
             console.fail(
-                "\(folder): no journal of recordings in it; name the folder that --keep or --min-free is used in"
+                "\(folder): no journal of recordings here; name the folder that --keep or --min-free is used in"
             )
             throw .noInput
         }

@@ -22,7 +22,7 @@ enum CommandWord {
     ///   - given: the command line as typed.
     ///   - arguments: the command line with the settings file's arguments.
     static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
-        // Most command lines need no closer look.
+        // Most command lines need no further checks.
         guard given.isRecording, given.words.contains(where: { OutputName($0).isBareWord }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }
@@ -35,7 +35,7 @@ enum CommandWord {
     /// A later word is an output without a codec in its name, unless it resembles a command.
     private static func reason(against word: String, isFirst: Bool) -> String? {
         if commands(andHidden: true).contains(word) || word == "help" {
-            return "'\(word)' is a command, and stands first: camrec \(word)"
+            return "'\(word)' is a command and must come first: camrec \(word)"
         }
         guard let suggestion = suggestion(for: word, listsAll: isFirst) else { return nil }
         return "'\(word)' is not a command; \(suggestion); "

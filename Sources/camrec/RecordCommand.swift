@@ -82,8 +82,8 @@ struct RecordCommand: ParsableCommand {
         return choices.filter(\.isFile).map { segments.plan(path: $0.path, timestamps: $0.timestamps) }
     }
 
-    /// The choices for each OUTPUT in order, then `--listen`, then the first output's timestamps, unless they lie
-    /// beside its segments. Receivers get the first file's codec, so that one encoder serves both.
+    /// The choices for each OUTPUT in order, then `--listen`, then the first output's timestamps, unless they
+    /// belong to its segments. Receivers get the first file's codec, so that one encoder serves both.
     var choices: [OutputChoice] {
         let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
         var choices =

@@ -24,7 +24,7 @@ struct RecordingNotes {
         }
         for choice in choices where choice.isMisnamed {
             console.warn(
-                "\(choice.path) receives \(choice.codec), as --codec asks, which does not match its name")
+                "\(choice.path) receives \(choice.codec), as --codec requires, which does not match its name")
         }
     }
 

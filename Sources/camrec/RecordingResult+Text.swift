@@ -97,7 +97,7 @@ extension RecordingResult.Output {
 }
 
 extension RecordingResult.Encoder {
-    /// The stream's actual rate beside the requested one, by the stream's own time.
+    /// The stream's actual rate next to the requested one, by the stream's own time.
     fileprivate func rateLine(isAlone: Bool) -> String? {
         guard let measured = measuredBitRate else { return nil }
         // The latest request does not apply to the time before it.

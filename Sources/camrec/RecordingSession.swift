@@ -57,7 +57,7 @@ struct RecordingSession {
     ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
-        try command.foreseeFailures(at: WallTime.now)
+        try command.preflight(at: WallTime.now)
         let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
         // Read the clock again: opening the source may have taken long.
@@ -135,7 +135,7 @@ struct RecordingSession {
                 provider,
                 reportRestart: { [console] cause, suppressed in
                     console.warn(
-                        "\(cause.reason); recording goes on with \(provider.choice?.name ?? "another encoder")"
+                        "\(cause.reason); recording continues with \(provider.choice?.name ?? "another encoder")"
                             + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)"))
                 }, segments: command.segments.schedule)
         } catch { throw .encoder(error) }
@@ -183,7 +183,7 @@ struct RecordingSession {
         return command.source.deviceTimeout ?? (isUnattended ? .forever : usual)
     }
 
-    /// Returns the recording's source, which waits for a camera that goes away.
+    /// Returns the recording's source, which waits for a camera that disappears.
     private func source(_ stream: any CaptureStream) -> RecordingSource {
         let finder = CameraFinder(stream.identity, request: command.source.request)
         return RecordingSource(

@@ -108,7 +108,7 @@ struct RemuxCommand: ParsableCommand {
                 to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
             if stepCount > 0 {
                 console.warn(
-                    "\(input): times that do not rise: \(stepCount); those pictures directly follow the previous one"
+                    "\(input): times that do not increase: \(stepCount); those pictures directly follow the previous one"
                 )
             }
             console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")

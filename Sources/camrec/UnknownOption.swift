@@ -33,7 +33,7 @@ enum UnknownOption {
         on option: Substring, _ name: String, _ names: [String], _ words: CommandLineWords
     ) -> String {
         if words.isRecording, option == "-o" || option == "--output" {
-            return "give the OUTPUT alone, without an option"
+            return "name the OUTPUT without an option"
         }
         let known = words.isRecording ? replacements[option] : nil
         let nearest = known ?? names.nearest(to: name).map { "--\($0)" }

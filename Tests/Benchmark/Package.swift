@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// What `scripts/bench` measures besides the programs themselves. Separate from the package of the project, whose build has
-// the product alone: links to its Sources.
+// What `scripts/bench` measures besides the programs themselves. A separate package, so that the project's build
+// contains only the product; links to its Sources.
 import PackageDescription
 
 let package = Package(

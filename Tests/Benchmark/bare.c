@@ -1,6 +1,6 @@
-// The least that a libavcodec program can do to encode a file: the measure of camrec's own cost.
+// The minimum that a libavcodec program needs to encode a file: the baseline for camrec's own cost.
 // usage: bare IN.y4m OUT.h264|listen:PORT libx264|h264_vaapi low_power|- [RATE]
-// With a RATE pictures go in at that many a second, as from a camera; else one after another.
+// With a RATE, pictures go in at that many a second, as from a camera; otherwise one after another.
 // With a PORT it waits for one client, and writes each picture's packet to it, as simple camera programs do.
 // Reads 8-bit 4:2:0 YUV4MPEG2 and prints the median time of one picture in the encoder, in milliseconds.
 #include <libavcodec/avcodec.h>

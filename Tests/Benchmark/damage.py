@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how much damage camplay notices: single bits are flipped in slices' data, and what it plays is held to the whole stream's pictures.
+"""Measures how much damage camplay notices: flips single bits in slice data, and compares what it plays with the intact stream's pictures.
 
 usage: damage.py CAMPLAY FOLDER FLIPS [STREAM LEAST]
-Prints a table in Markdown, with so many flips a row; the same flips each time. Of one STREAM alone, fails where less than
+Prints a table in Markdown, with FLIPS per row, the same ones each time. With one STREAM only, fails if less than
 LEAST percent were noticed.
 
-Of each flip camplay either plays the pictures that the whole stream has (harmless), reports a loss (noticed; and whether wrong
-pictures were shown all the same), or shows pictures that nobody sent without a word (missed).
+For each flip, camplay either plays the pictures of the intact stream (harmless), reports a loss (noticed; and whether wrong
+pictures were shown anyway), or silently shows wrong pictures (missed).
 """
 import concurrent.futures
 import json
@@ -39,7 +39,7 @@ def make(folder, name, codec, options):
 
 
 def slices(data, codec):
-    """Where the bytes of slices behind their first 8 are: a header that is damaged is found in other ways."""
+    """The positions of slices' bytes after their first 8: a damaged header is found in other ways."""
     places = []
     starts = [match.end() for match in re.finditer(b"\0\0\1", data)]
     for start, end in zip(starts, starts[1:] + [len(data) + 3]):

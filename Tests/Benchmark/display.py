@@ -5,7 +5,7 @@ import struct
 import subprocess
 import time
 
-# Windows without decoration, so that one of the screen's size is all of the screen.
+# Windows without decoration, so that one of the screen's size covers all of it.
 WINDOW_MANAGER = """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
 <theme><keepBorder>no</keepBorder></theme>
@@ -56,12 +56,12 @@ class Screen:
         return value
 
     def ages(self, seconds):
-        """Watches for so long; for each picture how long after its capture it was first seen, in nanoseconds."""
+        """Watches for this long; returns for each picture how long after its capture it was first seen, in nanoseconds."""
         ages, last, candidate = [], None, None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             now, stamp = time.monotonic_ns(), self.stamp()
-            # A picture that is being drawn is not seen twice.
+            # A picture that is being drawn is not counted twice.
             if stamp != last and candidate and candidate[1] == stamp:
                 age = ((candidate[0] // 1000 - stamp) % 2**32) * 1000
                 if age < 100e9:

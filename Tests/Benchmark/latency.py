@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures how old a picture is at a receiver's socket, and when it is decoded, behind camrec and behind others.
+"""Measures how old a picture is at a receiver's socket, and when it is decoded, for camrec and for others.
 
 usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS]     (scripts/bench calls it, with bare in FOLDER)
 
 Every picture carries its number and the time of its capture, as the live test source draws them. The contenders run
-in turn, a round each, and the first second of each round does not count: connecting is not what is measured.
+in turn, one round each, and the first second of each round does not count, because connecting is not measured.
 """
 import json
 import math
@@ -123,7 +123,7 @@ class Bench:
         return [*prefix, self.bare, self.pipe, f"listen:{PORT}", encoder, low_power]
 
     def run(self, command, crowd=0):
-        """One round of a contender: samples, seconds of CPU, and the report where there is one."""
+        """One round of a contender: samples, seconds of CPU, and the report if there is one."""
         if os.path.exists(self.report):
             os.unlink(self.report)
         is_piped = self.pipe in command
@@ -148,7 +148,7 @@ class Bench:
 
 
 def percentile(values, part):
-    """The smallest value that so large a part of them does not exceed."""
+    """The smallest value that this fraction of them does not exceed."""
     values = sorted(values)
     return values[max(0, math.ceil(part * len(values)) - 1)]
 
@@ -159,7 +159,7 @@ def figures(samples, column):
 
 
 def compare(contenders, rounds):
-    """Runs contenders, each a name and what runs one round of it, in turn, and prints a table."""
+    """Runs contenders, each a name and a function that runs one round, in turn, and prints a table."""
     results = {name: [] for name, _ in contenders}
     for turn in range(rounds):
         for name, work in contenders:
@@ -176,7 +176,7 @@ def compare(contenders, rounds):
 
 
 def tell_crowd(rows):
-    """What camrec itself says of the receivers, of which the last one of the crowd never reads."""
+    """What camrec itself reports about the receivers; the last one of the crowd never reads."""
     lags, lost = [], []
     for _, _, _, report in rows:
         receivers = sorted(report["receivers"], key=lambda receiver: receiver["dropped"])
@@ -189,7 +189,7 @@ def tell_crowd(rows):
 
 
 def take_precedence():
-    """Lets everything measured run ahead of whatever else the machine does, where that is permitted."""
+    """Gives everything measured priority over whatever else the machine does, if that is permitted."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
     except PermissionError:
@@ -231,7 +231,7 @@ def main():
 
 
 def watch(bench, camplay, folder, rounds):
-    """What players show of camrec's stream, with the options that people use, and with those of docs/guide/live.md."""
+    """What players show of camrec's stream, with commonly used options and with those of docs/guide/live.md."""
     address = f"tcp://127.0.0.1:{PORT}"
     advice = "-fflags nobuffer -flags low_delay -framedrop -probesize 32768 -f h264 -framerate 30".split()
     gstreamer = f"gst-launch-1.0 tcpclientsrc host=127.0.0.1 port={PORT} ! h264parse ! avdec_h264".split()

@@ -88,7 +88,7 @@ def memory(what, results):
 
 
 def delay(what, prefix, size, rate, reference, ours):
-    """Capture to write of test pictures in real time, beside the encoder's own time for a file's pictures."""
+    """Capture to write of test pictures in real time, next to the encoder's own time for a file's pictures."""
     command = prefix + ["--device", "test", "--size", size, "--fps", str(rate), "--frames", "60", "--overwrite"]
     report = json.loads(run(command + ["--report", "-", ours])[3])
     encoder = float(run(reference)[3])

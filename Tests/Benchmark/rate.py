@@ -4,7 +4,7 @@
 usage: rate.py CAMREC FOLDER [SEEDS] [VTEST]     (scripts/bench calls it)
 
 Tests/Lab/scenes makes the pictures, Tests/Lab/verify/rate.py measures the recordings. VTEST is OpenCV's vtest.avi,
-people who walk past a camera; without it its rows are left out. Two recordings run at a time. Encoders are those
+people walking past a camera; without it its rows are left out. Two recordings run at a time. Encoders are those
 that camrec lists: libx264 and libx265, and the render nodes of this machine. The emulated GPU is not listed, since the
 sizes of what it makes mean nothing.
 """
@@ -70,7 +70,7 @@ def rows(seeds, vtest):
     found = [
         Row("--bitrate 2M --max-bitrate 3M", 3_000_000, 2_000_000, both),
         Row("--bitrate 2M --max-bitrate 3M --rate-window 2s", 3_000_000, 2_000_000, both, "2s"),
-        # CBR stays within a tenth; a maximum that nobody gave is four times the average.
+        # CBR stays within a tenth; the default maximum is four times the average.
         Row("--rate-control cbr --bitrate 2M", 2_200_000, 2_000_000, both),
         Row("--quality 20 --max-bitrate 3M", 3_000_000, 0, both),
         Row("--bitrate 2M", 8_000_000, 2_000_000, changing),
@@ -124,7 +124,7 @@ def psnr(recording, source, size):
 
 
 def record(camrec, path, source, row, encoder):
-    """What RATE measures in a recording, with its PSNR; None where the encoder does not have that rate control."""
+    """What RATE measures in a recording, with its PSNR; None if the encoder does not have that rate control."""
     stream = f"{path}.{encoder.extension}"
     command = [camrec, "--quiet", "--device", path, "--no-pace", *encoder.options, *row.options.split(), "--overwrite", stream]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
@@ -154,7 +154,7 @@ def try_source(camrec, folder, vtest, source, table, tried):
 
 
 def deviation(value, limit, is_broken):
-    """A rate in Mbit/s and how far it is from what was promised; in bold where that is too far."""
+    """A rate in Mbit/s and how far it is from what was promised; in bold if that is too far."""
     text = f"{value / 1e6:.3f}"
     if limit:
         text += f" ({value / limit - 1:+.1%})"
@@ -175,7 +175,7 @@ def print_table(table, tried):
             worst, where = max(found, key=lambda pair: pair[0]["worstWindow"])
             averages = [result["average"] for result, source in found if source.kind in row.averaged]
             cells = [deviation(worst["worstWindow"], row.limit, worst["worstWindow"] > 1.02 * row.limit), str(where)]
-            # Stills do not need their bits; noise and people who walk do.
+            # Stills do not need their bits; noise and walking people do.
             needs_bits = all(source.kind in ("noise", "vtest") for source in row.sources)
             for average in (min(averages), max(averages)):
                 lowest = 0.95 * row.target if needs_bits else 0

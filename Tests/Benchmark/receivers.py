@@ -2,8 +2,8 @@
 
 usage: receivers.py RECEIVERS ROUNDS CAMREC...
 
-The builds take turns. A receiver counts as late by the time that a picture comes after the earliest one of its run,
-which is on a grid of 30 pictures a second; the others read in a process of their own.
+The builds take turns. Lateness is the time by which a picture arrives after the earliest one of its run,
+on a grid of 30 pictures a second; the other receivers read in a process of their own.
 """
 import json
 import multiprocessing
@@ -42,7 +42,7 @@ def read_all(port, count):
 
 
 def note_times(port, queue):
-    """One receiver, and when its pictures came."""
+    """One receiver, and when its pictures arrived."""
     receiver, times = socket.create_connection(("127.0.0.1", port)), []
     while receiver.recv(1 << 20):
         times.append(time.monotonic())

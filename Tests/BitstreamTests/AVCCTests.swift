@@ -4,7 +4,7 @@ import Testing
 @testable import Bitstream
 
 @Suite struct AVCCTests {
-    /// What the reader said of one place in the stream, and the bytes that it lent.
+    /// What the reader reported at one position in the stream, and the bytes that it passed.
     private struct Found: Equatable {
         var result: Result<AVCC.Unit, AVCCError>
         var bytes: [UInt8]
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Reads bytes in chunks whose sizes `next` gives, at least 1.
+    /// Reads bytes in chunks of sizes from `next`, at least 1.
     private func read(
         _ bytes: [UInt8], _ lengthSize: AVCC.LengthSize = .four, limit: Int = 1000,
         chunk next: () -> Int = { .max }

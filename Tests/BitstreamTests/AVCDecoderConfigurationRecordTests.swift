@@ -6,7 +6,7 @@ import Testing
 @Suite struct AVCDecoderConfigurationRecordTests {
     private typealias Record = AVCDecoderConfigurationRecord
 
-    /// As libavformat writes them for streams of x264: Constrained Baseline, and High 4:2:2 of 10 bit.
+    /// As libavformat writes them for streams of x264: Constrained Baseline, and 10-bit High 4:2:2.
     private static let baseline = hex(
         "0142c00affe1 0017 6742c00ad9047b011000000300100000030320f1226480 01 0005 68cb83cb20")
     private static let high422 = hex(

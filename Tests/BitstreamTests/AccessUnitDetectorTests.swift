@@ -4,7 +4,7 @@ import Testing
 @testable import Bitstream
 
 @Suite struct AccessUnitDetectorTests {
-    /// What a stream of x264 calls its pictures, and what the tests vary.
+    /// How a stream of x264 numbers its pictures, and what the tests vary.
     private struct Slice {
         var type = 1
         var nal_ref_idc = 2
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Where each unit stands: `|` begins, `.` continues, `?` undecided.
+    /// Where each unit belongs: `|` begins, `.` continues, `?` undecided.
     private func boundaries(_ units: [[UInt8]], _ codec: Codec = .h264) -> String {
         var detector = AccessUnitDetector(codec: codec)
         return units.map { unit in

@@ -4,7 +4,7 @@ import Testing
 @testable import Bitstream
 
 @Suite struct AnnexBParserTests {
-    /// What the parser said of one place in the stream, and the bytes that it lent.
+    /// What the parser reported at one position in the stream, and the bytes that it passed.
     private struct Found: Equatable {
         var result: Result<AnnexBParser.Unit, AnnexBError>
         var bytes: [UInt8]
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Parses bytes in chunks whose sizes `next` gives, at least 1.
+    /// Parses bytes in chunks of sizes from `next`, at least 1.
     private func parse(
         _ bytes: [UInt8], limit: Int = 1000, endsWithLastChunk: Bool = false, chunk next: () -> Int = { .max }
     ) -> [Found] {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Bitstream
 
-/// Missing reference pictures, by the numbers of those that came.
+/// Missing reference pictures, by the numbers of those that arrived.
 @Suite struct FrameNumberTrackerTests {
-    /// Which of the pictures, all of which others refer to, have some missing before them.
+    /// Which of these reference pictures have missing ones before them.
     private func gaps(_ numbers: [Int], modulus: Int = 16) -> [Int] {
         var tracker = FrameNumberTracker()
         return numbers.indices.filter {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Bitstream
 
-/// What fuzzing found, so that it stays mended.
+/// Bugs that fuzzing found, so that they stay fixed.
 @Suite struct FuzzFindingTests {
-    /// `nuh_temporal_id_plus1` 0, which is forbidden: the header's zero does not call for emulation
+    /// `nuh_temporal_id_plus1` 0, which is forbidden: the header's zero does not require emulation
     /// prevention.
     @Test func aSetWithAZeroInItsHeaderIsReadAlikeByAllReaders() throws {
         let unit = hex(
@@ -20,8 +20,8 @@ import Testing
         #expect(structure.elements.count > 4)
     }
 
-    /// The words for a picture parameter set with a map of 100,000 slice group ids took minutes: for each
-    /// element the whole set was searched.
+    /// The words for a picture parameter set with a map of 100,000 slice group ids took minutes: the whole
+    /// set was searched for each element.
     @Test func aSetOfManyElementsIsPutIntoWordsAtOnce() {
         var bits = BitWriter()
         for _ in 0..<2 { bits.ue(0) }  // pic_parameter_set_id, seq_parameter_set_id

@@ -98,7 +98,7 @@ import Testing
 
     @Test("a cycle of offsets gives the counts if slices carry none")
     func type1() throws {
-        // I b b P b b P: each reference picture three frames on, the others back between.
+        // I b b P b b P: each reference picture is three frames ahead, the others lie in between.
         let stream = try Stream(type: 1, cycle: (nonReference: -4, bottom: 0, frames: [6]))
         let pictures = [(0, true), (1, true), (2, false), (2, true), (3, false)]
         let slices = pictures.enumerated().map { index, picture in

@@ -57,7 +57,7 @@ import Testing
 
     @Test func codesThatAreTooLongAreRefused() {
         #expect(reason("ff 0000030000030000030000") { _ = try $0.ue("e") } == .invalidExpGolombCode)
-        // 32 leading zeros and a value that 32 bits do not hold.
+        // 32 leading zeros and a value that does not fit into 32 bits.
         #expect(
             reason("ff 000003000003 ffffffff ff") { _ = try $0.ue("e") }
                 == .outOfRange(value: 0x1_FFFF_FFFE, allowed: 0...0xFFFF_FFFE))

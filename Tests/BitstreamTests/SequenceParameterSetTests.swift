@@ -139,11 +139,11 @@ import Testing
         writer.se(-8)
         writer.flag(true)  // Rising by 1.
         for _ in 0..<16 { writer.se(1) }
-        writer.flag(true)  // 5, and the rest like it.
+        writer.flag(true)  // 5, and the rest the same.
         writer.se(-3)
         writer.se(-5)
         for _ in 3...6 { writer.flag(false) }
-        writer.flag(true)  // 64 entries without difference.
+        writer.flag(true)  // 64 equal entries.
         for _ in 0..<64 { writer.se(0) }
     }
 
@@ -156,7 +156,7 @@ import Testing
         writer.u(2, 0b00)
         writer.flag(true)
         for value in [2, 3] { writer.ue(value) }
-        writer.flag(true)  // Timing of no use: no ticks.
+        writer.flag(true)  // Useless timing: no ticks.
         writer.u(32, 0)
         writer.u(32, 50)
         writer.flag(false)

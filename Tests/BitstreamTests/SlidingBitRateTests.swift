@@ -5,7 +5,7 @@ import Time
 @testable import Bitstream
 
 @Suite struct SlidingBitRateTests {
-    /// What a window holds at most, found by looking at every one.
+    /// The most that a window contains, found by checking every window.
     private func largest(_ units: [(time: Instant, bits: Int)], window: Duration) -> Int {
         units.map { last in
             units.reduce(0) { $0 + (last.time - window < $1.time && $1.time <= last.time ? $1.bits : 0) }

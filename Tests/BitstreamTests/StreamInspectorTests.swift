@@ -247,7 +247,7 @@ import Testing
     /// The start of an IDR picture's slice.
     private static let idr = hex("2801 af1d20bd38c09f24")
 
-    /// A slice of a trailing picture (TRAIL_R) that refers to the picture before: 0 is B, 1 P.
+    /// A slice of a trailing picture (TRAIL_R) that refers to the previous picture: 0 is B, 1 P.
     private func slice(type: Int, order: Int) -> [UInt8] {
         var writer = BitWriter()
         writer.u(8, 1)  // the header's second byte
@@ -255,7 +255,7 @@ import Testing
         for value in [0, type] { writer.ue(value) }
         writer.u(8, order)
         writer.flag(false)  // short_term_ref_pic_set_sps_flag
-        for value in [1, 0, 0] { writer.ue(value) }  // one picture, the one before
+        for value in [1, 0, 0] { writer.ue(value) }  // one picture, the previous one
         writer.flag(true)
         writer.u(9, 0x155)
         return writer.nalUnit(header: 0x02)

@@ -33,7 +33,7 @@ import Testing
         #expect(kind(lengthPrefixed(h264)) == .stream(.h264, .lengthPrefixed(.four)))
         #expect(kind(lengthPrefixed(hevc)) == .stream(.hevc, .lengthPrefixed(.four)))
         #expect(kind(Array(lengthPrefixed(h264).dropLast(3))) == .stream(.h264, .lengthPrefixed(.four)))
-        // A first unit of 256 bytes and more begins like a start code of 3 bytes.
+        // The length of a first unit of 256 bytes or more looks like a start code of 3 bytes.
         let long = [Sample.sei.dropLast() + [UInt8](repeating: 0x41, count: 300) + [0x80]] + h264
         #expect(kind(lengthPrefixed(long)) == .stream(.h264, .lengthPrefixed(.four)))
     }

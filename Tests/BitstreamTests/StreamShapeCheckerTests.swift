@@ -6,7 +6,7 @@ import Testing
     private static let sets = [Sample.sps, Sample.pps]
     private static let idr = sets + [Sample.idr]
 
-    /// The rule that the last of these access units breaks, the others being right.
+    /// The rule that the last of these access units breaks; the others are correct.
     private func rule(
         _ accessUnits: [UInt8]..., slicesPerPicture: Int? = nil, expectsIDR: Bool? = nil
     ) throws -> StreamShapeViolation.Rule? {

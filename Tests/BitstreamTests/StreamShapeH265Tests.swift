@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bitstream
 
-/// The guaranteed shape of H.265: what the shaper makes of packets, and what the checker lets pass.
+/// The guaranteed shape of H.265: what the shaper makes of packets, and what the checker accepts.
 @Suite struct StreamShapeH265Tests {
     // x265, 64x64 at 25 frames a second; the slices are cut short.
     private static let vps = hex("40010c01ffff0408000003009e0800000300001eba0240")
@@ -19,7 +19,7 @@ import Testing
 
     private func shaper() -> StreamShaper { StreamShaper(pool: AccessUnitPool(codec: .hevc)) }
 
-    /// The bytes made of these packets, one after another; of the last one.
+    /// The bytes that the last of these packets becomes.
     private func shape(_ packets: [UInt8]...) throws -> [UInt8]? {
         var shaper = shaper()
         var last: [UInt8]?
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The rule that the last of these access units breaks, the others being right.
+    /// The rule that the last of these access units breaks; the others are correct.
     private func rule(checking accessUnits: [UInt8]..., slicesPerPicture: Int? = nil) throws
         -> StreamShapeViolation.Rule?
     {

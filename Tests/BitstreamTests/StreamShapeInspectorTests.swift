@@ -5,7 +5,7 @@ import Testing
 @Suite struct StreamShapeInspectorTests {
     private static let idr = [Sample.sps, Sample.pps, Sample.idr]
 
-    /// What the shape of a whole stream offends against, found with chunks of this size.
+    /// The rule that a whole stream breaks, found with chunks of this size.
     private func violation(_ stream: [UInt8], chunk: Int = 1 << 20) -> StreamShapeViolation? {
         var source = NALUnitSource(.annexB, maximumUnitByteCount: 1 << 16)
         var inspector = StreamInspector(codec: .h264)

@@ -118,7 +118,7 @@ import Time
                 == .parameterSetsChangedWithoutIDR)
         #expect(rule { _ = try shaper.shape(annexB([Sample.p])) } == .parameterSetsChangedWithoutIDR)
         #expect(
-            try shaper.shape(annexB([Sample.idr]))?.nalUnits.first == Sample.changedSPS, "an IDR mends it")
+            try shaper.shape(annexB([Sample.idr]))?.nalUnits.first == Sample.changedSPS, "an IDR fixes it")
     }
 
     @Test func setsBehindTheSlicesBelongToTheNextPicture() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bitstream
 
-/// Bytes from hexadecimal digits; blanks are passed over.
+/// Bytes from hexadecimal digits; spaces are ignored.
 func hex(_ digits: String) -> [UInt8] {
     let values = digits.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
     precondition(values.count % 2 == 0, "two digits make a byte")
@@ -66,7 +66,7 @@ extension AccessUnit {
     var nalUnits: [[UInt8]] { units.map { Array(copy[$0.bytes]) } }
 }
 
-/// The units of a buffer, found the slow and obvious way.
+/// The units of a buffer, found in the slow and obvious way.
 func referenceScan(_ bytes: [UInt8]) -> [NALUnitScanner.Location] {
     let startCodes = bytes.indices.dropLast(2).filter {
         bytes[$0] == 0 && bytes[$0 + 1] == 0 && bytes[$0 + 2] == 1

@@ -3,7 +3,7 @@ import Testing
 @testable import Bitstream
 
 @Suite struct SyntaxMeaningTests {
-    /// What each element of a unit means; of several under one name the first.
+    /// The meaning of each element of a unit; if several have the same name, of the first.
     private func meanings(
         _ nalUnit: [UInt8], _ codec: Codec = .h264, parameterSets: [[UInt8]] = []
     ) throws -> [String: String] {

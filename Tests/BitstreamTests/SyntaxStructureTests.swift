@@ -10,7 +10,7 @@ extension SyntaxStructure {
         self.init(nalUnit: nalUnit.span.bytes, codec: codec, parameterSets: sets)
     }
 
-    /// The elements in short.
+    /// The elements in short form.
     fileprivate var lines: [String] { elements.map(\.description) }
 }
 
@@ -104,7 +104,7 @@ extension SyntaxStructure {
         #expect(structure["nuh_layer_id"] == 1 && structure.error == nil)
     }
 
-    /// Units that are at hand, every third of their bits turned over, and bytes at random.
+    /// Sample units with every third bit flipped, and random bytes.
     @Test(arguments: [
         (Codec.h264, [Sample.interlacedSPS, hex("68fbacb3002c"), Sample.idr, Sample.p, Sample.sei]),
         (.h264, [Sample.high444SPS, hex("68ebe3c44c000440"), hex("0601040000432080"), Sample.aud]),

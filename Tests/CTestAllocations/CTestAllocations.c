@@ -36,7 +36,7 @@ bool allocations_can_be_counted(void) {
 #endif
 }
 
-// The GNU C library's own, under the names that it exports for this purpose.
+// The GNU C library's own functions, under the names that it exports for this purpose.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -91,7 +91,7 @@ int test_read(const char *path, struct test_container *container, test_packet_ha
     int result = avformat_open_input(&format, path, NULL, NULL);
     if (result < 0) return result;
     memset(container, 0, sizeof *container);
-    // What the container itself says, that is; a transport stream says little before its first packets.
+    // That is, what the container itself states; a transport stream states little before its first packets.
     if (!strcmp(format->iformat->name, "mpegts")) result = avformat_find_stream_info(format, NULL);
     if (result >= 0 && format->nb_streams == 1) {
         describe(format->streams[0], container);

@@ -56,7 +56,7 @@ import Time
         let dues = try [0, 40, 80, 0, 40, 30, 120].map {
             try clock.next(rate: nil, time: .milliseconds($0)).inMilliseconds
         }
-        // Less than a tenth of a second is a clock that jitters.
+        // Less than a tenth of a second is clock jitter.
         #expect(dues == [0, 40, 80, 80, 80, 80, 120])
         let times = [0, 1000, 2000, 0, 1000, 5000]
         let other = try self.clock()

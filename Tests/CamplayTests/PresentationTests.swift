@@ -17,7 +17,7 @@ import Time
         presentation = try Presentation(interruption: interruption)
     }
 
-    /// Hands on a picture that is nothing but its number.
+    /// Passes on a picture that consists of its number only.
     private func show(_ number: Int64, at due: Duration? = nil) throws {
         let frame = try #require(av_frame_alloc())
         frame.pointee.pts = number
@@ -127,7 +127,7 @@ import Time
         #expect(try show(3) == nil)
     }
 
-    @Test("a live stream cannot be seeked")
+    @Test("does not seek in a live stream")
     func noJump() {
         presentation.seek(by: .seconds(10))
         #expect(presentation.takeJump() == nil)

@@ -5,7 +5,7 @@ import Time
 
 /// The line of statistics.
 @Suite struct StatisticsMeterTests {
-    /// What it says after a second of 21 pictures, of which all but the last came so long ago.
+    /// What it says after a second of 21 pictures, all but the last of which arrived this long ago.
     private func items(isLive: Bool, delay: Duration?) -> [String] {
         var meter = StatisticsMeter(isLive: isLive)
         var statistics = Presentation.Statistics()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import camrec
 
-/// What is typed, and what is answered.
+/// What users type, and how camrec answers.
 @Suite struct ArgumentTests {
     @Test("a negative number belongs to the option before it")
     func negativeNumbers() {
@@ -91,7 +91,9 @@ import Testing
     @Test("keeps the settings' --output next to an OUTPUT")
     func output() throws {
         func mistake(_ words: String...) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
-        #expect(try #require(mistake("--output", "a.h264", "b.h264")).hasSuffix("give each OUTPUT alone"))
+        #expect(
+            try #require(mistake("--output", "a.h264", "b.h264")).hasSuffix(
+                "name each OUTPUT without an option"))
         #expect(mistake("--output", "a.h264") == nil && mistake("--output=a.h264", "--output=b.h264") == nil)
     }
 

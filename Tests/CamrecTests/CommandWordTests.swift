@@ -2,7 +2,7 @@ import Testing
 
 @testable import camrec
 
-/// A word that was meant as a command records nothing.
+/// A word that was meant as a command must not become a recording.
 @Suite struct CommandWordTests {
     private func mistake(_ arguments: String...) -> String? {
         CommandWord.mistake(in: CommandLineWords(arguments), with: arguments)
@@ -59,8 +59,8 @@ import Testing
                 "'stop' is not a command; the nearest is 'camrec ctl SOCKET stop'; "
             ),
             (["record", "inspct"], "'inspct' is not a command; the nearest is 'camrec inspect'; "),
-            (["--quiet", "devices"], "'devices' is a command, and stands first: camrec devices"),
-            (["record", "doctor"], "'doctor' is a command, and stands first: camrec doctor"),
+            (["--quiet", "devices"], "'devices' is a command and must come first: camrec devices"),
+            (["record", "doctor"], "'doctor' is a command and must come first: camrec doctor"),
             (["a.h264", "--", "stop"], "'stop' is not a command; "),
         ])
     func behind(words: [String], reason: String) throws {

@@ -16,8 +16,8 @@ import Testing
         init(_ own: String, needs: String...) { (self.own, self.needs) = (own, needs) }
     }
 
-    /// How each option is given: where values change what a pair means, once for each, with a name after a colon.
-    /// An option that is not here fails the test of the table.
+    /// How each option is given; if values change what a pair means, once for each value, with a name after a
+    /// colon. An option that is missing here fails the table's test.
     private static let samples: [String: Sample] = [
         "device": Sample("--device=/dev/video0"), "device:test": Sample("--device=test"),
         "device:file": Sample("--device=a.y4m"),
@@ -89,7 +89,7 @@ import Testing
     private static let segments = [
         "segment", "segment:bytes", "segment:frames", "utc", "keep", "keep:bytes", "min-free", "ring", "post",
     ]
-    /// What makes a coding another than the usual one.
+    /// Options that change how a stream is encoded.
     private static let coding =
         rates + [
             "qp", "quality", "rate-control", "rate-control:cbr", "rate-control:cqp", "rate-control:icq",
@@ -98,7 +98,7 @@ import Testing
             "max-frame-delay:short", "latency", "color-range", "color-matrix", "slices",
         ]
 
-    /// The pairs that do not just work: each of the first with each of the second.
+    /// The pairs that do not simply work: each of the first with each of the second.
     private static let exceptions: [(first: [String], second: [String], verdict: Verdict)] = [
         (["quiet"], ["verbose"], .refused),
         // Sources that are not cameras.
@@ -118,7 +118,7 @@ import Testing
         (["rate-control:cbr"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["rate-control:cqp"], rates + ["quality"], .refused),
         (["rate-control:icq"], rates + ["qp"], .refused), (["rate-control:qvbr"], ["qp"], .refused),
-        // What a standard, a profile or a level has not.
+        // What a standard, a profile or a level lacks.
         (
             ["codec:hevc", "output:hevc"], ["profile", "profile:baseline", "entropy:cavlc", "level:h264"],
             .refused
@@ -134,7 +134,7 @@ import Testing
         (["report:stream"], ["timestamps:stream"], .refused),
         // Segments are never replaced, nor are outputs that are not files.
         (["overwrite"], segments + ["output:stream", "output:sent"], .warns),
-        // Whom a limit of an address concerns.
+        // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
         (["max-clients-per-address"], ["listen:socket"], .refused),
     ]
@@ -149,14 +149,15 @@ import Testing
         }?.verdict ?? .works
     }
 
-    /// The command line of some samples; what both need is given once, and what one gives the other need not.
+    /// The command line for some samples. What both need is given once, and what one provides is not
+    /// repeated.
     private static func arguments(_ names: String...) -> [String] {
         let chosen = names.compactMap { samples[$0] }
         var arguments = chosen.map(\.own)
         for need in chosen.flatMap(\.needs) where !arguments.contains(where: { isSame($0, need) }) {
             arguments.append(need)
         }
-        // A date in the output's name is one of the ways to fill a need.
+        // A date in the output's name is one way to meet a requirement.
         return names.contains { option($0) == "output" } ? arguments : arguments + ["a.h264"]
     }
 
@@ -298,7 +299,7 @@ import Testing
     }
 }
 
-/// Lengths that a stream's rate and keyframes change.
+/// Lengths that depend on a stream's rate and keyframes.
 @Suite struct SegmentAdviceTests {
     private func advice(
         _ options: String..., rate: SegmentAdvice.Rate = .average(5.5e6), keyframes: Double = 1

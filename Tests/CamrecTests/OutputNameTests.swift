@@ -55,7 +55,7 @@ import Testing
         #expect(OutputName(path).refusal(codec: nil) == nil)
     }
 
-    @Test("holds settings files to the same names")
+    @Test("applies the same rules to names in settings files")
     func record() throws {
         #expect(throws: (any Error).self) { try RecordCommand.parse(["x.bin"]) }
         #expect(throws: (any Error).self) { try RecordCommand.parse(["--output=x.bin"]) }

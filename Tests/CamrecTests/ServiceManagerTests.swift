@@ -5,7 +5,7 @@ import Testing
 
 /// What a service tells its manager, by the protocol of sd_notify(3).
 @Suite struct ServiceManagerTests {
-    @Test("assignments are one message, a line each")
+    @Test("assignments are one message, one per line")
     func assignments() throws {
         let path = "/tmp/camrec-manager-\(getpid())"
         defer { unlink(path) }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import camrec
 
-/// Every option and argument of every command with unlikely values: accepted, or refused with what it must be.
+/// Every option and argument of every command with unlikely values: each is accepted, or rejected with what
+/// it must be.
 @Suite struct ValueWalkTests {
     private static let commands = Camrec.configuration.subcommands
 
@@ -36,7 +37,7 @@ import Testing
         } catch { return ParserMessage.line(command.message(for: error)) }
     }
 
-    /// Behind `=` the parser takes an empty value for none; a negative one after a space for an option.
+    /// After `=` the parser treats an empty value as missing; after a space, a negative one as an option.
     private func given(_ option: String, _ value: String, _ command: String) -> [String] {
         let operands = (Self.operands[command] ?? []).filter { !$0.hasPrefix("--\(option)=") }
         return (value.isEmpty ? ["--\(option)", value] : ["--\(option)=\(value)"]) + operands
@@ -71,7 +72,7 @@ import Testing
     func nonsense() {
         for command in Self.commands {
             let name = command.configuration.commandName ?? ""
-            // A hidden option that the OUTPUT takes the place of.
+            // A hidden option that OUTPUT replaces.
             for option in CommandOptions(of: command).all where !option.isFlag && option.name != "output" {
                 let values =
                     Self.texts.contains(option.name) ? [""] : ["", "abc", "-1", "1,2", "\n", "1e999"]

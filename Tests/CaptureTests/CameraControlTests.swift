@@ -4,7 +4,7 @@ import Testing
 
 @testable import Capture
 
-/// A camera's controls: listed, understood, set, and put back.
+/// A camera's controls: listing, parsing, setting and restoring them.
 @Suite struct CameraControlTests {
     private static func device() -> ScriptedDevice {
         let device = ScriptedDevice()
@@ -59,7 +59,7 @@ import Testing
         #expect(controls[2].choices == "1: Manual Mode, 3: Aperture Priority Mode")
     }
 
-    @Test("gives up a list that never ends")
+    @Test("gives up on a list that never ends")
     func endlessList() throws {
         let device = Self.device()
         device.listsAreEndless = true

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// The camera was taken out, and its link leads to one in another port: since then, or since before that.
+    /// The camera was unplugged, and its link leads to one in another port: since then, or since before.
     private func moved(
         from former: NodePlace?, to now: NodePlace?, isThereBefore: Bool = false
     ) throws -> Result<String?, CaptureError> {
@@ -171,7 +171,7 @@ import Testing
         machine.devices = ["/dev/video1": camera, link: camera]
         machine.places = ["/dev/video1": moved, link: moved]
         _ = try finder.open(continuing: stream.format)
-        // It freezes, and is reopened where it is; then without udev's link, too.
+        // It freezes and is reopened in place; then the same without udev's link.
         _ = try finder.open(continuing: stream.format)
         machine.devices[link] = nil
         #expect(try finder.open(continuing: stream.format).identity.bus == "usb-2.2")
@@ -218,7 +218,7 @@ import Testing
         #expect(again.format.frameRate == FrameRate(15))
     }
 
-    @Test("accepts a camera without the old format, unless the format was a condition")
+    @Test("accepts a camera without the old format, unless that format was requested")
     func otherFormat() throws {
         let (stream, finder) = try open()
         let strict = self.finder(stream.identity, CaptureRequest(pixelFormat: .yuyv))
@@ -234,9 +234,9 @@ import Testing
     }
 }
 
-/// What is read of sysfs, from folders that look like it.
+/// Reading sysfs, from folders that imitate it.
 @Suite struct NodePlaceTests {
-    /// A node's folder, and the device that it belongs to with these attributes.
+    /// A node's folder, and the device with these attributes that it belongs to.
     private func tree(device: String, index: String?, port: [String: String] = [:]) throws -> TemporaryFolder
     {
         let folder = TemporaryFolder()

@@ -5,7 +5,7 @@ import Time
 
 @testable import Capture
 
-/// What a camera's stream does with a driver's good and bad answers while it runs.
+/// How a running camera stream handles a driver's good and bad answers.
 @Suite struct CameraStreamTests {
     typealias Frame = ScriptedDevice.Frame
 
@@ -71,7 +71,7 @@ import Time
         #expect(device.isStreaming)
     }
 
-    @Test("queues a picture again when its life ends")
+    @Test("requeues a picture when it is destroyed")
     func requeues() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame()), count: 20))
         let stream = try device.stream()
@@ -191,7 +191,7 @@ import Time
         #expect(stream.losses.droppedByDriver == lost)
     }
 
-    @Test("counts frames lost while nobody looked, though all kept ones come at once")
+    @Test("counts frames lost while nobody was reading, even if all kept ones arrive at once")
     func lostWhileBusy() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
@@ -233,7 +233,7 @@ import Time
         #expect(failure == .systemCallFailed("VIDIOC_DQBUF", errno: EIO))
     }
 
-    @Test("a camera that never delivers is silent after the grace it gets to start")
+    @Test("a camera that never delivers counts as silent after the time that it has to start")
     func silentFromTheStart() {
         let device = ScriptedDevice([.silence])
         let start = device.now
@@ -268,7 +268,7 @@ import Time
 
     @Test("a poll error without a frame ends as silence, not in a loop")
     func pollError() {
-        // It is asked again now and then, not all the time.
+        // It is retried now and then, not all the time.
         let device = ScriptedDevice(Array(repeating: .pollError, count: 700))
         guard case .silent? = device.failure() else {
             Issue.record("not silent")
@@ -279,7 +279,7 @@ import Time
 
     @Test("treats a camera that only delivers damaged frames as silent, and counts them")
     func nothingUsable() throws {
-        // They come at 30 a second, for half a minute.
+        // They arrive at 30 a second, for half a minute.
         let damaged = Frame(flags: UInt32(V4L2_BUF_FLAG_ERROR))
         let stream = try ScriptedDevice(Array(repeating: .frame(damaged), count: 1000)).stream()
         #expect(throws: CaptureError.self) { try stream.hold() }
@@ -315,7 +315,7 @@ import Time
         #expect(try stream.nextSequence() == 3)
     }
 
-    @Test("treats a driver that hands over nothing else as silent")
+    @Test("treats a driver that delivers nothing else as silent")
     func nothingOfItsOwn() throws {
         let device = ScriptedDevice(Array(repeating: .frame(Frame(index: 2)), count: 3000))
         let stream = try device.stream()
@@ -328,7 +328,7 @@ import Time
         withExtendedLifetime(held) {}
     }
 
-    @Test("an interruption ends a wait, now and always")
+    @Test("an interruption ends a wait, and every later one")
     func interruption() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Capture
 
-/// V4L2's words for colours in H.273's numbers.
+/// V4L2's colour constants as H.273's numbers.
 @Suite struct ColorEncodingTests {
     private func color(
         _ colorspace: v4l2_colorspace, encoding: v4l2_ycbcr_encoding = V4L2_YCBCR_ENC_DEFAULT,

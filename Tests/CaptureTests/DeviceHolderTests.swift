@@ -3,7 +3,7 @@ import Testing
 
 @testable import Capture
 
-/// Who has a device, by what the kernel says of locks.
+/// Who has a device, according to the kernel's list of locks.
 @Suite struct DeviceHolderTests {
     private var node: stat {
         var node = stat()

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("29.97 frames a second do for 30")
+    @Test("accepts 29.97 frames a second for 30")
     func nearlyTheRate() throws {
         let (format, _, rate) = try granted([
             Format(pixelFormat: .yuyv, intervals: [(1001, 30000)]),
@@ -91,7 +91,7 @@ import Testing
             ).1 == PictureSize(640, 480))
     }
 
-    @Test("a requested format is a condition")
+    @Test("a requested format must be granted exactly")
     func explicitFormat() throws {
         let formats = [Format(pixelFormat: .nv12), Format(pixelFormat: .mjpeg)]
         #expect(try granted(formats, CaptureRequest(pixelFormat: .mjpeg)).0 == .mjpeg)

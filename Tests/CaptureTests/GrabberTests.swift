@@ -52,7 +52,7 @@ import Testing
             Issue.record("taken")
             return
         }
-        #expect(reason.contains("cannot be woven"))
+        #expect(reason.contains("cannot be interleaved"))
     }
 
     // MARK: Inputs

@@ -7,7 +7,7 @@ import Testing
 
 /// Rates that a driver does not simply report.
 @Suite struct SignalRateTests {
-    /// Timings of CEA-861: the totals with their blanking, and the pixel clock.
+    /// Timings of CEA-861: the totals including blanking, and the pixel clock.
     private static func timings(
         _ width: UInt32, _ height: UInt32, total: (UInt32, UInt32), clock: UInt64, interlaced: Bool = false,
         flags: Int32 = 0
@@ -31,7 +31,7 @@ import Testing
     private static let p60 = timings(1280, 720, total: (1650, 750), clock: 74_250_000)
     private static let p50 = timings(1280, 720, total: (1980, 750), clock: 74_250_000)
 
-    /// An HDMI input as tc358743 has it: no rate but the signal's.
+    /// An HDMI input like tc358743's: no rate except the signal's.
     private func input(_ timings: v4l2_bt_timings?) -> ScriptedDevice {
         let device = ScriptedDevice()
         device.timings = timings
@@ -100,7 +100,8 @@ import Testing
     @Test("without either, measures the first second's pictures, lost ones included")
     func measured() throws {
         let device = input(nil)
-        // Every third is lost: 33 ms from one to the next that comes, 22 ms from one to the next that was taken.
+        // Every third one is lost: 33 ms on average between those that arrive, 22 ms between those that were
+        // captured.
         device.events = (0..<200).map { .frame(.init(sequence: UInt32($0 * 3 / 2))) }
         let stream = try device.stream(CaptureRequest(frameRate: FrameRate(12)))
         #expect(abs(stream.format.frameRate.framesPerSecond - 45.455) < 0.7)
@@ -117,7 +118,7 @@ import Testing
         #expect(abs(stream.format.frameRate.framesPerSecond - 30.303) < 0.5)
     }
 
-    @Test("rounds to video's usual rates")
+    @Test("rounds to the usual video rates")
     func snapped() {
         #expect(FrameRate(measured: 29.96, tolerance: 0.005) == FrameRate(30000, 1001))
         #expect(FrameRate(measured: 30.002, tolerance: 0.005) == FrameRate(30))

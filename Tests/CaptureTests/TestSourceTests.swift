@@ -140,7 +140,7 @@ import Time
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 25, clock: clock)
         let held = try (0..<source.bufferCount).map { _ in try source.hold() }
-        // The last of them came at 360 ms; 400, 440 and 480 pass before one is let go.
+        // The last of them came at 360 ms; 400, 440 and 480 pass before one is released.
         clock.after(.milliseconds(130)) { held[3].letGo() }
         let next = try source.hold()
         #expect(next.sequence == 13)

@@ -5,7 +5,7 @@ import Time
 
 @testable import Capture
 
-/// YUV4MPEG2 files, honest and hostile.
+/// YUV4MPEG2 files, valid and malicious.
 @Suite struct Y4MTests {
     private func format(_ header: String, _ request: CaptureRequest = CaptureRequest()) throws
         -> PictureFormat
@@ -157,7 +157,7 @@ import Time
         try Y4MSource(path: file.path, request: CaptureRequest(), isPaced: isPaced, clock: ScriptedClock())
     }
 
-    /// The payloads of every frame, and what the file ended with.
+    /// The payloads of all frames, and how the file ended.
     private func read(_ bytes: [UInt8]) -> (frames: [[UInt8]], failure: CaptureError.Kind?) {
         let file = TemporaryFile(bytes)
         var frames: [[UInt8]] = []

@@ -7,7 +7,7 @@ import Time
 @testable import Decoder
 @testable import Encoder
 
-/// A moving picture, coded by the software encoders that camrec has.
+/// A moving picture, coded by camrec's software encoders.
 struct CodedFilm {
     let codec: Codec
     var width = 128
@@ -17,7 +17,7 @@ struct CodedFilm {
     var slices = 1
     var entropyMode: EncoderConfiguration.EntropyMode?
 
-    /// An access unit a frame, the first and every tenth an IDR.
+    /// One access unit per frame; the first and every tenth is an IDR.
     func accessUnits(_ count: Int) throws -> [[UInt8]] {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(width, height), frameRate: FrameRate(25)), isPaced: false)
@@ -69,7 +69,7 @@ struct Samples: Equatable {
         (number, arrival) = (picture.number, picture.arrival)
         (width, height) = (picture.width, picture.height)
         var planes: [[UInt8]] = []
-        // Of a form that no film has, nothing is compared.
+        // Nothing is compared for a format that no film has.
         guard let layout = picture.layout else {
             self.planes = planes
             return
@@ -103,7 +103,7 @@ final class Receiver {
         decoder = PictureDecoder(configuration)
     }
 
-    /// Everything that comes out of a stream in such chunks.
+    /// Everything that comes out of a stream in chunks like these.
     static func receive(
         _ stream: [UInt8], _ codec: Codec, chunkLength: Int = .max,
         _ configure: (inout DecoderConfiguration) -> Void = { _ in }
@@ -123,7 +123,7 @@ final class Receiver {
         try gatherer.gather(chunk.span.bytes, arrival: arrival, decode)
     }
 
-    /// The stream rests.
+    /// The stream pauses.
     func rest() throws {
         try gatherer.anticipate { unit in
             if let picture = try decoder.anticipate(unit) { pictures.append(Samples(picture)) }

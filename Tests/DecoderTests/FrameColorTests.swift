@@ -4,7 +4,7 @@ import Testing
 
 @testable import Decoder
 
-/// How samples are taken, by what a stream says of them.
+/// How samples are interpreted, by what a stream declares.
 @Suite struct FrameColorTests {
     private func color(
         height: Int32 = 1080, _ space: AVColorSpace = AVCOL_SPC_UNSPECIFIED,

@@ -107,7 +107,7 @@ import Testing
         let gatherer = AccessUnitGatherer(codec: .h264, byteLimit: 20_000)
         var facts: [[Bool]] = []
         func note(_ unit: borrowing ReceivedAccessUnit) {
-            facts.append([unit.isEntryPoint, unit.isBehindGap, unit.isIncomplete])
+            facts.append([unit.isEntryPoint, unit.followsGap, unit.isIncomplete])
         }
         for chunk in [units[0], units[1] + [UInt8](repeating: 0x41, count: 100_000), units[10]] {
             gatherer.gather(chunk.span.bytes, note)

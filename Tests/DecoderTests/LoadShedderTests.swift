@@ -25,7 +25,7 @@ import Testing
         "in H.265, only the highest sub-layer has pictures that no other refers to",
         arguments: [(1, false), (2, true)])
     func subLayers(temporalID: UInt8, isDisposable: Bool) {
-        // Two sub-layers, made by the reference encoder.
+        // Two sub-layers, from the reference encoder.
         let sets = [
             "40010c02ffff02200000030040000003000003003c00009598acc048",
             "42010202200000030040000003000003003c0000a00d080f13659598acd24995e02d0d00000303e90000753008",
@@ -97,7 +97,7 @@ import Testing
     func heldBack(codec: Codec) throws {
         let receiver = Receiver(codec) { $0.delay = .safe }
         receiver.isSkipped = { _, number in number >= 4 }
-        // The last of them is not known to be whole.
+        // The last of them is not known to be complete.
         for unit in try CodedFilm(codec: codec, bFrames: 3).accessUnits(10) { try receiver.take(unit) }
         #expect(receiver.numbers.sorted() == [0, 1, 2, 3])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Decoder
 
-/// Pictures in another order than they are decoded in.
+/// Pictures that are shown in another order than they are decoded.
 @Suite struct OrderTests {
     /// A picture of a group: its place in output order, and its kind.
     private typealias Place = (order: Int, kind: PCMFilm.Kind, isReference: Bool)
@@ -39,7 +39,7 @@ import Testing
 
     private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
 
-    /// P pictures with B pictures between them, in decoding order, coded from the middle out.
+    /// P pictures with B pictures between them, in decoding order, coded from the middle outwards.
     private static func pyramid(depth: Int, count: Int) -> [Place] {
         let step = 1 << depth
         return (0..<count).flatMap { index in
@@ -155,7 +155,7 @@ import Testing
 }
 
 extension PictureDecoder.Counters {
-    /// Whether every access unit received ended somewhere.
+    /// Whether every received access unit was accounted for.
     var isBalanced: Bool {
         received == decoded + secondFields + beforeEntry + frozen + skipped + lost + withheld + unplayed
     }

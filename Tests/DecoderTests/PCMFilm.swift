@@ -1,7 +1,8 @@
 import Bitstream
 import TestSupport
 
-/// H.264 pictures of 32x32, one grey each, in PCM: whatever order and kind they have, each decodes by itself.
+/// H.264 pictures of 32x32, each in one grey, as PCM: whatever their order and kind, each can be decoded by
+/// itself.
 struct PCMFilm {
     /// What a coded picture is.
     enum Kind: Int { case p = 5, b, i }
@@ -33,8 +34,8 @@ struct PCMFilm {
         add(kind, order: order, isReference: isReference, grey: grey, isIDR: false)
     }
 
-    /// Adds a picture that decoding can begin with, before which are the parameter sets.
-    /// - Parameter frameCount: how many frames later pictures are right.
+    /// Adds a picture at which decoding can begin, with the parameter sets before it.
+    /// - Parameter frameCount: how many frames later pictures are correct.
     mutating func addRecoveryPoint(
         _ kind: Kind = .i, order: Int, grey: Int, frameCount: Int = 0, isBrokenLink: Bool = false
     ) {
@@ -86,7 +87,7 @@ struct PCMFilm {
         if isIDR { bits.ue(idrCount & 1) }
         bits.u(10, order & 1023)
         if kind == .b { bits.flag(true) }
-        // As many references as the parameter set says, in the order that the standard gives them.
+        // As many references as the parameter set states, in the standard's order.
         if kind != .i { bits.u(2, 0) }
         if kind == .b { bits.flag(false) }
         if isIDR { bits.u(2, 0) } else if isReference { bits.flag(false) }
@@ -129,7 +130,7 @@ struct PCMFilm {
 }
 
 extension BitWriter {
-    /// A macroblock in PCM, of which none before it is skipped.
+    /// A PCM macroblock, with none skipped before it.
     fileprivate mutating func addPCM(_ kind: PCMFilm.Kind, grey: Int) {
         if kind != .i { ue(0) }
         ue(kind == .i ? 25 : kind == .p ? 30 : 48)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Decoder
 
-/// Pictures in other forms and sizes.
+/// Pictures in other formats and sizes.
 @Suite struct PictureConverterTests {
     /// The first picture of a film, and its converted form.
     private func convert(
@@ -37,12 +37,12 @@ import Testing
         #expect(after.planes[1] == zip(before.planes[1], before.planes[2]).flatMap { [$0, $1] })
     }
 
-    @Test("red, green and blue follow from luma and chroma by BT.601's formula, to a rounding")
+    @Test("RGB follows from luma and chroma by BT.601's formula, except for rounding")
     func bgra() throws {
         let (before, after) = try convert(to: .bgra)
         #expect(after.planes[0].count == 130 * 98 * 4)
         var worst = 0.0
-        // Where chroma is the same all around, its interpolation makes no difference.
+        // If chroma is the same all around, interpolating it makes no difference.
         for row in stride(from: 4, to: 92, by: 2) {
             for column in stride(from: 4, to: 124, by: 2) {
                 let chroma = row / 2 * 65 + column / 2

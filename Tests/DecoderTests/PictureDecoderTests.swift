@@ -23,7 +23,7 @@ import Time
     func delay(codec: Codec) throws {
         let receiver = Receiver(codec)
         for (index, unit) in try CodedFilm(codec: codec).accessUnits(15).enumerated() {
-            // The header of a picture's first slice is enough.
+            // The header of a picture's first slice suffices.
             try receiver.take(Array(unit.prefix(index == 0 ? unit.count : 60)))
             #expect(receiver.pictures.count == index)
             if index > 0 { try receiver.take(Array(unit.dropFirst(60))) }
@@ -32,14 +32,14 @@ import Time
         #expect(receiver.pictures.count == 15)
     }
 
-    @Test("delivers a picture at once if the stream rests after it")
+    @Test("delivers a picture at once if the stream pauses after it")
     func anticipation() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(25)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
         let receiver = Receiver(.h264)
         for (index, unit) in units.enumerated() {
             try receiver.take(unit)
-            // What the first is decoded with is not known before it is whole.
+            // What the first one needs for decoding is not known before it is complete.
             #expect(receiver.pictures.count == index)
             try receiver.rest()
             #expect(receiver.pictures.count == (index == 0 ? 0 : index + 1))
@@ -71,19 +71,19 @@ import Time
             #expect(differing.isEmpty || differing == [number], "cut after \(length) bytes")
             wrongCount += differing.count
         }
-        // What libavcodec takes for whole, though the end is missing.
+        // Accepted by libavcodec as complete, although the end is missing.
         #expect(wrongCount * 10 <= lengths.count)
     }
 
-    /// The CAVLC decoder accepts many truncated slices as whole, and keeps data it did not get to use.
-    @Test("a rest within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
+    /// The CAVLC decoder accepts many truncated slices as complete, and keeps data that it did not use.
+    @Test("a pause within a picture leaves no trace in later ones", arguments: [1, 7, 13, 20])
     func restsOfSlices(percent: Int) throws {
         let units = try CodedFilm(codec: .h264, keyframeInterval: 30, entropyMode: .cavlc).accessUnits(60)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
         let receiver = Receiver(.h264)
         var cut: Set<Int> = []
         for (index, unit) in units.enumerated() {
-            // Once in each group, for each mistake costs later groups their anticipation.
+            // Once in each group, because each mistake costs later groups their anticipation.
             let isCut = index % 30 == 5 + percent
             let length = isCut ? unit.count * (100 - percent) / 100 : unit.count
             if isCut { cut.insert(index) }
@@ -128,7 +128,7 @@ import Time
         }
     }
 
-    @Test("a stream that rests after every chunk decodes to the same pictures", arguments: Codec.allCases)
+    @Test("a stream that pauses after every chunk decodes to the same pictures", arguments: Codec.allCases)
     func rests(codec: Codec) throws {
         let stream = try CodedFilm(codec: codec).accessUnits(25).flatMap { $0 }
         let whole = try Receiver.receive(stream, codec)
@@ -144,7 +144,7 @@ import Time
         }
     }
 
-    @Test("a damaged picture is a loss, whether or not the stream rests after it")
+    @Test("a damaged picture is a loss, whether or not the stream pauses after it")
     func anticipatedDamage() throws {
         var units = try CodedFilm(codec: .h264).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .h264)
@@ -182,7 +182,7 @@ import Time
         #expect(receiver.decoder.counters.frozen == 5)
     }
 
-    @Test("or, on request, whatever libavcodec makes of it", arguments: Codec.allCases)
+    @Test("or, on request, delivers whatever libavcodec produces", arguments: Codec.allCases)
     func show(codec: Codec) throws {
         var units = try CodedFilm(codec: codec).accessUnits(30)
         units.remove(at: 14)
@@ -198,8 +198,8 @@ import Time
         let whole = try Receiver.receive(units.flatMap { $0 }, codec)
         switch codec {
         case .h264: units[number].removeLast(units[number].count / 2)
-        // Only the beginning of the slice's header is left: libavcodec notices missing data after it where there
-        // are wavefronts, which x265 makes where there are several processors.
+        // Only the beginning of the slice header is left: libavcodec notices missing data after it only with
+        // wavefronts, which x265 uses on several processors.
         case .hevc: units[number].removeLast(try units[number].lastUnitLength - 3)
         }
         let receiver = try Receiver.receive(units.flatMap { $0 }, codec)

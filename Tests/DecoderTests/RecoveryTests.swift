@@ -4,10 +4,11 @@ import Testing
 
 @testable import Decoder
 
-/// Decoding begins where an H.264 stream has no IDR picture, but says from where on pictures are right (D.2.8).
+/// Decoding begins where an H.264 stream has no IDR picture, but states from where on pictures are correct
+/// (D.2.8).
 @Suite struct RecoveryTests {
-    /// 16 pictures, grey by their order: an IDR picture, and open groups at 4, 8 and 12, whose leading pictures are
-    /// decoded after the I picture that is shown after them.
+    /// 16 pictures, grey by their order: an IDR picture, and open GOPs at 4, 8 and 12, whose leading pictures
+    /// are decoded after the I picture but shown before it.
     private func openGroups(
         hasFields: Bool = false, isBrokenLink: Bool = false, declaredDepth: Int = 2
     ) -> PCMFilm {
@@ -23,7 +24,7 @@ import Testing
         return film
     }
 
-    /// P pictures after an IDR picture, grey by their order, the first of them the beginning of a refresh.
+    /// P pictures after an IDR picture, grey by their order; the first one begins a gradual refresh.
     private func refreshedFilm(frameCount: Int, lastOrder: Int) -> PCMFilm {
         var film = PCMFilm(declaredDepth: 0)
         film.addIDR(grey: 1)
@@ -46,7 +47,7 @@ import Testing
 
     private func greys(_ receiver: Receiver) -> [Int] { receiver.pictures.map { Int($0.planes[0][0]) } }
 
-    @Test("shows an open group from its I picture on", arguments: [false, true], [false, true])
+    @Test("shows an open GOP from its I picture on", arguments: [false, true], [false, true])
     func openGroup(hasFields: Bool, isLive: Bool) throws {
         let units = openGroups(hasFields: hasFields).accessUnits.dropFirst(hasFields ? 6 : 3)
         let receiver = try receive(units, isLive ? .low : .safe)
@@ -87,7 +88,7 @@ import Testing
         #expect(counters.isBalanced)
     }
 
-    @Test("shows a gradually refreshed picture once it is whole", arguments: [0, 1, 5])
+    @Test("shows a gradually refreshed picture once it is complete", arguments: [0, 1, 5])
     func gradual(frameCount: Int) throws {
         let film = refreshedFilm(frameCount: frameCount, lastOrder: 9)
         let receiver = try receive(film.accessUnits.dropFirst())
@@ -106,7 +107,8 @@ import Testing
             film.add(.p, order: order, isReference: true, grey: 1 + order)
             film.add(.b, order: order - 1, isReference: false, grey: order)
         }
-        // The frames shown at 2 and 4 are refreshed; that at 6 is right, and the B picture before it refers to 4.
+        // The frames shown at 2 and 4 are refreshed; the one at 6 is correct, and the B picture before it
+        // refers to 4.
         let receiver = try receive(film.accessUnits.dropFirst())
         #expect(greys(receiver) == [7, 8, 9, 10, 11])
         #expect(receiver.decoder.counters.isBalanced)
@@ -133,7 +135,7 @@ import Testing
         #expect(receiver.decoder.counters.isBalanced)
     }
 
-    @Test("withholds leading pictures if another stream continues with an open group")
+    @Test("withholds leading pictures if another stream continues with an open GOP")
     func splice() throws {
         let others = openGroups(declaredDepth: 3).accessUnits.dropFirst(3)
         let receiver = try receive(openGroups().accessUnits.prefix(3) + others)
@@ -197,7 +199,7 @@ import Testing
         #expect(roles.map { recovery.hides($0) } == hidden)
     }
 
-    @Test("once a later picture is right, all that follow are, even if the order starts over")
+    @Test("once a later picture is correct, so are all that follow, even if the order starts over")
     func orderBeginsAnew() throws {
         let found = SupplementalEnhancementInformation.recoveryPoint(
             in: ([6, 6, 1, 0b1100_1000, 0x80] as [UInt8]).span.bytes, .h264)

@@ -1,7 +1,7 @@
 import Diagnostics
 import Testing
 
-/// What becomes of processes that hang or are ended.
+/// What happens to processes that hang or are killed.
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
     private func run(_ script: String, patience: Duration? = nil) -> ChildProcess.Ending {
         ChildProcess.run(program: "/bin/sh", ["-c", script], patience: patience)

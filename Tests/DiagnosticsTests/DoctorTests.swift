@@ -5,7 +5,7 @@ import Testing
 @testable import Diagnostics
 @testable import Settings
 
-/// What the doctor makes of machines that are made up of files.
+/// What the doctor reports about machines that are simulated with files.
 @Suite final class DoctorTests {
     private let folder = TemporaryFolder()
     private var root: String { folder.path }

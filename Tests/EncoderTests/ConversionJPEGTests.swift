@@ -6,7 +6,7 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// A JPEG made by libjpeg, with what an ordinary decode of it gives.
+/// A JPEG made by libjpeg, with the result of decoding it normally.
 private struct TestJPEG {
     let bytes: [UInt8]
     let size: PictureSize
@@ -37,7 +37,7 @@ private struct TestJPEG {
     ) {
         self.size = size
         components = Int(sampling.components)
-        // Slopes with some noise: every frequency, yet nothing that JPEG would cut off.
+        // Slopes with some noise: every frequency, but nothing that JPEG would clip.
         var picture = noise(size.area * components, seed: seed)
         for index in picture.indices {
             let (x, y) = (index / components % size.width, index / components / size.width)
@@ -66,7 +66,7 @@ private struct TestJPEG {
         }
     }
 
-    /// The bytes without the segments of a kind.
+    /// The bytes without segments of one kind.
     func without(marker: UInt8) -> [UInt8] {
         var result = Array(bytes[..<2])
         var position = 2
@@ -142,7 +142,7 @@ private struct JPEGStream {
         }
     }
 
-    /// As cameras with an AVI1 header send them.
+    /// As sent by cameras with an AVI1 header.
     @Test func missingHuffmanTablesAreTheStandardOnes() throws {
         let jpeg = TestJPEG(PictureSize(96, 80)!)
         let bytes = jpeg.without(marker: 0xC4)
@@ -185,7 +185,7 @@ private struct JPEGStream {
         #expect(jpeg.reference.difference(from: surface) == 0)
     }
 
-    /// What a flipped bit does is open; that it does no harm to the next picture is not.
+    /// A flipped bit may have any effect, except on the next picture.
     @Test(arguments: [false, true])
     func flippedBitsDoNoHarm(progressive: Bool) throws {
         let jpeg = TestJPEG(PictureSize(96, 80)!, progressive: progressive)
@@ -235,7 +235,7 @@ private struct JPEGStream {
     fileprivate func larger(sampling: TestJPEG.Sampling) throws {
         let (across, down) = (Int(sampling.horizontal) * 8, Int(sampling.vertical) * 8)
         for (width, height) in [(160, 96 - down + 1), (160 - across + 1, 96), (160 - 2, 96 - 2)] {
-            // Whole chroma samples only: what is cut off has no part in those that stay.
+            // Whole chroma samples only: what is cut off does not contribute to those that remain.
             let size = PictureSize((width + 3) / 4 * 4, (height + 3) / 4 * 4)!
             let jpeg = TestJPEG(PictureSize(160, 96)!, sampling)
             let surface = TestSurface(.i420, size: size)
@@ -248,7 +248,7 @@ private struct JPEGStream {
                 == .mismatched("a JPEG of 160x96 in a stream of \(160 - across)x96"))
     }
 
-    /// Scans cost time, and there is room for thousands in a picture's bytes.
+    /// Scans cost time, and a picture's bytes have room for thousands.
     @Test func tooManyScansAreRefused() throws {
         let jpeg = TestJPEG(PictureSize(64, 48)!, progressive: true)
         let scans = jpeg.bytes.indices.dropLast().filter {

@@ -4,16 +4,16 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// How a format lies in memory, written from the kernel's descriptions of the formats.
+/// A format's memory layout, from the kernel's descriptions of the formats.
 struct RawLayout: Sendable, CustomTestStringConvertible {
     typealias Pixel = (UInt8, UInt8, UInt8)
     /// The byte of a plane's row.
     typealias Bytes = (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8
 
     let format: PixelFormat
-    /// Whether each plane has its own memory, instead of following the one before.
+    /// Whether each plane has its own memory, instead of following the previous one.
     var isSeparate = false
-    /// How often luma's stride goes into that of chroma, where they share their memory.
+    /// How many times luma's stride goes into chroma's, if they share memory.
     var chromaStrideFactor = 1
     /// Bytes of a row, number of rows, and how many times the stride goes into luma's.
     let planes: @Sendable (_ width: Int, _ height: Int) -> [(rowBytes: Int, rows: Int, divisor: Int)]
@@ -111,15 +111,15 @@ struct RawLayout: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A picture of noise, as the camera's buffer has it and as a function of the place.
+/// A picture of noise, as a camera buffer and as a function of the position.
 struct RawPicture {
     let format: PictureFormat
     let memory: [[UInt8]]
-    /// What the driver says of each memory plane.
+    /// What the driver reports for each memory plane.
     let strides: [Int]?
     let pixel: (_ x: Int, _ y: Int) -> RawLayout.Pixel
 
-    /// - Parameter padding: bytes that rows of the first plane have more than they need.
+    /// - Parameter padding: padding bytes in the rows of the first plane.
     init(_ layout: RawLayout, _ width: Int, _ height: Int, padding: Int, color: ColorEncoding) throws {
         let planes = layout.planes(width, height)
         let strides = planes.enumerated().map { number, plane in

@@ -6,7 +6,7 @@ import Time
 @testable import Capture
 @testable import Encoder
 
-/// Memory that ends at a page that the process may not access.
+/// Memory that ends at an inaccessible page.
 final class GuardedMemory {
     private let pages: UnsafeMutableRawPointer
     private let pageBytes: Int
@@ -24,7 +24,7 @@ final class GuardedMemory {
         bytes = UnsafeMutableBufferPointer(start: start, count: count)
     }
 
-    /// All of it with the guard page, and where in it `bytes` begin.
+    /// All of it including the guard page, and where `bytes` begin.
     var mapping: (memory: UnsafeMutableRawBufferPointer, offset: Int) {
         (UnsafeMutableRawBufferPointer(start: pages, count: pageBytes + 4096), pageBytes - bytes.count)
     }
@@ -34,7 +34,7 @@ final class GuardedMemory {
     }
 }
 
-/// A buffer of a camera, each memory plane with nothing readable after it.
+/// A camera buffer whose memory planes are each followed by inaccessible memory.
 func makeBuffer(_ format: PictureFormat, _ planes: [[UInt8]]) throws -> PixelBuffer {
     var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
     var memory: [UnsafeMutableRawBufferPointer] = []
@@ -117,7 +117,7 @@ final class TestSurface {
     }
 }
 
-/// 4:2:0 samples that a surface is to hold, as exact numbers.
+/// The 4:2:0 samples that a surface should contain, as exact numbers.
 struct ReferencePicture {
     let size: PictureSize
     private(set) var planes: [[Double]]
@@ -147,7 +147,7 @@ struct ReferencePicture {
         }
     }
 
-    /// What a surface without margins holds.
+    /// The content of a surface without margins.
     init(copying surface: TestSurface) {
         size = surface.size
         planes = [[], [], []]
@@ -176,7 +176,7 @@ struct ReferencePicture {
         self.planes = planes
     }
 
-    /// The picture in another encoding, by way of RGB; a pixel's chroma is its block's.
+    /// The picture in another encoding, via RGB; a pixel's chroma is its block's.
     func recolored(from: ColorEncoding, to: ColorEncoding) -> ReferencePicture {
         var result = self
         func change(_ luma: Double, _ chroma: Int) -> (Double, Double, Double) {
@@ -214,7 +214,7 @@ struct ReferencePicture {
     }
 }
 
-/// The equations of H.273 as printed there, with R, G and B in 0 … 255.
+/// The equations of H.273, with R, G and B in 0 … 255.
 enum ReferenceColor {
     private static func weights(_ matrix: ColorEncoding.Matrix) -> (Double, Double) {
         switch matrix {

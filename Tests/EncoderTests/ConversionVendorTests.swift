@@ -33,7 +33,7 @@ import Testing
             source: format(fourCC, 720, 480), layout: .nv12, color: .limited601)
         try converter.convert([tight.flatMap { $0 }], into: plain)
         let expected = ReferencePicture(copying: plain)
-        // A converter that wrote nothing would give equal pictures, too.
+        // A converter that wrote nothing would also give equal pictures.
         #expect(Set(expected.planes[0]).count > 16)
         for padding in [2, 48, 4096] {
             let source = try format(fourCC, 720, 480, stride: rowBytes + padding)

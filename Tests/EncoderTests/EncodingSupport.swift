@@ -23,11 +23,11 @@ func picture(
         pool: pool, index: 0, payloads: payloads, format: format, sequence: sequence, timestamp: timestamp)
 }
 
-/// Pictures whose content changes altogether every few frames, as at a cut in a film.
+/// Pictures whose content changes completely every few frames, like cuts in a film.
 struct Film {
     let format: PictureFormat
     let framesPerScene: Int
-    /// Frames at the start that are all the same.
+    /// Identical frames at the start.
     var stillFrames = 0
 
     init(
@@ -53,7 +53,7 @@ struct Film {
             format, planes, sequence: UInt32(number), timestamp: .start + .milliseconds(40) * number)
     }
 
-    /// Everything that an encoder makes of this many frames, each picked up as soon as it is there.
+    /// Everything that an encoder makes of this many frames, each taken as soon as it is available.
     func encode(
         _ count: Int, with encoder: some PictureEncoder, idrFrames: (Int) -> Bool = { $0 % 10 == 0 },
         onFrame: (_ taken: Int, _ given: Int) -> Void = { _, _ in }
@@ -87,7 +87,7 @@ struct Film {
 extension [AccessUnit] {
     var idrPositions: [Int] { indices.filter { self[$0].isIDR } }
 
-    /// Pictures in a row that come after one that is shown later.
+    /// Consecutive pictures that come after one that is shown later.
     var longestRunOfBPictures: Int {
         var (latest, run, longest) = (-1, 0, 0)
         for unit in self {
@@ -122,7 +122,7 @@ extension AccessUnit {
     }
 }
 
-/// libavcodec's decoder, which complains of nothing.
+/// libavcodec's decoder; any complaint is a failure.
 final class TestDecoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let frame = av_frame_alloc()!

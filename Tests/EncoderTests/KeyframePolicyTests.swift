@@ -31,7 +31,7 @@ import Time
             idrFrames(interval: .frames(interval), of: 100) == Array(stride(from: 0, to: 100, by: interval)))
     }
 
-    @Test("two interleaved periods, a grid and requests, do not move each other")
+    @Test("the grid and periodic requests do not affect each other")
     func interleaved() {
         let requests = Set(stride(from: 3, to: 60, by: 7))
         let grid = Set(stride(from: 0, to: 60, by: 5))
@@ -51,7 +51,7 @@ import Time
         #expect(policy.kind(at: .start + .nanoseconds(2), frameDuration: .nanoseconds(1)) == .automatic)
     }
 
-    @Test("a frame that is not encoded leaves the request and the grid as they are")
+    @Test("a frame that is not encoded leaves the request and the grid unchanged")
     func notTaken() {
         var policy = KeyframePolicy(interval: .frames(10))
         policy.advance(.idr, at: .start + .nanoseconds(0))
@@ -82,7 +82,7 @@ import Time
         var times = (0..<20).map { Instant.start + .milliseconds($0 * 100) }
         times += (0..<20).map { .start + .milliseconds(4400 + $0 * 100) }
         #expect(idrFrames(.seconds(1), at: times) == [0, 10, 20, 30])
-        // A keyframe out of turn begins the time again.
+        // An extra keyframe restarts the time.
         #expect(idrFrames(interval: .seconds(1), of: 100, requests: [40]) == [0, 30, 40, 70])
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// Parameter sets of drivers that write their own, made to say what the stream is.
+/// Correcting parameter sets of drivers that write their own.
 @Suite struct ParameterSetAmenderTests {
     /// Sets as a driver might write them: Constrained Baseline, 64x48, without any VUI.
     private func setsWithoutVUI() throws -> ParameterSets {
@@ -33,7 +33,7 @@ import Testing
         return try H264.SequenceParameterSet(nalUnit.span.bytes)
     }
 
-    /// What the VUI says: full range, matrix, primaries, transfer.
+    /// The VUI's full range, matrix, primaries and transfer.
     private func colour(of sets: ParameterSets) throws -> [Int] {
         let nalUnit = try #require(sets.sequence.first).nalUnit
         switch sets.codec {
@@ -160,7 +160,7 @@ import Testing
     func hostile() throws {
         let amender = try amender(color, "25")
         var sets = ParameterSets(codec: .h264)
-        // An id and nothing more.
+        // Only an id.
         let truncated: [UInt8] = [0x67, 66, 0x40, 30, 0x80]
         try sets.insert(truncated.span.bytes)
         #expect(throws: (any Error).self) { try amender.amend(sets) }

@@ -7,8 +7,8 @@ import Time
 @testable import Capture
 @testable import Encoder
 
-/// An encoder that each property is asked of: libx264, libx265, and where CAMREC_PROPERTIES_OF names a driver, as
-/// Tests/Lab/host/properties.sh does, both codecs of that driver.
+/// An encoder that is tested for each property: libx264, libx265, and both codecs of the driver that
+/// CAMREC_PROPERTIES_OF names, as Tests/Lab/host/properties.sh does.
 struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
     let codec: Codec
     /// Nil for software.
@@ -66,16 +66,16 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         return outcome
     }
 
-    /// What came of a request.
+    /// The result of a request.
     struct Outcome {
         var units: [AccessUnit] = []
         var notes: [EncoderNote] = []
-        /// The most pictures that had gone in and not come out.
+        /// The most pictures that had gone in but not come out.
         var held = 0
-        /// What libva was told.
+        /// The parameters passed to libva.
         var trace = ""
 
-        /// The user was told that the request is not fulfilled.
+        /// Whether the user was told that the request is not met.
         var isReplaced: Bool { notes.contains { $0.contradictsRequest } }
         var bits: Int { units.reduce(0) { $0 + $1.count * 8 } }
 
@@ -84,7 +84,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
             return sizes.indices.map { sizes[$0..<min($0 + frames, sizes.count)].reduce(0, +) }.max() ?? 0
         }
 
-        /// Values of a field that the driver was given.
+        /// The values of a field that the driver received.
         func told(_ field: String) -> [Int] {
             trace.matches(of: try! Regex("\\b\(field) = (-?\\d+)", as: (Substring, Substring).self))
                 .compactMap { Int($0.output.1) }
@@ -129,14 +129,15 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Each session property is requested of each encoder, and the result is measured: in the coded stream, in the frames
-/// held back, or, for rates of drivers, whose emulated GPU has no rate control, in what the driver was told. What an
-/// encoder does not have it has to refuse or to replace, and to say so: no property is in name only.
+/// Requests each session property from each encoder and measures the result: in the coded stream, in the
+/// frames held back, or, for a driver's rates, because the emulated GPU has no rate control, in the
+/// parameters passed to the driver. An encoder must reject or replace what it does not have, and say so:
+/// every property has an effect.
 @Suite(.serialized) struct PropertyTableTests {
-    /// A property, something asked of it, and whether that came out.
+    /// A property, a requested value, and whether the result has it.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Codecs that do not have it, which have to refuse it.
+        /// Codecs that do not have it and must reject it.
         var lacking: [Codec] = []
         let check: @Sendable (EncoderUnderTest) throws -> Void
 
@@ -212,7 +213,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                 let outcome = try encoder.encode(30, of: Film(.nv12, 320, 240)) {
                     $0.keyframeInterval = interval
                 }
-                // At 25 frames a second half a second is over with frame 13, or a quarter of a frame before.
+                // At 25 frames a second, half a second ends with frame 13, or a quarter of a frame earlier.
                 let step = interval.frames ?? 13
                 #expect(outcome.units.idrPositions == Array(stride(from: 0, to: 30, by: step)))
             }
@@ -231,7 +232,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                 let found = Set(outcome.units.map(\.sliceCount))
                 let isTold = outcome.notes.contains { $0.description.contains("slice") }
                 #expect(found == [count] || isTold, "\(found)")
-                // Without a driver's rows there is nothing to replace.
+                // Without a driver's rows, nothing is replaced.
                 if encoder.driver == nil { #expect(!outcome.isReplaced) }
             }
         }
@@ -266,7 +267,8 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                     $0.rateControl.quantizer = quantizer
                 }
                 if encoder.driver != nil, !outcome.isReplaced {
-                    // The picture's quantiser is 26 plus the sets' and the slice's differences, or told as it is.
+                    // The picture's quantiser is 26 plus the differences in the sets and the slice, or stated
+                    // directly.
                     let start = Set(outcome.told("pic_init_qp"))
                     #expect(
                         start == [quantizer]
@@ -320,7 +322,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                         bursts.append(size)
                     }
                 }
-                // A longer window lets more come at once.
+                // A longer window allows more at once.
                 #expect(bursts[1] * 2 > bursts[0] * 3, "\(bursts)")
             }
         ]

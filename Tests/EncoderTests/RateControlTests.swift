@@ -10,7 +10,7 @@ import Testing
         Set(Mode.allCases.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element))
     }
 
-    /// A request that means each mode.
+    /// A request that implies each mode.
     static func request(for mode: Mode) -> RateControlRequest {
         var request = RateControlRequest()
         request.mode = mode
@@ -107,7 +107,7 @@ import Testing
                 == .variableBitRate(rate: 1_000_000, maximum: 1_000_000, window: 0.5))
     }
 
-    @Test("a requested quantiser or quality serves the substitute as well")
+    @Test("the substitute mode uses a requested quantiser or quality, too")
     func carriedOver() throws {
         var request = RateControlRequest()
         request.quality = 19

@@ -92,7 +92,7 @@ import Testing
         #expect(model.shortfall?.contains("use --max-bitrate 1.2M or more") == true)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_104_000)).shortfall != nil)
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_105_000)).shortfall == nil)
-        // Over three times as long a window it fits.
+        // It fits in a window three times as long.
         #expect(try self.model(request(rate: 1_000_000, maximum: 1_050_000, window: 3)).shortfall == nil)
     }
 

@@ -12,7 +12,7 @@ import Time
             .variableBitRate(rate: 900_000, maximum: 1_500_000, window: 1), request: request, area: 320 * 240,
             framesPerSecond: 30, framesInGroup: 30, traits: .x264)
     }()
-    /// So many parts of a second after the clock's start.
+    /// This many fractions of a second after the clock's start.
     private static func time(_ count: Int, _ parts: Int = 1) -> Instant { .start + .seconds(count) / parts }
 
     private func begin(_ regulator: RateRegulator, followsTime: Bool) -> RateRegulator.Opening? {
@@ -21,7 +21,7 @@ import Time
         return opening
     }
 
-    /// An encoder that takes all the bits that its bucket has, as libx264 counts them.
+    /// An encoder that uses all bits in its bucket, counted like libx264.
     private struct Glutton {
         var room: Double
         let size: Double
@@ -56,7 +56,7 @@ import Time
             }
             #expect(Double(bits) <= 1_500_000 * 1.02)
         }
-        // All that true time gives is used where the bucket never is full.
+        // If the bucket is never full, everything that capture time gives is used.
         let total = Double(units.reduce(0) { $0 + $1.bits })
         let seconds = Double(frame) / 30
         if gaps.max() ?? 0 <= 6 { #expect(abs(total / seconds / 900_000 - 1) < 0.05) }

@@ -53,7 +53,7 @@ import Time
             }
         }
         let first = try sets()
-        // A fifth of the frames comes, so that the session is told of five times the rate.
+        // A fifth of the frames arrive, so the session is told five times the rate.
         for frame in 1..<30 { _ = regulator.frame(at: .start + .seconds(frame) / 6) }
         #expect(regulator.wantsAnotherSession)
         #expect(try sets() == first)
@@ -65,7 +65,7 @@ import Time
         #expect(Level.lowest(for: PictureSize(3840, 2160)!, at: FrameRate(1_000_000)!, codec: .h264) == nil)
     }
 
-    @Test("reads levels as people write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
+    @Test("reads levels as users write them", arguments: ["1", "1.1", "3.0", "4", "5.2", "6.2"])
     func reads(text: String) throws {
         let level = try #require(Level(text))
         #expect(level.description == (text.hasSuffix(".0") ? String(text.dropLast(2)) : text))
@@ -77,7 +77,7 @@ import Time
     func refuses(text: String) { #expect(Level(text) == nil) }
 }
 
-/// Each property is checked against what the encoder says it supports.
+/// Each property is checked against what the encoder claims to support.
 @Suite struct SessionPropertiesTests {
     private static func limits(
         _ change: (inout SessionProperties.Limits) -> Void = { _ in }

@@ -89,7 +89,7 @@ import Time
 
     @Test("with B frames, every frame comes back, and the grid is unchanged")
     func bFrames() throws {
-        // A picture that moves: B frames are of no use between pictures that have nothing in common.
+        // A moving picture: B frames are useless between pictures that have nothing in common.
         let source = try TestSource(
             CaptureRequest(size: PictureSize(320, 240), frameRate: FrameRate(25)), isPaced: false)
         var configuration = EncoderConfiguration()
@@ -131,7 +131,7 @@ import Time
                     60, with: encoder, idrFrames: { $0 % 25 == 0 }, onFrame: { held = max(held, $1 - $0) })
                 #expect(held <= limit, "\(bFrames) B frames, \(slices) slices: \(encoder.notes)")
                 #expect(units.count == 60)
-                // What is allowed is made use of.
+                // The allowed delay is used.
                 if latency == .quality, bFrames == 0, slices == 1, limit <= 20 {
                     #expect(held >= limit - 2 && (limit < 2 || held > 0))
                 }
@@ -222,7 +222,7 @@ import Time
         ]
             as [(EncoderConfiguration.Profile, Int, String)])
     func profiles(profile: EncoderConfiguration.Profile, number: Int, name: String) throws {
-        // Real pictures in colour: noise would need no tool that only a higher profile has.
+        // Real colour pictures: noise would not need the tools of a higher profile.
         let film = try Film(.yuyv, 320, 240)
         let unit = try #require(try film.encode(2, with: film.software { $0.profile = profile }).first)
         let set = try unit.sequenceParameterSet()

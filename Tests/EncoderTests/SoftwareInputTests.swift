@@ -7,9 +7,9 @@ import Testing
 @testable import Capture
 @testable import Encoder
 
-/// What libx264 is given.
+/// The input of libx264.
 @Suite struct SoftwareInputTests {
-    /// Where the planes lie that libavcodec is given, and their strides.
+    /// The addresses and strides of the planes passed to libavcodec.
     private func planes(_ frame: UnsafeMutablePointer<AVFrame>) -> [(start: UnsafeRawPointer?, stride: Int)] {
         let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
         return [
@@ -82,7 +82,7 @@ import Testing
         "the stream holds the picture given to libx264",
         arguments: [.nv12, .nv21, .yuv420, .yvu420, .nv12MultiPlanar, .yuv420MultiPlanar] as [PixelFormat])
     func pictures(pixelFormat: PixelFormat) throws {
-        // A different grey in each plane: planes that are exchanged would show.
+        // A different grey in each plane, so that swapped planes would be noticed.
         for padding in [0, 32] {
             let format = try format(pixelFormat, strides: [64, 64, 64].map { $0 + padding })
             var values: [UInt8] = [90, 60, 200]
@@ -167,7 +167,7 @@ import Testing
         let film = try Film(pixelFormat)
         let warmUp = 40
         let count = 60
-        /// Allocations of each frame, made ready beforehand.
+        /// The allocations for each frame; prepared in advance.
         func measure(_ encode: (borrowing PixelBuffer, Int) throws -> Void) throws -> [Int] {
             try (0..<warmUp + count).map { number in
                 let buffer = try film.frame(number)

@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
-// libFuzzer targets for everything in Bitstream and Decoder that reads foreign bytes; `scripts/fuzz` builds and runs
-// them. Apart from the package of the project: links to its Sources, so that they are compiled with coverage.
+// libFuzzer targets for everything in Bitstream and Decoder that reads untrusted bytes; `scripts/fuzz` builds and
+// runs them. A separate package that links to the project's Sources, so that they are compiled with coverage.
 import PackageDescription
 
 /// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build also needs
 /// `--sanitize fuzzer`, which links libFuzzer's `main`.
 ///
-/// Comparisons are not traced: that takes half of the time, and in the same time less is reached.
+/// Comparisons are not traced: that takes half of the time, and reaches less in the same time.
 let instrumented: [SwiftSetting] = [
     .unsafeFlags([
         "-sanitize=fuzzer,address", "-sanitize-coverage=edge,indirect-calls,inline-8bit-counters,pc-table",

@@ -63,7 +63,7 @@ def main():
         path.write_bytes(content)
 
     seed("H264SyntaxFuzz", "H264-map", slice_group_map())
-    # The bytes before the content steer the target: see what it takes by `choice` and `chunks`.
+    # The bytes before the content control the target: see its use of `choice` and `chunks`.
     with tempfile.TemporaryDirectory() as scratch:
         for number, (codec, encoder, streams) in enumerate((("H264", "libx264", H264), ("H265", "libx265", H265))):
             for name, options in streams.items():

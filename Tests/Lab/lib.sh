@@ -14,7 +14,7 @@ begin() { # the first command of a script with checks: its own folder, removed a
     work=$(mktemp -d)
     trap clean EXIT
     cd "$work"
-    # One line a check: outcome, name, reason. scripts/test gives the file; a script run by hand has its own.
+    # One line per check: outcome, name, reason. scripts/test provides the file; a script run by hand has its own.
     alone=
     if [ -z "${LAB_TALLY-}" ]; then export LAB_TALLY=$work/tally alone=yes; fi
 }
@@ -187,7 +187,7 @@ remuxes() { # RAW TIMES: put into a container, each of the stream's pictures is 
 stream() { "$PYTHON" "$LAB/verify/stream.py" "$@"; }
 pictures() { "$PYTHON" "$LAB/verify/pictures.py" "$@"; }
 report() { "$PYTHON" "$LAB/verify/report.py" "$@"; }
-# camplay's report: every access unit ended in one of the counts.
+# camplay's report: every access unit is in one of the counts.
 play_report() { # FILE CONDITION...
     report "$@" 'pictures.received == pictures.decoded + pictures.secondFields + pictures.beforeFirstKeyframe + pictures.frozen + pictures.skipped + pictures.lost + pictures.withheld + pictures.unplayed'
 }
@@ -196,7 +196,7 @@ rate() { "$PYTHON" "$LAB/verify/rate.py" "$@"; }
 stepwise() { "$PYTHON" "$LAB/verify/stepwise.py" "$@"; }
 scenes() { "$PYTHON" "$LAB/scenes/scenes.py" "$@"; }
 
-# The shape that camrec promises, and a decoder that has nothing to say.
+# The shape that camrec promises, and no complaint from a decoder.
 is_sound() { # FILE OPTIONS...
     stream "$@" && decodes_silently "$1"
 }

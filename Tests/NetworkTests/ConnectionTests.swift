@@ -98,7 +98,7 @@ import Time
             to: SocketAddress(port: port(listener.address)), timeout: patience)
         #expect(client.unconfirmedByteCount == 0)
         let bytes = [UInt8](repeating: 7, count: 1 << 16)
-        // Nobody reads: the peer's system takes some, and the rest stays here.
+        // Nobody reads: the peer's system accepts some, and the rest stays here.
         while case .sent = client.sends(bytes) {}
         #expect(client.unconfirmedByteCount > 0)
     }
@@ -125,7 +125,7 @@ import Time
         #expect(
             failure { () throws(NetworkError) in _ = try Listener(taken) } == .notListening(errno: EADDRINUSE)
         )
-        // TEST-NET-1 (RFC 5737) is nobody's.
+        // TEST-NET-1 (RFC 5737) belongs to nobody.
         let elsewhere = SocketAddress(host: "192.0.2.1", port: 0)
         #expect(
             failure { () throws(NetworkError) in _ = try Listener(elsewhere) }
@@ -207,7 +207,7 @@ import Time
     }
 }
 
-// `#expect` takes no noncopyable values: results are taken outside it.
+// `#expect` does not accept noncopyable values, so results are evaluated outside it.
 extension Socket {
     func sends(_ bytes: [UInt8]) -> Sending { bytes.withUnsafeBytes { send($0) } }
 

@@ -6,7 +6,7 @@ import Threading
 
 /// What a service reports to its manager, by the protocol of sd_notify(3).
 @Suite struct DatagramAddressTests {
-    /// A datagram socket in the manager's place.
+    /// A datagram socket that stands in for the manager.
     private final class Manager {
         let descriptor: Int32
 
@@ -60,7 +60,7 @@ import Threading
         #expect(errno == EAGAIN)
         let destination = try #require(DatagramAddress(path))
         let sending = WorkerThread { destination.send("WATCHDOG=1", patience: .seconds(60)) }
-        // Time to find the queue full; where that is not enough, the notice finds room.
+        // Time to find the queue full; if that is not enough, the notice finds room.
         usleep(50_000)
         var byte: UInt8 = 0
         while recv(manager.descriptor, &byte, 1, 0) == 1, byte != UInt8(ascii: "W") {}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Network
 
-/// Where receivers connect to.
+/// Where receivers connect.
 @Suite struct ListeningAddressTests {
     @Test("a path is a socket for its owner, or for those its mode allows")
     func paths() {

@@ -24,7 +24,7 @@ import Testing
 
     private func make(_ path: String) throws(NetworkError) { _ = try PathListener(path: path) }
 
-    @Test("a socket belongs to its owner alone, accepts connections, and is removed with its listener")
+    @Test("only its owner can use a socket; it accepts connections, and is removed with its listener")
     func life() throws {
         do {
             let listener = try PathListener(path: path)

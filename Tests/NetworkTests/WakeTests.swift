@@ -5,7 +5,7 @@ import Time
 
 /// What ends a wait for a descriptor.
 @Suite struct WakeTests {
-    @Test("an interruption comes before the first ready descriptor, and that before the other")
+    @Test("an interruption takes precedence over the first ready descriptor, and that over the other")
     func order() throws {
         let (one, other) = (try WakeUp(), try WakeUp())
         let interruption = try #require(Interruption())

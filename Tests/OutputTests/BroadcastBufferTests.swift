@@ -4,7 +4,7 @@ import Time
 
 @testable import Output
 
-/// What a live output keeps of its stream.
+/// What a live output buffers of its stream.
 @Suite struct BroadcastBufferTests {
     private func filled(_ buffer: BroadcastBuffer, _ count: Int, length: Int = 996, every time: Duration)
         -> BroadcastBuffer

@@ -6,11 +6,11 @@ import Time
 
 @testable import Output
 
-/// What receivers of a live output get, and what becomes of them. Every round is the test's, and so is the clock.
+/// What receivers of a live output get, and what happens to them. The test drives every round and the clock.
 @Suite struct BroadcastLoopTests {
     private func bytes(_ units: some Sequence<AccessUnit>) -> [UInt8] { units.flatMap(\.allBytes) }
 
-    /// A failed `==` would have all the bytes compared and shown.
+    /// A failed `==` would print all the bytes.
     private func same(_ one: [UInt8], _ other: [UInt8]) -> Bool { one == other }
 
     // MARK: Joining
@@ -102,7 +102,7 @@ import Time
         let late = try bench.connect()
         let idr = bench.frame(isIDR: true)
         for peer in peers + [late] { #expect(same(peer.read(), idr.allBytes)) }
-        // Half a second later the next one has to wait for the other half.
+        // Half a second later, the next one has to wait for the other half.
         _ = bench.frames(14)
         let next = try bench.connect()
         bench.frame()
@@ -143,7 +143,7 @@ import Time
     @Test("derives the distance of the next keyframe from the frames, not from the nominal rate")
     func slowCamera() throws {
         let bench = try LiveBench(keyframeInterval: 30)
-        // In the dark: five frames a second in place of thirty.
+        // In the dark: five frames a second instead of thirty.
         for _ in 0..<5 { bench.frame(after: .milliseconds(200)) }
         let peer = try bench.connect()
         bench.frame(after: .milliseconds(200))
@@ -171,7 +171,7 @@ import Time
 
     // MARK: Slow receivers
 
-    // With groups of several lengths, for the loss may end where one begins anyway.
+    // With groups of several lengths, because the loss may end where one begins anyway.
     @Test(
         "one that does not read loses whole units up to an IDR, and nobody else loses anything",
         arguments: [7, 9, 10, 11])
@@ -180,7 +180,7 @@ import Time
         let (slow, quick) = (try bench.connect(), try bench.connect())
         var units: [AccessUnit] = []
         var received: [UInt8] = []
-        // Long enough for the system's buffer to be full, and for two seconds to go by.
+        // Long enough for the system's buffer to fill up, and for two seconds to pass.
         for _ in 0..<150 {
             units.append(bench.frame(length: 20_000))
             received += quick.read()
@@ -349,7 +349,7 @@ import Time
                 seconds += 1
             }
         }
-        // The IDR takes it a minute; from the third second on it lags.
+        // It needs a minute for the IDR; from the third second on it lags.
         pass(11)
         #expect(try bench.connect().hasEnded)
         pass(4)

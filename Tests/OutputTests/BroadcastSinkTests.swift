@@ -35,7 +35,7 @@ import Threading
         return bytes
     }
 
-    /// Writes IDRs until the condition holds: receivers come on the sink's own thread.
+    /// Writes IDRs until the condition holds, because receivers join on the sink's own thread.
     private func write(to sink: BroadcastSink, until condition: () -> Bool) throws {
         let isMet = try eventually {
             try sink.write(accessUnit(length: 100))
@@ -80,7 +80,7 @@ import Threading
 
     @Test("a connecting output retries until someone listens, and again after a break")
     func connecting() throws {
-        // A port that was free a moment ago.
+        // A port that was free just now.
         let free = try address(of: listen())
         let sink = try BroadcastSink(
             connectingTo: free, options: LiveOptions(), requestKeyframe: {},

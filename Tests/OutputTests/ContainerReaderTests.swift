@@ -7,7 +7,7 @@ import Time
 
 @testable import Output
 
-/// What was written into a container comes out again.
+/// Reading back what was written to a container.
 @Suite struct ContainerReaderTests {
     private let folder = TemporaryFolder()
 
@@ -24,7 +24,7 @@ import Time
         }
     }
 
-    /// Times with a gap, in nanoseconds: whole milliseconds, which every container has ticks for.
+    /// Times with a gap, in nanoseconds: whole milliseconds, which every container can represent.
     private static func time(_ number: Int) -> Int64 {
         (Int64(number) * 33 + (number > 20 ? 700 : 0)) * 1_000_000
     }
@@ -55,7 +55,7 @@ import Time
         let found = try packets(reader)
         try #require(found.count == stream.units.count)
         for ((packet, bytes), unit) in zip(found, stream.units) {
-            // A transport stream has to have delimiters.
+            // A transport stream must have delimiters.
             let delimiter = bytes.count - unit.count
             #expect(bytes.suffix(unit.count).elementsEqual(unit.allBytes))
             #expect(delimiter == 0 || kind.format == .transportStream && (6...7).contains(delimiter))
@@ -80,7 +80,8 @@ import Time
             let (found, newest) = try (#require(packet.time), #require(keyframe))
             #expect(found <= newest)
             if kind.format == .transportStream {
-                // It has no index: libavformat searches, and begins at the start again for a time beyond the end.
+                // It has no index: libavformat searches, and starts from the beginning for a time beyond the
+                // end.
                 #expect(newest - found <= .seconds(2) || second == 500)
             } else {
                 #expect(found == newest)
@@ -102,7 +103,7 @@ import Time
                 let reader = try ContainerReader(path: path)
                 let found = try packets(reader)
                 let whole = found.filter { $0.packet.isPicture && $0.packet.problem == nil }
-                // The last one may be cut itself.
+                // The last one may be cut, too.
                 for ((_, bytes), unit) in zip(whole.dropLast(), stream.units) {
                     #expect(bytes.suffix(unit.count).elementsEqual(unit.allBytes), "cut at \(count)")
                 }
@@ -148,7 +149,7 @@ import Time
         // No whole packets of a transport stream.
         for count in stride(from: whole.count / 4 | 1, to: whole.count, by: 502) {
             folder.write("cut", Array(whole[..<count]))
-            // Of some containers nothing can be read without their end.
+            // Some containers cannot be read at all without their end.
             guard let reader = try? ContainerReader(path: folder.path("cut")) else { continue }
             do throws(InputError) {
                 var (last, pictureCount): (ContainerReader.Packet?, Int) = (nil, 0)
@@ -156,7 +157,7 @@ import Time
                     last = packet
                     if packet.isPicture { pictureCount += 1 }
                 }
-                // Behind the last picture may be an index.
+                // An index may follow the last picture.
                 #expect(
                     last?.problem != nil || pictureCount == stream.units.count,
                     "cut at \(count) of \(whole.count)")
@@ -220,7 +221,7 @@ import Time
         }
     }
 
-    @Test("gives up an endless file")
+    @Test("gives up on an endless file")
     func endless() throws {
         let whole = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
         folder.write("long", Array(whole[..<2000]))

@@ -62,11 +62,11 @@ import Threading
         #expect(content.packets.map(\.isKey) == stream.units.map(\.isIDR))
     }
 
-    @Test("decoding times rise strictly, and no picture is presented before it is decoded", arguments: cases)
+    @Test("decoding times increase strictly, and no picture is presented before decoding", arguments: cases)
     func order(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         let packets = try record(stream, to: "out.\(kind.format.rawValue)").packets
-        // Matroska has presentation times only; libavformat makes up the others where it can.
+        // Matroska has only presentation times; libavformat makes up the others if it can.
         guard kind.format != .matroska else { return }
         for (packet, next) in zip(packets, packets.dropFirst()) { #expect(packet.decoding < next.decoding) }
         for packet in packets { #expect(packet.decoding <= packet.presentation) }
@@ -163,11 +163,11 @@ import Threading
         for length in stride(from: bytes.count - 1, to: 0, by: -max(1, bytes.count / 97)) {
             folder.write("cut", kind.format == .mp4 ? cutFragments(bytes, length) : Array(bytes[..<length]))
             guard let content = ContainerContent(folder.path("cut")) else {
-                // Nothing at all only where not even the first second is there.
+                // Nothing at all, only if not even the first second is there.
                 #expect(length < bytes.count / 3)
                 continue
             }
-            // The last packet may be cut itself; everything before it is unchanged.
+            // The last packet may be cut; everything before it is unchanged.
             let kept = content.packets.dropLast()
             let isEqual = kept.elementsEqual(whole.packets.prefix(kept.count))
             #expect(isEqual, "cut at \(length) of \(bytes.count)")
@@ -176,8 +176,7 @@ import Threading
         #expect(most >= 49, "\(most) packets at most")
     }
 
-    /// The beginning of an MP4 as it was when it was that long: its last fragment has no type before it is
-    /// whole.
+    /// The beginning of an MP4 as it was at that length: its last fragment has no type before it is complete.
     private func cutFragments(_ bytes: [UInt8], _ length: Int) -> [UInt8] {
         var cut = Array(bytes[..<length])
         var position = 0

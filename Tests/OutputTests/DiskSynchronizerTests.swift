@@ -32,7 +32,7 @@ import Threading
         weak let forgotten = file
         file = nil
         try #require(eventually { forgotten == nil })
-        // Its writer no longer looked.
+        // Its writer did not check any more.
         #expect(synchronizer.takeFailure()?.output == folder.path("a"))
     }
 

@@ -4,7 +4,7 @@ import Time
 
 @testable import Output
 
-/// What is kept of the time before something happens, and when its file begins and ends.
+/// What is kept of the time before an event, and when its file begins and ends.
 @Suite struct EventRingTests {
     /// Ten pictures a second, an IDR at each `interval`.
     private func units(_ range: Range<Int>, interval: Int = 10) -> [AccessUnit] {

@@ -5,7 +5,7 @@ import Time
 
 @testable import Output
 
-/// What a recording's files are called.
+/// The names of a recording's files.
 @Suite struct FileNamePatternTests {
     private let folder = TemporaryFolder()
     /// Friday, 13 February 2009, 23:31:30 UTC.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Output
 
-/// A recording in one file is that file, until the picture format changes.
+/// A recording in one file stays in that file until the picture format changes.
 @Suite struct FileRolloverTests {
     let bench = SegmentBench()
     let wide = StreamDescription(codec: .h264, width: 640, height: 240, frameRate: nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(sink.takeRetracted().count == 0)
     }
 
-    @Test("where the disk is no longer mounted, no file is begun beneath it")
+    @Test("begins no file below the mount point if the disk is no longer mounted")
     func volumeGone() throws {
         mkdir(bench.folder.path("disk"), 0o755)
         guard mount("camrec-test", bench.folder.path("disk"), "tmpfs", 0, nil) == 0 else {

@@ -21,7 +21,7 @@ import Time
     /// The name of an opened file in the test's folder.
     private func name(_ path: String) -> String { String(path.dropFirst(bench.folder.path("").count + 1)) }
 
-    @Test("a name that is taken while the file is opened is passed over")
+    @Test("skips a name that is taken while the file is opened")
     func takenName() throws {
         var series = series("a.h264")
         #expect(name(try series.next().path) == "a.h264")
@@ -30,7 +30,7 @@ import Time
         #expect(bench.bytes("a-1.h264") == [1])
     }
 
-    @Test("where every name is taken, the pattern is refused")
+    @Test("refuses the pattern if every name is taken")
     func noName() {
         var attempts = 0
         var series = series("a.h264") { (path, _) throws(OutputError) in

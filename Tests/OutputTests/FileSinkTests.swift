@@ -86,7 +86,7 @@ import Time
         #expect(folder.content("out.h264") == nil)
     }
 
-    @Test("leaves what someone put in a new file's place", arguments: [true, false])
+    @Test("leaves a file that has replaced the new one", arguments: [true, false])
     func replaced(isFinished: Bool) throws {
         do {
             let sink = try sink("out.h264")
@@ -97,7 +97,7 @@ import Time
         #expect(folder.content("out.h264") == [1, 2, 3])
     }
 
-    @Test("leaves a file that someone writes alone, until its writer is done")
+    @Test("does not touch a file that is being written, until its writer is done")
     func inUse() throws {
         do {
             let sink = try sink("out.h264")

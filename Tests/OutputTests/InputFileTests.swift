@@ -4,7 +4,7 @@ import Testing
 
 @testable import Output
 
-/// A raw recording as it is read for another form.
+/// Reading a raw recording for conversion.
 @Suite struct InputFileTests {
     private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Output
 
-/// The file that journals are kept in.
+/// The file of a journal.
 @Suite struct JournalFileTests {
     private let folder = TemporaryFolder()
     private var path: String { folder.path(".a.camrec") }

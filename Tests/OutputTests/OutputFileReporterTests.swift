@@ -4,7 +4,7 @@ import Time
 
 @testable import Output
 
-/// What is reported of failures that repeat.
+/// Reports of repeated failures.
 @Suite struct OutputFileReporterTests {
     private let first = OutputError(.diskFull, output: "a.h264")
     private let second = OutputError(.removed, output: "b.h264")
@@ -28,7 +28,7 @@ import Time
         #expect(events.last == .began(path: "c.h264"))
     }
 
-    @Test("the first incomplete file, or missing timestamps, is the failure; an interruption is none")
+    @Test("the first incomplete file, or missing timestamps, is the failure; an interruption is not")
     func failure() {
         var reporter = OutputFileReporter(clock: SystemTime(), handler: { _ in })
         _ = reporter.reportInterruption(first)

@@ -30,7 +30,7 @@ import Threading
         try examine(overwrite: true)
     }
 
-    /// Without the check of the opened file, the victim is truncated in a few of these tries.
+    /// Without the check of the opened file, the victim is truncated in a few of these attempts.
     @Test("constantly swapping a pipe and a file never costs the file its content")
     func exchanged() throws {
         folder.write("victim", [1, 2, 3])
@@ -53,7 +53,7 @@ import Threading
                 rename(root + "/next", path)
                 link(pipe, root + "/next")
                 rename(root + "/next", path)
-                // Two names of one file are left as they are (rename(2)).
+                // Two names of one file are left unchanged (rename(2)).
                 unlink(root + "/next")
             }
         }
@@ -172,7 +172,7 @@ import Threading
         #expect(kind(folder.path("own/file"), overwrite: true) == nil)
         lchown(folder.path("shared/file"), geteuid(), getegid())
         #expect(kind(folder.path("shared/file"), overwrite: true) == nil)
-        // The folder's owner may, and nobody else.
+        // Only the folder's owner may.
         chown(folder.path("shared"), 65534, 65534)
         lchown(folder.path("shared/file"), 65534, 65534)
         #expect(kind(folder.path("shared/file"), overwrite: true) == nil)

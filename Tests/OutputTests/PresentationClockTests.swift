@@ -5,7 +5,7 @@ import Time
 
 @testable import Output
 
-/// Times of pictures that a container takes, made of times that a camera gives.
+/// Converting a camera's times to a container's.
 @Suite struct PresentationClockTests {
     private static let frame: Int64 = 40_000_000
 
@@ -31,7 +31,7 @@ import Time
         }
     }
 
-    @Test("a clock that repeats or jitters back still gives rising times")
+    @Test("a clock that repeats or jitters back still gives increasing times")
     func jitter() {
         #expect(
             times([0, 40_000_000, 40_000_000, 20_000_000, 41_000_000, 80_000_000]) == [0, 40, 41, 42, 43, 80])
@@ -63,7 +63,7 @@ import Time
     @Test("an early picture leaves room for those presented before it")
     func reordered() {
         var clock = clock()
-        // All of one time: a clock that stands still.
+        // All at the same time: a clock that stands still.
         let numbers = [0, 4, 2, 1, 3, 8, 6, 5, 7]
         let byNumber = numbers.map { ($0, clock.time(number: $0, timestamp: Instant(nanoseconds: 5))) }.sorted
         { $0 < $1 }

@@ -9,7 +9,7 @@ import Time
 
 @testable import Output
 
-/// A recorded raw stream on its way into a container.
+/// Remuxing recorded raw streams and containers.
 @Suite struct RemuxTests {
     private let folder = TemporaryFolder()
 
@@ -59,7 +59,7 @@ import Time
 
     // MARK: Times
 
-    @Test("counts times that do not rise, in any decoding order")
+    @Test("counts times that do not increase, in any decoding order")
     func backwardSteps() {
         // Each picture is its place in presentation order and its time.
         for (pictures, count) in [
@@ -169,12 +169,12 @@ import Time
         }
     }
 
-    @Test("damage in a unit before a slice is its picture's, and after the last picture nobody's")
+    @Test("damage in a unit before a slice belongs to its picture, and after the last picture to none")
     func damageBetweenPictures() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)
         writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
         var units = stream.units.map(\.allBytes)
-        // A prefix NAL unit, which may stand between two slices of a picture.
+        // A prefix NAL unit, which may lie between two slices of a picture.
         units[13] = [0, 0, 0, 1, 0x80 | 14, 0x40, 0, 1, 7] + units[13]
         folder.write("prefix.raw", units.flatMap { $0 })
         let prefixed = try remux("prefix.raw", "in.txt", to: "prefix.mkv")

@@ -43,7 +43,7 @@ import Time
         }
     }
 
-    @Test("where the cause may be gone, the next attempt is made at once, and the pauses grow all the same")
+    @Test("if the cause may be gone, the next attempt is immediate, but the pauses still grow")
     func skippedPause() {
         var outage = SegmentOutage()
         outage.begin(with: error, isReported: true, at: instant(0))

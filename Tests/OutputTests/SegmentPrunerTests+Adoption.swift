@@ -5,9 +5,9 @@ import Testing
 
 @testable import Output
 
-/// Recordings whose names lead to other files than were written, and the journal that says so.
+/// Recordings whose names lead to other files than those that the journal lists.
 extension SegmentPrunerTests {
-    /// What a copy to another disk does to a file: the same content, made at another time.
+    /// The effect of copying a file to another disk: the same content, created at another time.
     private func copy(_ name: String) {
         guard let content = folder.content(name), let birth = birth(name) else { return }
         repeat {

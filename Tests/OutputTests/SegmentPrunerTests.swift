@@ -6,7 +6,7 @@ import Time
 
 @testable import Output
 
-/// Which old segments go, and what never does.
+/// Which old segments are removed, and which files never are.
 @Suite struct SegmentPrunerTests {
     let folder = TemporaryFolder()
 
@@ -79,7 +79,7 @@ import Time
         #expect(pruned(try pruner(age: .seconds(60)), now: now + .seconds(3600)) == ["a-2.h264", "a-3.h264"])
     }
 
-    @Test("age skips one that was taken away, or looks younger than it is")
+    @Test("the age limit skips a segment that was taken away, or looks younger than it is")
     func ageBehindOthers() throws {
         try record((0..<5).map { "a-\($0).h264" })
         unlink(folder.path("a-0.h264"))
@@ -93,7 +93,7 @@ import Time
         #expect(pruned(pruner, now: later) == ["a-4.h264"])
     }
 
-    @Test("removes as many of the oldest as it takes while too little is free, by their sizes")
+    @Test("removes as many of the oldest as necessary, by their sizes, while too little is free")
     func free() throws {
         try record((0..<8).map { "a-\($0).h264" })
         var free = 7500
@@ -106,12 +106,12 @@ import Time
         #expect(pruned(pruner, size: 500) == [])
         free = 6900
         #expect(pruned(pruner, size: 600) == ["a-3.h264"])
-        // Now it does, all but a part, and then others fill what there was.
+        // Now it shows most of it, and then others fill that space.
         free = 10_500
         #expect(pruned(pruner, now: WallTime(seconds: 30), size: 600) == [])
         free = 9400
         #expect(pruned(pruner, now: WallTime(seconds: 31), size: 600) == ["a-4.h264"])
-        // A minute later it will show nothing more.
+        // After a minute, no more will appear.
         free = 9500
         #expect(pruned(pruner, now: WallTime(seconds: 100), size: 600) == ["a-5.h264"])
         let content = try self.pruner("b.h264", free: .bytes(100), space: { (total: 1000, free: 100) })
@@ -129,7 +129,7 @@ import Time
         #expect(pruned(pruner) == [])
         #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [folder.path("a-0.h264")])
         #expect(pruned(pruner) == [])
-        // Smaller ones, of which it takes more, and an earlier run's.
+        // Smaller ones, so that more are needed, including an earlier run's.
         folder.write("a-9.h264", Array(repeating: 1, count: 2500))
         _ = pruner.begin([folder.path("a-9.h264")])
         pruner.end(size: 2500)
@@ -150,7 +150,7 @@ import Time
         #expect(folder.names() == ["a.h264"])
     }
 
-    @Test("a segment that cannot be removed saves no other, and costs none")
+    @Test("a segment that cannot be removed neither protects nor costs another one")
     func stuck() throws {
         try record((0..<6).map { "a-\($0).h264" })
         let path = folder.path("a-0.h264")
@@ -200,7 +200,7 @@ import Time
         #expect(folder.names().contains("a.h264"))
     }
 
-    /// Puts another file of the same size in a segment's place.
+    /// Replaces a segment with another file of the same size.
     private func replace(_ name: String) {
         // The clock of files ticks a few hundred times a second.
         repeat {
@@ -210,14 +210,14 @@ import Time
         rename(folder.path("other"), folder.path(name))
     }
 
-    @Test("age by time holds though nothing is written, and keeps the current segment")
+    @Test("the age limit holds even if nothing is written, and keeps the current segment")
     func byTime() throws {
         try record(["a.h264", "a-1.h264", "a-2.h264", "a-3.h264"])
         let pruner = try pruner(count: 1, age: .seconds(60))
         let now = WallTime.now
         #expect(pruner.pruneByTime(now: now) == [])
         #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)
-        // A camera that went away in the middle of a segment.
+        // A camera that disappeared in the middle of a segment.
         folder.write("a-4.h264", [1])
         _ = pruner.begin([folder.path("a-4.h264")])
         #expect(pruner.pruneByTime(now: now + .seconds(3600)).count == 2)
@@ -225,7 +225,7 @@ import Time
         #expect(folder.names() == ["a-4.h264"])
     }
 
-    @Test("age holds before a recording too, every ten seconds, and creates nothing")
+    @Test("the age limit holds before a recording, too, every ten seconds, and creates nothing")
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = .seconds(3600)
@@ -252,7 +252,7 @@ import Time
         #expect(pruner.pruneByTime(now: .now + .seconds(62)).count == 8)
     }
 
-    @Test("does not at once remove what a clock's jump made old")
+    @Test("does not immediately remove what a jump of the clock made old")
     func clockJump() throws {
         try record((0..<200).map { "a-\($0).h264" })
         let pruner = try pruner(age: .seconds(60))

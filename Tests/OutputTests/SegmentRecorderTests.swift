@@ -7,8 +7,8 @@ import Time
 
 @testable import Output
 
-/// A recording in segments: no access unit is lost or doubled between two of them, and a disk that fails for a while
-/// costs no more than what came in that while.
+/// A recording in segments: no access unit is lost or duplicated between two of them, and a disk that fails
+/// for a while costs only what arrived meanwhile.
 @Suite struct SegmentRecorderTests {
     // MARK: Cutting
 
@@ -263,7 +263,7 @@ import Time
         #expect(bench.folder.names(in: "sub") == ["a-1.h264"])
     }
 
-    @Test("writes nothing beneath the mount point of an unmounted disk")
+    @Test("writes nothing below the mount point of an unmounted disk")
     func volumeGone() throws {
         let bench = SegmentBench()
         mkdir(bench.folder.path("disk"), 0o755)

@@ -4,7 +4,7 @@ import Time
 
 @testable import Output
 
-/// At which frames a recording in segments begins another file.
+/// The frames at which a recording in segments begins another file.
 @Suite struct SegmentScheduleTests {
     /// The numbers of the frames that the schedule cuts at.
     private func cuts(_ schedule: SegmentSchedule, _ timestamps: [Instant]) -> [Int] {
@@ -19,7 +19,7 @@ import Time
 
     @Test("counts capture times from the first frame, without accumulating errors")
     func times() {
-        // Thirty frames a second: no whole number of them is 250 ms.
+        // At thirty frames a second, 250 ms is not a whole number of frames.
         let times = (0..<40).map { Instant.start + .seconds(5) + .seconds($0) / 30 }
         #expect(cuts(SegmentSchedule(.time(.milliseconds(250))), times) == [8, 15, 23, 30, 38])
     }

@@ -33,7 +33,7 @@ import Time
         #expect(access(bench.folder.path(".a.h264.camrec"), F_OK) != 0)
     }
 
-    @Test("segments beyond a limit are removed and reported; an empty file is not a segment")
+    @Test("removes and reports segments beyond a limit; an empty file is not a segment")
     func limits() throws {
         var retention = SegmentRetention()
         retention.count = 2
@@ -47,7 +47,7 @@ import Time
         #expect(upkeep.makeRoom() == [.removed(path: bench.folder.path("a-1.h264"))])
     }
 
-    @Test("that too little is free is reported once, and again after there was room in between")
+    @Test("reports once that too little space is free, and again after there was room in between")
     func shortOfRoom() throws {
         let disk = try SmallFileSystem(bytes: 1 << 20)
         var plan = SegmentPlan(names: FileNamePattern(disk.path + "/a.h264", expandsTime: false), length: nil)

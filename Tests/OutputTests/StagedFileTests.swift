@@ -5,7 +5,7 @@ import Testing
 
 @testable import Output
 
-/// A file that has no name before it is whole.
+/// A file that has no name until it is complete.
 @Suite struct StagedFileTests {
     private let folder = TemporaryFolder()
 
@@ -22,7 +22,7 @@ import Testing
         do {
             let file = try StagedFile(at: location)
             #expect(write(file.descriptor, "whole", 5) == 5)
-            // Where the file system makes no file without a name there is a hidden one.
+            // If the file system cannot create files without names, there is a hidden one.
             #expect(probe >= 0 ? allNames == [] : allNames.allSatisfy { $0.hasPrefix(".camrec-") })
             if isPublished { try file.publish(overwrite: false) }
             close(file.descriptor)

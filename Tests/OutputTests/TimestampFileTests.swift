@@ -78,7 +78,7 @@ import Time
         #expect(times == (0..<40_000).map { Int64($0) * 1_000_000 })
     }
 
-    @Test("reads or refuses any bytes at all")
+    @Test("reads or rejects any input")
     func anyBytes() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<500 {
@@ -133,7 +133,7 @@ import Time
         #expect(lines == "# timestamp format v2\n0.000000\n40.000000\n80.000000\n120.000000\n160.000000\n")
     }
 
-    @Test("reads what was written, rising whatever the clock does")
+    @Test("reads what was written, increasing whatever the clock does")
     func roundTrip() throws {
         let timestamps: [Int64] = [100, 100, 50, 40_000_000, 39_000_000, 80_123_456]
         let times = try read(write(timestamps))

@@ -45,7 +45,7 @@ import Testing
     func vendor() { #expect(PixelFormat("pBAA")?.arrangement == .vendor) }
 }
 
-/// Planes as drivers lay them out, sizes odd and even, rows padded and not.
+/// Planes as drivers lay them out, with odd and even sizes and with and without padding.
 @Suite struct PictureFormatTests {
     private func planes(
         _ format: PixelFormat, _ width: Int, _ height: Int, strides: [Int]? = nil

@@ -11,9 +11,9 @@ import Threading
 @testable import Encoder
 @testable import Recorder
 
-/// Nothing of ours allocates between poll and write: a whole recording, its three threads each counted over
-/// many frames after some to warm up. libavcodec is left out, which allocates inside: the encoder converts each
-/// picture as the real one does, and then finishes packets that libx264 made beforehand.
+/// Our code allocates nothing between poll and write: a whole recording, counting each of its three threads
+/// over many frames after a warm-up. libavcodec, which allocates internally, is left out: the encoder
+/// converts each picture like the real one, and then finishes packets that libx264 made in advance.
 @Suite(
     .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"),
     .timeLimit(.minutes(1)))
@@ -123,7 +123,7 @@ private struct Meter {
     }
 }
 
-/// How far the writer is, so that no more access units are under way than when warming up.
+/// How far the writer is, so that no more access units are in flight than during the warm-up.
 private final class Progress: @unchecked Sendable {
     // Safe to share: the numbers are touched with the lock held.
     private let monitor = Monitor()
@@ -131,7 +131,7 @@ private final class Progress: @unchecked Sendable {
     private var written = 0
     private var isOver = false
 
-    /// From here on nobody waits.
+    /// From here on nothing waits.
     func end() {
         monitor.withLock {
             isOver = true
@@ -207,7 +207,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     private var count = 0
     var allocations: Int? { meter.allocations }
 
-    /// Access units that are under way while warming up; all with room for an IDR.
+    /// Access units in flight during the warm-up; all with room for an IDR.
     static let unitsUnderWay = 8
 
     init(source: PictureFormat, progress: Progress) throws {

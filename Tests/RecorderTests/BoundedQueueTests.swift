@@ -5,7 +5,7 @@ import Threading
 @testable import Recorder
 
 @Suite struct BoundedQueueTests {
-    /// An element that says when it ends.
+    /// An element that reports when it is destroyed.
     struct Token: ~Copyable, Sendable {
         let number: Int
         let onEnd: @Sendable (Int) -> Void
@@ -48,7 +48,7 @@ import Threading
         #expect(popped() == "end")
     }
 
-    @Test("a closed queue accepts nothing, and delivers what it has")
+    @Test("a closed queue accepts nothing, and still delivers what it has")
     func closed() {
         let queue = BoundedQueue<Int>(capacity: 3)
         #expect(queue.push(1))
@@ -95,7 +95,7 @@ import Threading
         var taken: [Int] = []
         while let number = queue.pop() {
             taken.append(number)
-            // Of 60 each, a second one is beyond the limit.
+            // With 60 each, a second one exceeds the limit.
             #expect(pushed.load(ordering: .relaxed) <= taken.count + 1)
         }
         #expect(taken == Array(0..<20))
@@ -119,7 +119,7 @@ import Threading
         #expect(queue.waitForRoom(cost: 0, patience: .zero) == .atOnce)
     }
 
-    @Test("closing wakes those who wait for room or for an element")
+    @Test("closing wakes threads that wait for room or for an element")
     func wakes() {
         let full = BoundedQueue<Int>(capacity: 1)
         #expect(full.push(0))
@@ -141,7 +141,7 @@ import Threading
         popper?.join()
     }
 
-    @Test("nothing is lost, doubled or reordered between threads")
+    @Test("nothing is lost, duplicated or reordered between threads")
     func threads() {
         let queue = BoundedQueue<Int>(capacity: 4)
         let count = 20_000
@@ -182,7 +182,7 @@ import Threading
     }
 }
 
-/// Numbers that several threads leave behind.
+/// Numbers that several threads record.
 final class Ended: @unchecked Sendable {
     // Safe to share: the numbers are touched with the lock held.
     private let monitor = Monitor()

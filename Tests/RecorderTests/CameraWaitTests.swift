@@ -4,11 +4,11 @@ import Time
 
 @testable import Recorder
 
-/// Cameras that are in use or away, on a clock that moves only while somebody waits.
+/// Cameras that are in use or missing, on a clock that moves only during waits.
 @Suite struct CameraWaitTests {
     private let clock = ScriptedInterruptibleClock()
 
-    /// What a wait came to.
+    /// The result of a wait.
     private struct Run {
         var failures: [CameraWait.Failure] = []
         var error: CaptureError?
@@ -16,7 +16,7 @@ import Time
         var seconds = 0.0
     }
 
-    /// Opens a camera whose tries fail in turn; then they succeed.
+    /// Opens a camera; the first attempts fail with these errors, later ones succeed.
     private func open(
         _ kinds: [CaptureError.Kind], busy: Int? = 0, absent: Int? = 0, isOver: () -> Bool = { false }
     ) throws -> Run {
@@ -40,7 +40,7 @@ import Time
         return run
     }
 
-    @Test("a camera that is there is opened at once")
+    @Test("opens an available camera at once")
     func present() throws {
         let run = try open([])
         #expect(run.isOpen)
@@ -76,7 +76,7 @@ import Time
         #expect(!run.failures.contains { $0.isBusy })
     }
 
-    @Test("each patience ends its own wait, with the last error")
+    @Test("each timeout ends its own wait, with the last error")
     func patience() throws {
         let busy = try open(Array(repeating: .busy(holder: nil), count: 1000), busy: 3, absent: nil)
         #expect(busy.error?.kind == .busy(holder: nil))
@@ -86,7 +86,7 @@ import Time
         #expect(absent.seconds == 7)
     }
 
-    @Test("a camera that appears while in use is waited for with the other patience, from the same start")
+    @Test("waits for a camera that appears in use with the other timeout, from the same start")
     func bothReasons() throws {
         let kinds: [CaptureError.Kind] = Array(repeating: .notFound, count: 4) + [.busy(holder: nil)]
         let (long, short) = (try open(kinds, busy: 5, absent: 10), try open(kinds, busy: 4, absent: 10))
@@ -94,7 +94,7 @@ import Time
         #expect(short.error?.kind == .busy(holder: nil))
     }
 
-    @Test("what time does not mend ends the wait at once")
+    @Test("an error that waiting cannot fix ends the wait at once")
     func otherErrors() throws {
         let run = try open([.notFound, .permissionDenied(group: nil), .notFound], busy: nil, absent: nil)
         #expect(run.error?.kind == .permissionDenied(group: nil))

@@ -6,7 +6,7 @@ import Threading
 
 @testable import Recorder
 
-/// Commands through a socket, and whatever else someone may send.
+/// Commands through a socket, and arbitrary other input.
 @Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
@@ -84,7 +84,7 @@ import Threading
         let server = try serve()
         let socket = try Socket.connect(path: path)
         let line = Array((String(repeating: "x", count: 1000) + "\n").utf8)
-        // Its socket is full, then the server's, and then the connection is over.
+        // Its socket fills up, then the server's, and then the connection ends.
         var isOver = false
         while !isOver {
             if case .broken = line.withUnsafeBytes({ socket.send($0) }) { isOver = true }

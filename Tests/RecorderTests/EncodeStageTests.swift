@@ -70,7 +70,7 @@ import Threading
 
         var isInterrupted: Bool { stop.isRequested }
 
-        /// Every frame that was captured came to one end.
+        /// Whether every captured frame is counted exactly once.
         var addsUp: Bool { counters.addUp }
 
         var counters: CountedFrames {
@@ -290,7 +290,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("a duration counts the pictures' own time, from the first one on")
+    @Test("a duration counts the pictures' own time, starting with the first")
     func duration() throws {
         let bench = try Bench()
         // Pictures come 100 ms apart.
@@ -361,7 +361,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("frames that the failed encoder held back are lost and counted, not their places in the grid")
+    @Test("frames that the failed encoder held back are lost and counted, but keep their places in the grid")
     func restartWithDelay() throws {
         let bench = try Bench()
         bench.encoder.delay = 3
@@ -369,7 +369,7 @@ import Threading
         bench.encoders.append(ScriptedEncoder())
         let (units, error) = bench.run(20)
         #expect(error == nil)
-        // Pictures 4 to 7 were inside as 4 failed to come out.
+        // Pictures 4 to 7 were inside when 4 failed to come out.
         #expect(units.map(\.sequence) == [0, 1, 2, 3] + Array(8..<20))
         #expect(idrPositions(units) == [0, 4, 5, 10, 15])
         #expect(bench.counters[.droppedByEncoder] == 4)
@@ -424,7 +424,7 @@ import Threading
         #expect(bench.addsUp)
     }
 
-    @Test("tries an encoder that does not reopen three times, a second apart")
+    @Test("tries three times, a second apart, to reopen an encoder")
     func doesNotReopen() throws {
         let bench = try Bench()
         bench.encoder.failures[2] = (.encoding, ScriptedEncoder.broken)

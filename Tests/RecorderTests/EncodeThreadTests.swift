@@ -6,9 +6,9 @@ import Threading
 
 @testable import Recorder
 
-/// Encoders whose calls never return, and a watchdog that looks when the test says so.
+/// Encoders whose calls never return, and a watchdog that the test drives.
 @Suite(.timeLimit(.minutes(1))) struct EncodeThreadTests {
-    /// Tracks with encoders that hang, and everything around them.
+    /// Tracks with encoders that hang, and everything that they need.
     final class Bench: @unchecked Sendable {
         // Safe to share: belongs to the encode thread while there is one.
         let pictures: Pictures
@@ -27,7 +27,7 @@ import Threading
 
         init() throws { pictures = try Pictures() }
 
-        /// Adds a track with these encoders, one after another.
+        /// Adds a track with these encoders, used one after another.
         func add(_ encoders: [ScriptedEncoder]) throws {
             let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
             outputs.append(output)
@@ -112,7 +112,7 @@ import Threading
         #expect(bench.addsUp())
     }
 
-    @Test("waits for software as long as it takes")
+    @Test("waits for software, however long it takes")
     func software() throws {
         let bench = try Bench()
         let (encoder, gate) = bench.hanging(at: 2)

@@ -16,14 +16,14 @@ import Time
         return liveness.isAlive(after: now, at: .start + .seconds(20))
     }
 
-    @Test("the first look finds life")
+    @Test("the first check finds the recording alive")
     func first() {
         var liveness = Liveness(frameInterval: .seconds(10))
         let isAlive = liveness.isAlive(after: before, at: .start)
         #expect(isAlive)
     }
 
-    @Test("counts looks within two frame intervals as one, for example at a frame in ten seconds")
+    @Test("counts checks within two frame intervals as one, for example at one frame in ten seconds")
     func slow() {
         var liveness = Liveness(frameInterval: .seconds(10))
         let looks = stride(from: 0, through: 50, by: 5).map {
@@ -32,18 +32,18 @@ import Time
         #expect(looks == [true, true, true, true] + Array(repeating: false, count: 7))
     }
 
-    @Test("frames that come and are encoded are life, whatever the disks do")
+    @Test("is alive if frames arrive and are encoded, whatever the disks do")
     func flowing() { #expect(isAlive { ($0.captured, $0.encoded) = (20, 19) }) }
 
     @Test("is dead if no thread does anything")
     func still() { #expect(!isAlive { _ in }) }
 
-    @Test("is dead if frames come and are not encoded")
+    @Test("is dead if frames arrive but are not encoded")
     func frozenEncoder() { #expect(!isAlive { $0.captured = 20 }) }
 
     @Test("encoded frames may take their time to be written")
     func finishing() { #expect(isAlive { $0.isEncoded = true }) }
 
-    @Test("looking for a lost camera is life, though nothing is encoded")
+    @Test("is alive while it looks for a lost camera, although nothing is encoded")
     func absentCamera() { #expect(isAlive { $0.tries = 1 }) }
 }

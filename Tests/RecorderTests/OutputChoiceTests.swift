@@ -6,7 +6,7 @@ import Time
 
 /// What an OUTPUT argument means.
 @Suite struct OutputChoiceTests {
-    @Test("the name says the form and the codec, unless another codec is asked for")
+    @Test("the name determines the format and the codec, unless another codec is requested")
     func names() {
         let plain = OutputChoice(path: "a.h265", codec: nil)
         #expect(plain.codec == .hevc && !plain.isMisnamed)
@@ -30,7 +30,8 @@ import Time
 
     @Test("a date in a single file's name")
     func dated() {
-        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(at: WallTime(seconds: 0), isUTC: true)
+        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(
+            at: WallTime(seconds: 0), isUTC: true)
         #expect(choice.path == "rec/1970/00.h264" && choice.datedBelow == "rec")
         let plain = OutputChoice(path: "plain.h264", codec: nil).dated(at: WallTime(seconds: 0), isUTC: true)
         #expect(plain.path == "plain.h264" && plain.datedBelow == nil)

@@ -5,7 +5,7 @@ import Time
 @testable import Encoder
 @testable import Recorder
 
-/// Whether an encoder that does not hold its rate is found out.
+/// Detecting an encoder that does not hold its rate.
 @Suite struct RatePromiseCheckTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -15,7 +15,7 @@ import Time
             bitsAboveAverage: 10_000, isAverageWanted: true, isMaximumWanted: true)
     }
 
-    /// So many access units of 1000 bytes, ten a second from a moment on.
+    /// This many access units of 1000 bytes, ten a second from a given time on.
     private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RatePromiseCheck) {
         for number in 0..<count {
             let time = Instant.start + .seconds(second) + .milliseconds(100) * number
@@ -23,7 +23,7 @@ import Time
         }
     }
 
-    @Test("kept limits are no breach, and the numbers are the stream's")
+    @Test("limits that were held are not a breach, and the numbers are the stream's")
     func held() {
         var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
@@ -52,7 +52,7 @@ import Time
             var record = RatePromiseCheck()
             record.begin(promise(maximum: 200_000))
             add(100, from: 0, bytes: bytes, to: &record)
-            // What came before is not held to a lower rate.
+            // A lower rate does not apply to what came before.
             if thenLower {
                 record.begin(promise(maximum: 200_000, average: 8000))
                 add(100, from: 10, bytes: 100, to: &record)
@@ -84,7 +84,7 @@ import Time
         var record = RatePromiseCheck()
         record.begin(promise(maximum: 80_000))
         add(20, from: 0, to: &record)
-        // A window across the change is neither's.
+        // A window across the change belongs to neither.
         record.begin(promise(maximum: 160_000))
         add(20, from: 2, bytes: 2000, to: &record)
         #expect(record.outcome(bits: 0, seconds: nil).brokenWindow == nil)

@@ -9,7 +9,7 @@ import Time
 @testable import Capture
 @testable import Recorder
 
-/// What is promised of the bit rate, with libx264 and libx265 themselves, on content that bites.
+/// The promised bit rates, with the real libx264 and libx265, on difficult content.
 @Suite struct RateTests {
     /// A track with a real encoder, frame by frame.
     final class Bench {
@@ -52,7 +52,7 @@ import Time
             return track.rateOutcome(seconds: seconds)
         }
 
-        /// The most bits in a window, found by looking at all.
+        /// The most bits in a window, found by checking all windows.
         func fullest(_ window: Double) -> Double {
             let window = Duration.seconds(window)
             let bits = units.map { last in
@@ -66,7 +66,7 @@ import Time
         }
     }
 
-    /// Which of the frames of 30 a second come.
+    /// Which of 30 frames a second arrive.
     enum Arrival: CaseIterable {
         case all, everySecond, everySecondFromTheMiddle, random, bursts, sevenOfFifteen
 
@@ -126,7 +126,7 @@ import Time
         let late = bench.units.filter { $0.timestamp >= .start + .seconds(20) }.reduce(0) {
             $0 + $1.count * 8
         }
-        // In bursts there is no room for a gap's whole worth; libx264 follows a change in some 15 s.
+        // In bursts there is no room for a whole gap's bits; libx264 follows a change in about 15 s.
         let tolerance = arrival == .everySecondFromTheMiddle ? 0.08 : 0.05
         if arrival != .bursts { #expect(abs(Double(late) / 10 / 500_000 - 1) < tolerance) }
     }

@@ -53,7 +53,7 @@ import Time
         var first = deadline()
         _ = first.begin()
         #expect(deadline(hour, in: folder).remaining == nil)
-        // Near the end of the one what is left could be the other's.
+        // Near the end of one duration, the rest could belong to the other.
         clock.pass(hour * 10 - .seconds(300))
         #expect(deadline(hour, in: folder).remaining == nil)
     }

@@ -8,9 +8,9 @@ import Time
 
 @testable import Recorder
 
-/// An output whose writer hangs while others go on.
+/// An output whose writer hangs while others continue.
 @Suite(.timeLimit(.minutes(1))) struct RecordingOutputTests {
-    /// A sink that hangs in its first access unit until a test lets it go on.
+    /// A sink that hangs in its first access unit until a test releases it.
     private struct Bench {
         let sink = ScriptedSink()
         let hangs = Gate()
@@ -74,7 +74,7 @@ import Time
     func segments() throws {
         let bench = try Bench(recovers: true)
         bench.fill()
-        // An IDR that finds the queue full is no use.
+        // An IDR that finds the queue full does not help.
         for number in 9000..<9007 {
             #expect(bench.output.accept(accessUnit(number: number, isIDR: number == 9003)))
         }

@@ -85,7 +85,7 @@ import Threading
             isWriting.open()
             isLate.wait()
         }
-        // A minute's pictures wait for the disk; half as many more come meanwhile.
+        // A minute's pictures wait for the disk; half as many again arrive meanwhile.
         let stream = try ScriptedStream([.picture, .wait(isWriting), .pictures(5400), .open(isLate)])
         let recording = try record(stream, to: sink)
         let outcome = recording.finish()
@@ -323,7 +323,7 @@ import Threading
         #expect(recording.counted.addUp)
     }
 
-    @Test("stopping before anything came is not an error")
+    @Test("stopping before anything arrived is not an error")
     func stopAtOnce() throws {
         let recording = try record(ScriptedStream([.silence]), to: ScriptedSink())
         recording.stop()
@@ -454,7 +454,7 @@ import Threading
 
     @Test("measures the rate by the pictures' own time, lost ones missing")
     func measuredRate() throws {
-        // Ten a second, of which every second is lost.
+        // Ten a second, every other one of which is lost.
         let stream = try ScriptedStream(
             (0..<20).flatMap { _ in [.picture, .loss(1, 0)] }, isLive: false, bufferCount: 32)
         let outcome = try record(stream, to: ScriptedSink()).finish()

@@ -10,7 +10,7 @@ import Time
         let step: ShutdownPatience.Step
     }
 
-    /// Looks once a second, and returns the seconds at which something is to be done.
+    /// Checks once a second, and returns the seconds at which something must be done.
     private func steps(
         isAttended: Bool = false, stopAt stop: Int? = nil, for seconds: Int = 200,
         progress: (Int) -> ShutdownPatience.Progress
@@ -43,18 +43,18 @@ import Time
         #expect(steps == [Step(second: 35, step: .interrupt), Step(second: 51, step: .abandon)])
     }
 
-    @Test("nobody watches: at the end of the pictures it is interrupted in 60 s, and abandoned 15 s later")
+    @Test("unattended: at the end of the pictures it is interrupted in 60 s, and abandoned 15 s later")
     func unattended() {
         let steps = steps { second in Self.progress(isEncoded: second >= 10) }
         #expect(steps == [Step(second: 70, step: .interrupt), Step(second: 86, step: .abandon)])
     }
 
-    @Test("somebody watches: at the end of the pictures it waits until asked to stop")
+    @Test("attended: at the end of the pictures it waits until asked to stop")
     func attended() {
         #expect(steps(isAttended: true) { _ in Self.progress() } == [])
     }
 
-    @Test("an output that goes on, however slowly, is waited for")
+    @Test("waits for an output that makes progress, however slowly")
     func slow() {
         #expect(steps(stopAt: 0) { second in Self.progress(written: second / 4) } == [])
     }
@@ -65,7 +65,7 @@ import Time
         #expect(steps.first == Step(second: 45, step: .interrupt))
     }
 
-    @Test("with nothing left to write nobody is given up")
+    @Test("with nothing left to write no output is given up")
     func done() {
         #expect(steps(stopAt: 0) { _ in Self.progress(hasUnwritten: false) } == [])
     }

@@ -6,16 +6,16 @@ import Time
 @testable import Capture
 @testable import Recorder
 
-/// A source that fails, and what is done about it, on the test's own thread and clock.
+/// A source that fails, and how it recovers, on the test's own thread and clock.
 @Suite struct SupervisedSourceTests {
-    /// A source with everything around it.
+    /// A source with everything that it needs.
     final class Bench {
         let clock = ScriptedInterruptibleClock()
         let frames = BoundedQueue<PixelBuffer>(capacity: 10)
         let counters = Counters<CaptureCounter>()
-        /// What opening it again comes to, each once.
+        /// The results of reopening it, in order.
         var openings: [Result<ScriptedStream, CaptureError>] = []
-        /// Called when it was opened.
+        /// Called when it is opened.
         var onOpening: () -> Void = {}
         private(set) var openTimes: [Instant] = []
         private(set) var events: [SourceEvent] = []
@@ -118,7 +118,7 @@ import Time
         #expect(second.startCount == 1)
     }
 
-    @Test("one that stays away ends the recording when its time is over, with the original reason")
+    @Test("a source that stays away ends the recording when its time is up, with the original reason")
     func timeout() throws {
         let start = bench.clock.now
         let (sequences, _, error) = bench.run(
@@ -130,7 +130,7 @@ import Time
         #expect(bench.counters[.sourceRestarts] == 0)
     }
 
-    @Test("one that is back but unusable says why")
+    @Test("a source that is back but unusable says why")
     func unusable() throws {
         bench.openings = Array(repeating: gone(.busy(holder: "cheese")), count: 100)
         let error = bench.run(try ScriptedStream([.picture, .fail(.lost)]), timeout: .seconds(1)).error

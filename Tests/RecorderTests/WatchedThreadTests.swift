@@ -75,7 +75,7 @@ import Time
     func busy() {
         // Other tests leave it a fraction of a processor: a fifth is enough.
         let result = WatchedThread().run(patience: 20, tick: .milliseconds(50)) {
-            // More ticks' worth of a processor than it may stand still.
+            // More ticks of processor time than it may be idle.
             let end = Self.processorTime() + .milliseconds(1100)
             while Self.processorTime() < end {}
             return 1
@@ -119,7 +119,7 @@ import Time
         }
         #expect(result == nil)
         gate.open()
-        // The thread holds on to its value: it neither returns nor ends.
+        // The thread keeps its value: it neither returns nor ends.
         gate.waitUntilPassed()
         #expect(!gate.isReleased(within: .milliseconds(100)))
     }

@@ -6,7 +6,7 @@ import Threading
 
 /// The writer's thread.
 @Suite struct WriteStageTests {
-    @Test("looks after a sink that asks for it, though nothing is written")
+    @Test("maintains a sink that requests it, even if nothing is written")
     func maintenance() {
         let (sink, items) = (ScriptedSink(), BoundedQueue<OutputItem>(capacity: 4))
         var count = 0

@@ -1,4 +1,4 @@
-/// Writes syntax elements, for streams that no encoder at hand makes.
+/// Writes syntax elements, for streams that no available encoder makes.
 public struct BitWriter: Sendable {
     private var bits: [Bool] = []
 

@@ -1,12 +1,12 @@
 import Files
 import Glibc
 
-/// A folder that is gone with its owner, and all that is in it.
+/// A folder that is removed with its owner, including its content.
 public final class TemporaryFolder: Sendable {
     /// Its absolute path.
     public let path: String
 
-    /// A folder that nobody else has.
+    /// Creates a folder that nothing else uses.
     public init() {
         var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { fatalError("mkdtemp: \(String(cString: strerror(errno)))") }
@@ -15,7 +15,7 @@ public final class TemporaryFolder: Sendable {
 
     deinit { Self.remove(path) }
 
-    /// A link to a folder is not gone into.
+    /// Links to folders are not followed.
     private static func remove(_ path: String) {
         if unlink(path) == 0 { return }
         for name in Folder.names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }

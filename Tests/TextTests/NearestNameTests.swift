@@ -22,6 +22,6 @@ import Text
         #expect(Self.names.nearest(to: typed) == nil)
     }
 
-    @Test("finds nothing among nothing")
+    @Test("finds nothing in an empty list")
     func empty() { #expect([String]().nearest(to: "device") == nil) }
 }

@@ -3,14 +3,14 @@ import Time
 
 /// Pauses between attempts.
 @Suite struct BackOffTests {
-    @Test("each pause is twice the one before, up to the longest")
+    @Test("each pause is twice the previous one, up to the longest")
     func growth() {
         var backOff = BackOff(first: .seconds(1), longest: .seconds(5))
         let pauses = (0..<5).map { _ in backOff.next() }
         #expect(pauses == [1, 2, 4, 5, 5].map { .seconds($0) })
     }
 
-    @Test("what works for a while begins again with the first pause, and what works briefly does not")
+    @Test("an attempt that works for a while resets the pause, one that works briefly does not")
     func steadiness() {
         var backOff = BackOff(longest: .seconds(4), steadiness: .seconds(10))
         _ = (backOff.next(), backOff.next())

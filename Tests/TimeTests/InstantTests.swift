@@ -1,9 +1,9 @@
 import Testing
 import Time
 
-/// Moments and the time between them.
+/// Instants and the durations between them.
 @Suite struct InstantTests {
-    @Test("a moment and a span give a moment, and two moments the span between them")
+    @Test("an instant plus a duration is an instant, and two instants differ by a duration")
     func arithmetic() {
         let moment = Instant.start + .seconds(5)
         #expect(moment.nanoseconds == 5_000_000_000)
@@ -12,7 +12,7 @@ import Time
         #expect(.start < moment)
     }
 
-    @Test("what is beyond the ends of time ends there, and the span between the ends is exact")
+    @Test("arithmetic saturates at the ends of time, and the duration between the ends is exact")
     func extremes() {
         #expect(Instant.distantFuture + .nanoseconds(1) == .distantFuture)
         #expect(Instant.distantPast - .nanoseconds(1) == .distantPast)
@@ -23,7 +23,7 @@ import Time
         #expect(age.inNanoseconds == .max)
     }
 
-    @Test("the clock goes on")
+    @Test("the clock advances")
     func now() {
         let start = Instant.now
         while Instant.now == start {}
@@ -33,7 +33,7 @@ import Time
     }
 }
 
-/// Moments on the calendar.
+/// Wall-clock times.
 @Suite struct WallTimeTests {
     @Test(
         "seconds are counted from 1970, and rounded down before it, too",
@@ -49,7 +49,7 @@ import Time
     }
 }
 
-/// Spans in other units.
+/// Durations in other units.
 @Suite struct DurationUnitsTests {
     @Test("fractions are dropped toward zero")
     func fractions() {

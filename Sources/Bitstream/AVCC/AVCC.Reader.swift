@@ -3,7 +3,7 @@ extension AVCC {
     public struct Unit: Hashable, Sendable {
         /// Position in the stream of the unit's first byte, which is its header's.
         public fileprivate(set) var offset: Int
-        /// Number of bytes, as the length before it says.
+        /// Number of bytes, according to the length prefix.
         public fileprivate(set) var byteCount = 0
         /// Number of bytes of that length.
         public let lengthSize: LengthSize
@@ -12,32 +12,32 @@ extension AVCC {
         public var lengthOffset: Int { offset - lengthSize.rawValue }
     }
 
-    /// Cuts a stream of length-prefixed NAL units into the units, as the bytes come.
+    /// Splits a stream of length-prefixed NAL units into the units, as bytes arrive.
     ///
-    /// The counterpart of `AnnexBParser`, with the same promises: chunks of any size, no copy of a unit that
-    /// lies in one chunk, memory within the limit, any bytes at all are safe. Behind a wrong length there is
-    /// no way to find the next unit: what follows is read as the lengths say.
+    /// The counterpart of `AnnexBParser`, with the same guarantees: chunks of any size, no copy of a unit
+    /// that lies in one chunk, memory within the limit, safe with any input. After a wrong length there is no
+    /// way to find the next unit: the reader keeps following the lengths.
     public struct Reader: Sendable {
         /// The number of bytes of each length.
         public let lengthSize: LengthSize
-        /// The largest NAL unit that is handed on, in bytes.
+        /// The largest NAL unit that is delivered, in bytes.
         public let maximumUnitByteCount: Int
         /// The number of bytes read so far.
         public private(set) var byteCount = 0
 
-        /// The unit whose bytes, or whose length's bytes, are read now.
+        /// The unit being read, or whose length is being read.
         private var current: Unit
         /// Bytes of the length that have been read.
         private var lengthByteCount = 0
         /// Bytes of the unit that have been read in earlier chunks.
         private var readCount = 0
-        /// The first of these, at most the limit.
+        /// The first of those bytes, up to the limit.
         private var gathered: [UInt8] = []
 
-        /// Makes a reader at the start of a stream.
+        /// Creates a reader at the start of a stream.
         ///
         /// - Parameters:
-        ///   - lengthSize: the number of bytes of each length, which the decoder configuration record says.
+        ///   - lengthSize: the number of bytes of each length, from the decoder configuration record.
         ///   - maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also the
         ///     memory that the reader may take.
         public init(lengthSize: LengthSize, maximumUnitByteCount: Int) {
@@ -54,10 +54,10 @@ extension AVCC {
         ///
         /// - Parameters:
         ///   - chunk: any number of bytes.
-        ///   - isLast: whether the stream ends with them. The reader is then ready for another stream.
-        ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
-        ///     what takes the place of a unit, and its first bytes as far as they are there and the limit
-        ///     allows.
+        ///   - isLast: whether the stream ends with this chunk. The reader is then ready for another stream.
+        ///   - body: called with each unit's position and its bytes, never empty and only valid during the
+        ///     call; or with an error in place of a unit, and the unit's first bytes, up to the limit, as far
+        ///     as they exist.
         /// - Throws: what `body` throws, which ends reading: the reader is of no further use then.
         public mutating func read<Failure: Error>(
             _ chunk: RawSpan, isLast: Bool = false,
@@ -73,7 +73,7 @@ extension AVCC {
                     extend(by: part)
                     break
                 }
-                try handOn(part, problem, body)
+                try deliver(part, problem, body)
                 position += count
                 begin(lengthAt: byteCount + position)
             }
@@ -94,7 +94,7 @@ extension AVCC {
 }
 
 extension AVCC.Reader {
-    /// Reads the missing part of the length, as far as the chunk has it.
+    /// Reads the missing part of the length, as far as the chunk contains it.
     ///
     /// - Returns: the position after it.
     private mutating func readLength(in chunk: RawSpan, at start: Int) -> Int {
@@ -108,7 +108,7 @@ extension AVCC.Reader {
         return position
     }
 
-    /// What keeps the current unit, now complete, from being handed on as one.
+    /// Why the current unit, now complete, cannot be delivered; nil if it can.
     private var problem: AVCCError.Reason? {
         if current.byteCount == 0 { return .emptyUnit }
         if current.byteCount > maximumUnitByteCount { return .unitTooLarge(limit: maximumUnitByteCount) }
@@ -123,7 +123,7 @@ extension AVCC.Reader {
     }
 
     /// Calls `body` with the current unit, whose last bytes are `part`.
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ part: RawSpan, _ problem: AVCCError.Reason?,
         _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
@@ -137,14 +137,14 @@ extension AVCC.Reader {
         }
     }
 
-    /// Reports what the stream ends within, if anything.
+    /// Reports the unit or length in which the stream ends, if any.
     private mutating func finishStream<Failure: Error>(
         _ body: (Result<AVCC.Unit, AVCCError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
         if lengthByteCount == lengthSize.rawValue {
-            try handOn(RawSpan(), .truncatedUnit(byteCount: readCount), body)
+            try deliver(RawSpan(), .truncatedUnit(byteCount: readCount), body)
         } else if lengthByteCount > 0 {
-            try handOn(RawSpan(), .truncatedLength(byteCount: lengthByteCount), body)
+            try deliver(RawSpan(), .truncatedLength(byteCount: lengthByteCount), body)
         }
         begin(lengthAt: 0)
         byteCount = 0

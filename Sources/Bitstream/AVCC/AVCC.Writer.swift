@@ -22,7 +22,7 @@ extension AVCC {
             }
         }
 
-        /// Makes a writer of lengths of this size, which the decoder configuration record must say.
+        /// Creates a writer with lengths of this size, which the decoder configuration record must state.
         public init(lengthSize: LengthSize) { self.lengthSize = lengthSize }
 
         /// Appends the length of a NAL unit and the unit, given without start code.

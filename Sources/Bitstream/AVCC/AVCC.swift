@@ -1,6 +1,6 @@
-/// Streams of length-prefixed NAL units, as in MP4 and Matroska: each unit after its length in bytes, and the
-/// parameter sets apart in a decoder configuration record (ISO/IEC 14496-15, 4.3 and 5.3.3; "AVCC" with
-/// H.264, "HVCC" with H.265).
+/// Streams of length-prefixed NAL units, as in MP4 and Matroska: each unit is preceded by its length in
+/// bytes, and the parameter sets are stored separately in a decoder configuration record (ISO/IEC 14496-15,
+/// 4.3 and 5.3.3; "AVCC" with H.264, "HVCC" with H.265).
 public enum AVCC {
     /// The number of bytes that each length has, big-endian.
     public enum LengthSize: Int, Sendable, CaseIterable {

@@ -1,10 +1,10 @@
-/// Something in a stream of length-prefixed NAL units that can't be handed on as one.
+/// Something in a stream of length-prefixed NAL units that cannot be delivered as a unit.
 public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A length of 0.
         case emptyUnit
-        /// A unit of more bytes than the reader was allowed to take.
+        /// A unit of more bytes than the reader's limit.
         case unitTooLarge(limit: Int)
         /// The stream ends after this many bytes of the unit.
         case truncatedUnit(byteCount: Int)
@@ -14,7 +14,7 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What is wrong.
     public let reason: Reason
-    /// The place in the stream, with the size that the unit's length says.
+    /// The position in the stream, with the size that the unit's length states.
     public let unit: AVCC.Unit
 
     /// Position of the unit's length in the stream, in bytes.

@@ -1,8 +1,7 @@
 /// What a decoder must know before a stream of length-prefixed H.264: the `avcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 5.3.3.1).
 ///
-/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes after the record are
-/// kept as they came.
+/// Writing restores what was read, byte for byte: reserved bits and bytes after the record are preserved.
 public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     /// The elements that records of the High profiles have at their end.
     public struct HighProfile: Hashable, Sendable {
@@ -21,8 +20,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
 
     /// `profile_idc` of the sequence parameter sets.
     public let AVCProfileIndication: UInt8
-    /// The byte behind `profile_idc` in a sequence parameter set: the constraint flags, where all sets have
-    /// them.
+    /// The byte after `profile_idc` in a sequence parameter set: the constraint flags that all sets have.
     public let profile_compatibility: UInt8
     /// The highest `level_idc` of the sequence parameter sets.
     public let AVCLevelIndication: UInt8
@@ -95,7 +93,7 @@ extension AVCDecoderConfigurationRecord {
 }
 
 extension AVCDecoderConfigurationRecord {
-    /// Makes the record of a stream with these parameter sets, NAL units without start codes.
+    /// Creates the record of a stream with these parameter sets, NAL units without start codes.
     ///
     /// - Parameters:
     ///   - sequenceParameterSets: 1 to 31 units of type 7, of one profile, chroma format and bit depth.
@@ -134,7 +132,7 @@ extension AVCDecoderConfigurationRecord {
         reservedBits = [0xFC, 0xE0]
     }
 
-    /// What a record says of all sequence parameter sets together.
+    /// What a record states about all sequence parameter sets together.
     fileprivate struct Summary {
         let profile: UInt8
         var compatibility: UInt8

@@ -1,4 +1,4 @@
-/// A decoder configuration record that can't be read, or can't be made from the parameter sets given.
+/// Why a decoder configuration record cannot be read, or cannot be made from the given parameter sets.
 public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Equatable, Sendable {
@@ -10,7 +10,7 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
         case invalidLengthSize(lengthSizeMinusOne: Int)
         /// A NAL unit without bytes.
         case emptyUnit
-        /// A record, or a NAL unit in it, of more bytes than there may be.
+        /// A record, or a NAL unit in it, of more bytes than allowed.
         case tooLarge(byteCount: Int, limit: Int)
         /// More NAL units of a kind than the record has room for.
         case tooMany(count: Int, limit: Int)

@@ -1,8 +1,10 @@
-/// Reads the bytes of a decoder configuration record one after another, each read checked.
+/// Reads a decoder configuration record sequentially, checking each read.
 ///
-/// The reader borrows the bytes and must not outlive the call that lent them, which is why it is internal.
+/// The reader borrows the bytes and must not outlive the call that provided them, which is why it is
+/// internal.
 struct ConfigurationRecordReader {
-    /// The largest accepted record, in bytes; real ones have some hundreds. Bounds the memory for a hostile one.
+    /// The largest accepted record, in bytes; real ones have a few hundred. Bounds the memory for a malicious
+    /// one.
     static let maximumByteCount = 1 << 20
 
     private let bytes: UnsafeRawBufferPointer
@@ -16,7 +18,7 @@ struct ConfigurationRecordReader {
         self.bytes = bytes
     }
 
-    /// The number of bytes that are left.
+    /// The number of remaining bytes.
     var remainingCount: Int { bytes.count - offset }
 
     /// The next bytes.
@@ -42,7 +44,7 @@ struct ConfigurationRecordReader {
         }
     }
 
-    /// The next NAL units, each after its length of 16 bits.
+    /// The next NAL units, each preceded by its length in 16 bits.
     mutating func nalUnits(_ count: Int, _ element: String) throws(ConfigurationRecordError) -> [[UInt8]] {
         var units: [[UInt8]] = []
         for _ in 0..<count {
@@ -53,7 +55,7 @@ struct ConfigurationRecordReader {
         return units
     }
 
-    /// All bytes that are left.
+    /// All remaining bytes.
     mutating func rest() -> [UInt8] {
         defer { offset = bytes.count }
         return Array(bytes[offset...])
@@ -61,7 +63,7 @@ struct ConfigurationRecordReader {
 }
 
 extension [UInt8] {
-    /// Appends NAL units, each after its length of 16 bits.
+    /// Appends NAL units, each preceded by its length in 16 bits.
     mutating func appendRecordUnits(_ units: [[UInt8]]) {
         for unit in units { self += [UInt8(unit.count >> 8), UInt8(unit.count & 0xFF)] + unit }
     }

@@ -1,7 +1,7 @@
-/// What a stream of length-prefixed NAL units says apart from itself, of either codec: the content of an avcC or
-/// hvcC box.
+/// The configuration that accompanies a stream of length-prefixed NAL units of either codec: the content of
+/// an avcC or hvcC box.
 public struct DecoderConfigurationRecord: Hashable, Sendable {
-    /// The standard that the stream is coded by.
+    /// The stream's coding standard.
     public let codec: Codec
     /// The number of bytes of each length in the stream.
     public let lengthSize: AVCC.LengthSize
@@ -25,8 +25,8 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         }
     }
 
-    /// Reads a record and finds out its codec: both kinds begin alike, and only one can be read to its end and has
-    /// that codec's parameter sets.
+    /// Reads a record and detects its codec: both kinds begin alike, but only one of them can be read to its
+    /// end and has that codec's parameter sets.
     public init?(_ bytes: RawSpan) {
         for codec in Codec.allCases {
             guard let record = try? DecoderConfigurationRecord(bytes, codec: codec), record.hasParameterSets
@@ -42,8 +42,8 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         nalUnits.filter { NALUnitHeader(of: $0.span.bytes, codec: codec)?.isParameterSet == true }
     }
 
-    /// What goes before a stream that begins with these bytes, so that it has its parameter sets: they themselves
-    /// with length prefixes, or nothing if the stream begins with its own.
+    /// What to insert before a stream that begins with these bytes: the parameter sets with length prefixes,
+    /// or nothing if the stream begins with its own.
     public func prefix(ofStreamBeginningWith head: RawSpan) -> [UInt8] {
         let hasOwn =
             head.byteCount > lengthSize.rawValue
@@ -53,7 +53,7 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         if hasOwn { return [] }
         var stream: [UInt8] = []
         let writer = AVCC.Writer(lengthSize: lengthSize)
-        // A set too long for the length prefixes can't be in such a stream.
+        // A set that is too long for the length prefixes cannot be in such a stream.
         for set in parameterSets { try? writer.append(set.span.bytes, to: &stream) }
         return stream
     }

@@ -1,9 +1,9 @@
 extension HEVCDecoderConfigurationRecord {
-    /// Makes the record of a stream with these parameter sets, NAL units without start codes and at least one
-    /// of each kind. Frame rates are left unknown, and so is parallelism without a least division of pictures.
+    /// Creates the record of a stream with these parameter sets, NAL units without start codes and at least
+    /// one of each kind. Frame rates stay unknown, and so does parallelism if pictures need not be divided.
     ///
     /// - Parameters:
-    ///   - isComplete: whether the stream itself has no parameter sets, as sample entry `hvc1` demands.
+    ///   - isComplete: whether the stream itself has no parameter sets, as the sample entry `hvc1` requires.
     ///   - lengthSize: the number of bytes of each length in the stream.
     public init(
         videoParameterSets: [[UInt8]], sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]],
@@ -35,7 +35,7 @@ extension HEVCDecoderConfigurationRecord {
     }
 }
 
-/// What a record says of its sequence parameter sets.
+/// What a record states about its sequence parameter sets.
 private struct SequenceSummary {
     /// The 12 bytes from `general_profile_space` to `general_level_idc`.
     var profileTierLevel: [UInt8]
@@ -88,7 +88,7 @@ private struct SequenceSummary {
     }
 }
 
-/// What decoding in parallel can build on.
+/// What parallel decoding can rely on.
 private enum ParallelismType: UInt8 {
     case unknown, slices, tiles, wavefronts
 

@@ -1,8 +1,7 @@
 /// What a decoder must know before a stream of length-prefixed H.265: the `hvcC` of MP4 and Matroska
 /// (ISO/IEC 14496-15, 8.3.3.1).
 ///
-/// Reading and writing are inverse to each other, byte for byte: reserved bits and bytes after the record are
-/// kept as they came.
+/// Writing restores what was read, byte for byte: reserved bits and bytes after the record are preserved.
 public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// NAL units of one type.
     public struct NALUnitArray: Hashable, Sendable {
@@ -26,7 +25,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     private let head: [UInt8]
     private static let headByteCount = 22
 
-    /// The record with these first bytes, whose `lengthSizeMinusOne` is an allowed one.
+    /// Creates a record with these first bytes, whose `lengthSizeMinusOne` must be valid.
     init(head: [UInt8], arrays: [NALUnitArray], trailingBytes: [UInt8] = []) {
         precondition(head.count == Self.headByteCount)
         self.head = head
@@ -36,7 +35,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
 }
 
 extension HEVCDecoderConfigurationRecord {
-    /// The space that the profile belongs to; 0 in every stream of today.
+    /// The space that the profile belongs to; 0 in every stream so far.
     public var general_profile_space: Int { Int(head[1] >> 6) }
     /// The tier: false Main, true High.
     public var general_tier_flag: Bool { head[1] & 0x20 != 0 }
@@ -46,13 +45,13 @@ extension HEVCDecoderConfigurationRecord {
     public var general_profile_compatibility_flags: UInt32 {
         UInt32(truncatingIfNeeded: bigEndian(2..<6))
     }
-    /// What the stream refrains from: 48 flags.
+    /// The constraints that the stream observes: 48 flags.
     public var general_constraint_indicator_flags: UInt64 { bigEndian(6..<12) }
     /// Thirty times the level.
     public var general_level_idc: Int { Int(head[12]) }
     /// How finely pictures are at least divided (E.3.1); 0 for unknown.
     public var min_spatial_segmentation_idc: Int { Int(bigEndian(13..<15) & 0xFFF) }
-    /// What decoding in parallel can build on: 0 unknown or mixed, 1 slices, 2 tiles, 3 wavefronts.
+    /// What parallel decoding can rely on: 0 unknown or mixed, 1 slices, 2 tiles, 3 wavefronts.
     public var parallelismType: Int { Int(head[15] & 3) }
     /// `chroma_format_idc` (6.2): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     public var chroma_format_idc: Int { Int(head[16] & 3) }

@@ -1,4 +1,4 @@
-/// Something in an Annex B byte stream that can't be handed on as a NAL unit.
+/// Something in an Annex B byte stream that cannot be delivered as a NAL unit.
 ///
 /// The stream continues after it: a caller may note the error and continue with the next unit.
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -6,15 +6,15 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         /// Bytes before the first start code, or a stream without any start code: not Annex B.
         case bytesOutsideUnits
-        /// Nothing, or nothing but zeros, between a start code and the next or the end of the stream.
+        /// Nothing, or only zeros, between a start code and the next one or the end of the stream.
         case emptyUnit
-        /// A unit of more bytes than the parser was allowed to take.
+        /// A unit of more bytes than the parser's limit.
         case unitTooLarge(limit: Int)
     }
 
     /// What is wrong.
     public let reason: Reason
-    /// The place in the stream; bytes outside of units have a start code of length 0.
+    /// The position in the stream; bytes outside units have a start code of length 0.
     public let unit: AnnexBParser.Unit
 
     /// Position in the stream, in bytes.

@@ -1,8 +1,8 @@
-/// Cuts an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as the bytes come.
+/// Splits an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as bytes arrive.
 ///
-/// Chunks may be of any size, and the result does not depend on where they end. A NAL unit that lies
-/// in one chunk together with the start code after it is lent from there, without a copy; others are
-/// gathered in a buffer that never grows beyond the limit.
+/// Chunks may be of any size, and the result does not depend on where they end. A NAL unit that lies in one
+/// chunk together with the next start code is delivered without a copy; others are gathered in a buffer that
+/// never grows beyond the limit.
 ///
 ///     var parser = AnnexBParser(maximumUnitByteCount: 8 << 20)
 ///     while let chunk = source.read() {
@@ -14,9 +14,9 @@
 ///     try parser.finish { result, nalUnit in … }
 ///
 /// Every byte of the stream is accounted for once: in a unit's leading zeros, its start code, its bytes, its
-/// trailing zeros, or in the error that takes the place of a unit. Any bytes at all are safe.
+/// trailing zeros, or in an error in place of a unit. Any input is safe.
 ///
-/// A parser is a value and belongs to one thread at a time.
+/// Use a parser, which is a value, in one thread at a time.
 public struct AnnexBParser: Sendable {
     /// Where a NAL unit lies in the stream.
     public struct Unit: Hashable, Sendable {
@@ -29,28 +29,28 @@ public struct AnnexBParser: Sendable {
         public fileprivate(set) var startCodeLength = 0
         /// Number of `leading_zero_8bits` before the stream's first start code; 0 in all other units.
         public fileprivate(set) var leadingZeroCount = 0
-        /// Number of `trailing_zero_8bits` after the unit, the next start code's `zero_byte` not among them.
+        /// Number of `trailing_zero_8bits` after the unit, without the next start code's `zero_byte`.
         public fileprivate(set) var trailingZeroCount = 0
 
         /// Position in the stream of the start code's first byte.
         public var startCodeOffset: Int { offset - startCodeLength }
     }
 
-    /// The largest NAL unit that is handed on, in bytes.
+    /// The largest NAL unit that is delivered, in bytes.
     public let maximumUnitByteCount: Int
     /// The number of bytes parsed so far.
     public private(set) var byteCount = 0
 
-    /// The unit that the bytes belong to now, without its trailing zeros. Before the first start code it
-    /// stands for the bytes there, and has a start code of length 0.
+    /// The current unit, without its trailing zeros. Before the first start code it stands for the bytes
+    /// there and has a start code of length 0.
     private var current = Unit()
-    /// The zeros at the end of what was parsed. They may be bytes of the unit, trail it, or begin a start
-    /// code: the next bytes decide.
+    /// The number of zeros at the end of the parsed bytes. They may belong to the unit, trail it, or begin a
+    /// start code: the next bytes decide.
     private var zeroCount = 0
-    /// The first bytes of the current unit, at most the limit, as far as earlier chunks had them.
+    /// The first bytes of the current unit from earlier chunks, up to the limit.
     private var gathered: [UInt8] = []
 
-    /// Makes a parser at the start of a stream.
+    /// Creates a parser at the start of a stream.
     ///
     /// - Parameter maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also
     ///   the memory that the parser may take.
@@ -66,9 +66,9 @@ public struct AnnexBParser: Sendable {
     ///
     /// - Parameters:
     ///   - chunk: any number of bytes.
-    ///   - isLast: whether the stream ends with them. The parser is then ready for another stream.
-    ///   - body: called with the place of each unit and its bytes, never empty, lent for the call; or with
-    ///     what takes the place of a unit, and the first bytes of a unit that is too large.
+    ///   - isLast: whether the stream ends with this chunk. The parser is then ready for another stream.
+    ///   - body: called with each unit's position and its bytes, never empty and only valid during the call;
+    ///     or with an error in place of a unit, and the first bytes of a unit that is too large.
     /// - Throws: what `body` throws, which ends parsing: the parser is of no further use then.
     public mutating func parse<Failure: Error>(
         _ chunk: RawSpan, isLast: Bool = false,
@@ -90,9 +90,9 @@ public struct AnnexBParser: Sendable {
         byteCount = isLast ? 0 : byteCount + chunk.byteCount
     }
 
-    /// Lends the first bytes of the unit that continues in the next chunk, as far as they came, without the zeros
-    /// at their end, which are not yet decided. There are none before the first start code.
-    /// - Parameter body: called with the unit's place, as far as it is known, and its bytes.
+    /// Provides the bytes, so far, of the unit that continues in the next chunk, without the zeros at their
+    /// end, which are still undecided. There are none before the first start code.
+    /// - Parameter body: called with the unit's position, as far as it is known, and its bytes.
     /// - Throws: what `body` throws.
     public func withPendingBytes<Failure: Error>(
         _ body: (Unit, RawSpan) throws(Failure) -> Void
@@ -111,7 +111,7 @@ public struct AnnexBParser: Sendable {
 }
 
 extension AnnexBParser {
-    /// Decides what the zeros at the end of the earlier chunks are.
+    /// Decides what the zeros at the end of earlier chunks belong to.
     ///
     /// - Returns: the position in the chunk of the first byte that was not needed for that.
     private mutating func resolveZeros<Failure: Error>(
@@ -131,7 +131,7 @@ extension AnnexBParser {
 
     /// Delivers the current unit, which ends in `part`, and begins the one after the start code found.
     ///
-    /// All that is left to know of its bytes is in `part`; the `zeroCount` zeros between both are not.
+    /// `part` has the rest of its bytes; the `zeroCount` zeros before the start code are not part of it.
     private mutating func finishUnit<Failure: Error>(
         with part: RawSpan, nextOffset: Int,
         _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
@@ -145,7 +145,7 @@ extension AnnexBParser {
         if isLeading {
             next.leadingZeroCount = current.trailingZeroCount
         } else {
-            try handOn(part, body)
+            try deliver(part, body)
         }
         begin(next)
     }
@@ -156,7 +156,7 @@ extension AnnexBParser {
     ) throws(Failure) {
         current.trailingZeroCount = zeroCount
         let isEmpty = current.startCodeLength + current.byteCount + part.byteCount + zeroCount == 0
-        if !isEmpty { try handOn(part, body) }
+        if !isEmpty { try deliver(part, body) }
         begin(Unit())
     }
 
@@ -167,7 +167,7 @@ extension AnnexBParser {
     }
 
     /// Calls `body` with the current unit, whose last bytes are `part`.
-    private mutating func handOn<Failure: Error>(
+    private mutating func deliver<Failure: Error>(
         _ part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
         if current.byteCount == 0 {
@@ -190,7 +190,7 @@ extension AnnexBParser {
             bytes.extracting(first: isUnit ? maximumUnitByteCount : 0))
     }
 
-    /// What keeps the current unit, now complete, from being handed on as one.
+    /// Why the current unit, now complete, cannot be delivered; nil if it can.
     private var problem: AnnexBError.Reason? {
         if current.startCodeLength == 0 { return .bytesOutsideUnits }
         if current.byteCount == 0 { return .emptyUnit }
@@ -213,7 +213,7 @@ extension AnnexBParser {
         zeroCount = 0
     }
 
-    /// Makes room in the buffer, and says how many of `byteCount` bytes may go there.
+    /// Makes room in the buffer, and returns how many of `byteCount` bytes may be stored.
     private mutating func reserveRoom(for byteCount: Int) -> Int {
         let isUnit = current.startCodeLength > 0
         let room = isUnit ? min(byteCount, maximumUnitByteCount - gathered.count) : 0

@@ -1,12 +1,13 @@
 /// Writes NAL units with start codes of 4 bytes (Annex B), and refuses those that could not be read back.
 public struct AnnexBWriter: Sendable {
-    /// A unit that an Annex B stream can't carry: encoders do not make such units, length prefixes hide them.
+    /// A unit that an Annex B stream cannot carry. Encoders do not produce such units, but length-prefixed
+    /// streams can contain them.
     public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The unit has no bytes.
         case empty
         /// The unit ends in a zero byte, which would be read as `trailing_zero_8bits`.
         case trailingZero
-        /// The unit has `00 00 01` within, at this position: emulation prevention is missing.
+        /// The unit contains `00 00 01` at this position: emulation prevention is missing.
         case startCode(position: Int)
 
         /// One line: why.
@@ -20,7 +21,7 @@ public struct AnnexBWriter: Sendable {
         }
     }
 
-    /// Makes a writer.
+    /// Creates a writer.
     public init() {}
 
     /// Appends a start code and a NAL unit.

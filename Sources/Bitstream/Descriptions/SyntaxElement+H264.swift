@@ -1,7 +1,7 @@
 import Pictures
 
 extension SyntaxElement {
-    /// What the value means where H.264 alone has the element, or gives it another meaning than H.265.
+    /// What the value means, if only H.264 has the element or gives it a different meaning than H.265.
     func meaningInH264(_ structure: SyntaxStructure) -> String? {
         h264HeaderMeaning ?? h264ProfileMeaning(structure) ?? h264SequenceMeaning(structure)
             ?? h264PictureMeaning ?? h264SliceMeaning ?? h264MessageMeaning
@@ -22,7 +22,7 @@ extension SyntaxElement {
 
     private func h264ProfileMeaning(_ structure: SyntaxStructure) -> String? {
         func isSet(_ flag: Int) -> Bool { structure["constraint_set\(flag)_flag"] == 1 }
-        // Looked up where needed alone: a lookup for each element of a large set would take minutes.
+        // Looked up only if needed: a lookup for each element of a large set would take minutes.
         var profile: Int { structure["profile_idc"] ?? 0 }
         switch name {
         case "profile_idc":

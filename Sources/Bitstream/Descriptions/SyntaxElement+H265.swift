@@ -1,5 +1,5 @@
 extension SyntaxElement {
-    /// What the value means where H.265 alone has the element, or gives it another meaning than H.264.
+    /// What the value means, if only H.265 has the element or gives it a different meaning than H.264.
     func meaningInH265(_ structure: SyntaxStructure) -> String? {
         h265HeaderMeaning ?? h265ProfileMeaning(structure) ?? h265SequenceMeaning(structure)
             ?? h265BlockMeaning(structure) ?? h265PictureMeaning ?? h265SliceMeaning

@@ -1,8 +1,8 @@
 /// The tables of video usability information, in words (H.264: E.2.1; H.265: E.3.1). Both standards share
 /// them.
 public enum VideoUsabilityTables {
-    /// The shape of a sample by `aspect_ratio_idc` (Table E-1), width before height; `nil` for 0, which says
-    /// nothing, for 255, which leaves it to `sar_width` and `sar_height`, and for reserved values.
+    /// The shape of a sample by `aspect_ratio_idc` (Table E-1), width before height; `nil` for 0
+    /// (unspecified), for 255 (given by `sar_width` and `sar_height`), and for reserved values.
     public static func sampleAspectRatio(_ aspect_ratio_idc: Int) -> (width: Int, height: Int)? {
         let table = [
             (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11),

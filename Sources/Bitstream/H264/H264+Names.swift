@@ -10,8 +10,8 @@ extension H264 {
         return level_idc % 10 == 0 ? "\(level_idc / 10)" : "\(level_idc / 10).\(level_idc % 10)"
     }
 
-    /// The name of a profile (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number where it has
-    /// none.
+    /// The name of a profile (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// name.
     static func profileName(
         _ profile_idc: Int, constraint_set1_flag: Bool, constraint_set3_flag: Bool,
         constraint_set4_flag: Bool, constraint_set5_flag: Bool

@@ -6,7 +6,8 @@ extension H264 {
         /// The byte in the stream.
         public let byte: UInt8
 
-        /// Reads a header from a NAL unit's first byte. Every byte is a header, if perhaps not a valid one.
+        /// Reads a header from a NAL unit's first byte. Every byte is a header, though perhaps an invalid
+        /// one.
         public init(byte: UInt8) { self.byte = byte }
 
         /// Reads the header of a NAL unit, given without start code.

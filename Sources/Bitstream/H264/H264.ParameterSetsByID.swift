@@ -1,5 +1,5 @@
 extension H264 {
-    /// The parameter sets in force, read, by their ids.
+    /// The parsed parameter sets in force, by their ids.
     public struct ParameterSetsByID: Equatable, Sendable {
         /// By `seq_parameter_set_id`, 0 to 31.
         public private(set) var sequence: [Int: SequenceParameterSet] = [:]

@@ -1,5 +1,5 @@
 extension H264 {
-    /// A picture parameter set (7.3.2.2, 7.4.2.2), every syntax element of it.
+    /// A picture parameter set (7.3.2.2, 7.4.2.2) with every syntax element.
     public struct PictureParameterSet: Equatable, Sendable {
         /// The number under which slices refer to this set, 0 to 255.
         public let pic_parameter_set_id: Int
@@ -33,11 +33,11 @@ extension H264 {
             public let pic_init_qp_minus26: Int
             /// The same for SP and SI slices.
             public let pic_init_qs_minus26: Int
-            /// Offset of the quantiser of Cb, and of Cr where nothing else is said.
+            /// Offset of the quantiser of Cb, and of Cr unless stated otherwise.
             public let chroma_qp_index_offset: Int
             /// Whether slice headers control the deblocking filter.
             public let deblocking_filter_control_present_flag: Bool
-            /// Whether intra macroblocks use no samples of inter macroblocks.
+            /// Whether intra macroblocks use only samples of intra macroblocks.
             public let constrained_intra_pred_flag: Bool
             /// Whether slice headers have `redundant_pic_cnt`.
             public let redundant_pic_cnt_present_flag: Bool
@@ -64,7 +64,7 @@ extension H264 {
             try self.init(nalUnit) { _ in sequenceParameterSet }
         }
 
-        /// Reads a picture parameter set NAL unit with the sequence parameter set of the id that it names.
+        /// Reads a picture parameter set NAL unit, with the sequence parameter set that it refers to.
         init(
             _ nalUnit: RawSpan, sequenceParameterSet: (Int) -> SequenceParameterSet?
         ) throws(SyntaxError) {
@@ -109,7 +109,7 @@ extension H264.PictureParameterSet.Coding {
             "num_ref_idx_l1_default_active_minus1", in: 0...31)
         weighted_pred_flag = try reader.flag("weighted_pred_flag")
         weighted_bipred_idc = try reader.u(2, "weighted_bipred_idc")
-        // The lower bound sinks by 6 for each bit above 8, of which there are at most 6.
+        // The lower bound decreases by 6 for each bit above 8; there are at most 6 of those.
         pic_init_qp_minus26 = try reader.se("pic_init_qp_minus26", in: -62...25)
         pic_init_qs_minus26 = try reader.se("pic_init_qs_minus26", in: -26...25)
         chroma_qp_index_offset = try reader.se("chroma_qp_index_offset", in: -12...12)

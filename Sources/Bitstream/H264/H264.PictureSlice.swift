@@ -1,5 +1,5 @@
 extension H264 {
-    /// What a slice says of the picture that it belongs to (7.4.1.2.4).
+    /// What a slice states about its picture (7.4.1.2.4).
     struct PictureSlice: Sendable {
         private let header: NALUnitHeader
         private let slice: SliceHeader
@@ -27,9 +27,9 @@ extension H264 {
         /// Whether the slice has the picture's first macroblock.
         var isAtOrigin: Bool { slice.first_mb_in_slice == 0 }
 
-        /// Whether this slice belongs to another picture than a slice before it that was the first one read
-        /// of its picture; both of primary coded pictures.
-        func beginsPicture(behind first: PictureSlice) -> Bool {
+        /// Whether this slice belongs to a different picture than an earlier slice, the first one read of its
+        /// picture. Both must be of primary coded pictures.
+        func beginsPicture(after first: PictureSlice) -> Bool {
             if slice.pic_parameter_set_id != first.slice.pic_parameter_set_id
                 || isReference != first.isReference || isIDR != first.isIDR
             {
@@ -42,9 +42,9 @@ extension H264 {
                     && slice.first_mb_in_slice == first.slice.first_mb_in_slice
         }
 
-        /// Whether this slice belongs to the second field of the frame whose first field another slice, of the
-        /// access unit before, belongs to (3.30: complementary field pairs).
-        func isSecondField(behind first: PictureSlice) -> Bool {
+        /// Whether this slice belongs to the second field of a frame whose first field contains a slice of
+        /// the previous access unit (3.30: complementary field pairs).
+        func isSecondField(after first: PictureSlice) -> Bool {
             guard let picture = slice.picture, let other = first.slice.picture else { return false }
             return picture.field_pic_flag && other.field_pic_flag
                 && picture.bottom_field_flag != other.bottom_field_flag
@@ -54,14 +54,15 @@ extension H264 {
 }
 
 extension H264.SliceHeader.Picture {
-    /// Whether an element has a value that it can't have in another slice of the same picture.
+    /// Whether an element's value shows that the other slice is not of the same picture.
     fileprivate func differs(from other: Self) -> Bool {
         if frame_num != other.frame_num || field_pic_flag != other.field_pic_flag
             || bottom_field_flag != other.bottom_field_flag || idr_pic_id != other.idr_pic_id
         {
             return true
         }
-        // Elements of one type of picture order count alone are the same in all pictures of the others.
+        // Elements that only one type of picture order count has are equal in all pictures of the other
+        // types.
         return pic_order_cnt_lsb != other.pic_order_cnt_lsb
             || delta_pic_order_cnt_bottom != other.delta_pic_order_cnt_bottom
             || delta_pic_order_cnt != other.delta_pic_order_cnt

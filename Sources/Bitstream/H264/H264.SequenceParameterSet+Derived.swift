@@ -9,7 +9,7 @@ extension H264.SequenceParameterSet {
         (pic_height_in_map_units_minus1 + 1) * 16 * (frame_mbs_only_flag ? 1 : 2)
     }
 
-    /// `ChromaArrayType` (7.4.2.1.1): `chroma_format_idc`, or 0 if the planes are coded apart.
+    /// `ChromaArrayType` (7.4.2.1.1): `chroma_format_idc`, or 0 if the planes are coded separately.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
 
     /// Luma samples of one step of cropping, across and down (equations 7-19 to 7-22).
@@ -35,15 +35,15 @@ extension H264.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// Frames a second as the VUI gives it, a frame being two ticks (E.2.1); `nil` if it says nothing of
-    /// use.
+    /// Frames a second according to the VUI, where a frame is two ticks (E.2.1); `nil` if it states nothing
+    /// usable.
     public var frameRate: FrameRate? {
         vui_parameters?.timing.flatMap {
             FrameRate(announced: $0.time_scale, in: $0.num_units_in_tick * 2)
         }
     }
 
-    /// Whether samples use the full range; E.2.1 infers the limited one where nothing is said.
+    /// Whether samples use the full range; by default limited (E.2.1).
     public var isFullRange: Bool { vui_parameters?.video_full_range_flag ?? false }
 
     /// How many frames may precede another in decoding order and follow it in output order, from the VUI or
@@ -86,8 +86,8 @@ extension H264.SequenceParameterSet {
 
     private var isLevel1b: Bool { levelName == "1b" }
 
-    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number where it has
-    /// none.
+    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// name.
     public var profileName: String {
         H264.profileName(
             profile_idc, constraint_set1_flag: constraint_set1_flag,

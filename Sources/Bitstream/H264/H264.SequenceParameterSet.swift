@@ -1,5 +1,5 @@
 extension H264 {
-    /// A sequence parameter set (7.3.2.1.1, 7.4.2.1.1), every syntax element of it.
+    /// A sequence parameter set (7.3.2.1.1, 7.4.2.1.1) with every syntax element.
     ///
     /// Elements that are absent from the stream have the value that 7.4.2.1.1 infers.
     public struct SequenceParameterSet: Equatable, Sendable {
@@ -24,7 +24,7 @@ extension H264 {
 
         /// Chroma sampling (Table 6-1): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
         public private(set) var chroma_format_idc = 1
-        /// Whether the three planes of 4:4:4 are coded apart.
+        /// Whether the three planes of 4:4:4 are coded separately.
         public private(set) var separate_colour_plane_flag = false
         /// Bits of a luma sample, less 8.
         public private(set) var bit_depth_luma_minus8 = 0

@@ -5,7 +5,7 @@ extension H264 {
         /// The sequence parameter set that is extended, 0 to 31.
         public let seq_parameter_set_id: Int
         /// What auxiliary pictures are for: 0 nothing, 1 alpha blending with a primary picture that is not
-        /// multiplied by it, 2 with one that is, 3 unspecified.
+        /// premultiplied, 2 with one that is, 3 unspecified.
         public let aux_format_idc: Int
         /// The elements for blending; `nil` with `aux_format_idc` 0.
         public let alpha: Alpha?

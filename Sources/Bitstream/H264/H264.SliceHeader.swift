@@ -7,16 +7,16 @@ extension H264 {
             case p
             /// From other pictures, one or two at a time.
             case b
-            /// From nothing but itself.
+            /// From itself only.
             case i
-            /// As P, in a form that allows switching between streams.
+            /// Like P, in a form that allows switching between streams.
             case sp
-            /// As I, in a form that allows switching between streams.
+            /// Like I, in a form that allows switching between streams.
             case si
         }
 
-        /// The address of the slice's first macroblock (of the first pair where fields are mixed by
-        /// macroblock); 0 if a picture begins.
+        /// The address of the slice's first macroblock (of the first pair if fields are mixed by macroblock);
+        /// 0 if a picture begins.
         public let first_mb_in_slice: Int
         /// 0 to 9; from 5 on, all slices of the picture are of the same kind.
         public let slice_type: Int
@@ -47,15 +47,15 @@ extension H264 {
             public let field_pic_flag: Bool
             /// Whether that field is the bottom one.
             public let bottom_field_flag: Bool
-            /// Tells an IDR picture from the IDR picture next to it; `nil` in other pictures.
+            /// Distinguishes an IDR picture from the adjacent IDR picture; `nil` in other pictures.
             public let idr_pic_id: Int?
             /// The picture order count's low bits; only with `pic_order_cnt_type` 0.
             public let pic_order_cnt_lsb: Int?
-            /// From the top field's order count to the bottom field's; 0 if absent, and where read without
-            /// the picture parameter set.
+            /// From the top field's order count to the bottom field's; 0 if absent, or if read without the
+            /// picture parameter set.
             public let delta_pic_order_cnt_bottom: Int
-            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 if absent,
-            /// the second also where read without the picture parameter set.
+            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 if absent; the
+            /// second is also 0 if read without the picture parameter set.
             public let delta_pic_order_cnt: SIMD2<Int>
             /// 0 in primary coded pictures, else the number of the redundant one; 0 if read without the
             /// picture parameter set.
@@ -115,7 +115,7 @@ extension H264.SliceHeader.Picture {
         field_pic_flag = parameters.frame_mbs_only_flag ? false : try reader.flag("field_pic_flag")
         bottom_field_flag = field_pic_flag ? try reader.flag("bottom_field_flag") : false
         idr_pic_id = isIDR ? try reader.ue("idr_pic_id", in: 0...65535) : nil
-        // Frames alone have the elements for the order of their second field.
+        // Only frames have the elements for the order of their second field.
         let hasBottomFieldOrder =
             pictureParameters?.bottom_field_pic_order_in_frame_present_flag == true && !field_pic_flag
         var bottom = 0

@@ -1,8 +1,7 @@
 extension H264 {
     /// Video usability information (Annex E): colour, timing and buffering, none of it needed for decoding.
     ///
-    /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers where it
-    /// infers one.
+    /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers.
     public struct VUIParameters: Equatable, Sendable {
         /// Shape of a sample: 0 unspecified, 1 square, 2 to 16 by Table E-1, 255 for `sar_width` to
         /// `sar_height`.
@@ -11,7 +10,7 @@ extension H264 {
         public private(set) var sar_width: Int?
         /// The vertical part of that ratio.
         public private(set) var sar_height: Int?
-        /// Whether overscan is appropriate; `nil` if nothing is said.
+        /// Whether overscan is appropriate; `nil` if not stated.
         public private(set) var overscan_appropriate_flag: Bool?
         /// Whether the elements from `video_format` to `matrix_coefficients` are in the stream.
         public private(set) var video_signal_type_present_flag = false
@@ -75,7 +74,7 @@ extension H264 {
 }
 
 extension H264.VUIParameters {
-    /// `aspect_ratio_idc` for a ratio that is spelt out.
+    /// `aspect_ratio_idc` for an explicit ratio.
     private static let extendedSAR = 255
 
     /// vui_parameters() (E.1.1).

@@ -1,13 +1,13 @@
 extension H265 {
     /// Parameters of the hypothetical reference decoder (E.2.2, E.3.2).
     public struct HRDParameters: Equatable, Sendable {
-        /// What holds for all sub-layers; in a video parameter set perhaps taken over from the parameters
-        /// before.
+        /// What holds for all sub-layers; in a video parameter set possibly inherited from the previous
+        /// parameters.
         public let common: Common
         /// The temporal sub-layers, by rising `TemporalId`, 1 to 7.
         public let subLayers: [SubLayer]
 
-        /// The elements that `commonInfPresentFlag` announces.
+        /// The elements that `commonInfPresentFlag` signals.
         public struct Common: Equatable, Sendable {
             /// Whether there are schedules for the stream as NAL units.
             public private(set) var nal_hrd_parameters_present_flag = false

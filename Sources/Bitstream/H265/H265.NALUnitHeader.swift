@@ -7,10 +7,10 @@ extension H265 {
         /// The two bytes in the stream, the first one high.
         public let bytes: UInt16
 
-        /// Reads a header from its two bytes. Any two bytes are a header, if perhaps not a valid one.
+        /// Reads a header from its two bytes. Any two bytes are a header, though perhaps an invalid one.
         public init(bytes: UInt16) { self.bytes = bytes }
 
-        /// Reads the header of a NAL unit, given without start code; `nil` if it has less than two bytes.
+        /// Reads the header of a NAL unit, given without start code; `nil` if it has fewer than two bytes.
         public init?(of nalUnit: RawSpan) {
             guard nalUnit.byteCount >= Self.byteCount else { return nil }
             bytes = UInt16(bigEndian: nalUnit.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self))

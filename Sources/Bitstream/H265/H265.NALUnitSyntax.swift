@@ -8,7 +8,7 @@ extension H265 {
         let layer = try reader.u(6, "nuh_layer_id")
         _ = try reader.u(3, "nuh_temporal_id_plus1")
         reader.endHeader()
-        // Other layers have a syntax of their own (Annex F).
+        // Other layers have their own syntax (Annex F).
         guard layer == 0 else { return }
         if type.isParameterSet { try ParameterSets.checkSize(reader.byteCount) }
         switch type {

@@ -70,7 +70,7 @@ extension H265 {
 }
 
 extension H265.NALUnitType: CustomStringConvertible {
-    /// The standard's name of the type (Table 7-1), such as `IDR_W_RADL`.
+    /// The standard's name for the type (Table 7-1), such as `IDR_W_RADL`.
     public var name: String {
         switch rawValue {
         case 0...9: Self.trailingAndLeading[Int(rawValue)]

@@ -1,5 +1,5 @@
 extension H265 {
-    /// The parameter sets of the base layer in force, read, by their ids.
+    /// The parsed parameter sets of the base layer in force, by their ids.
     public struct ParameterSetsByID: Equatable, Sendable {
         /// By `vps_video_parameter_set_id`, 0 to 15.
         public private(set) var video: [Int: VideoParameterSet] = [:]

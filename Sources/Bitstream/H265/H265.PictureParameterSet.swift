@@ -1,6 +1,6 @@
 extension H265 {
-    /// A picture parameter set (7.3.2.3, 7.4.3.3) of the base layer, with its range extension; the other
-    /// extensions are only announced.
+    /// A picture parameter set (7.3.2.3, 7.4.3.3) of the base layer, with its range and screen content
+    /// extensions; the presence of others is only noted.
     ///
     /// Elements that are absent from the stream have the value that 7.4.3.3 infers.
     public struct PictureParameterSet: Equatable, Sendable {
@@ -8,7 +8,7 @@ extension H265 {
         public private(set) var pps_pic_parameter_set_id = 0
         /// The sequence parameter set in use, 0 to 15.
         public private(set) var pps_seq_parameter_set_id = 0
-        /// Whether slice segments may take over the header of the one before.
+        /// Whether slice segments may inherit the header of the previous one.
         public private(set) var dependent_slice_segments_enabled_flag = false
         /// Whether slice headers have `pic_output_flag`.
         public private(set) var output_flag_present_flag = false
@@ -24,7 +24,7 @@ extension H265 {
         public private(set) var num_ref_idx_l1_default_active_minus1 = 0
         /// The quantiser that slices start from, less 26.
         public private(set) var init_qp_minus26 = 0
-        /// Whether intra blocks use no samples of inter blocks.
+        /// Whether intra blocks use only samples of intra blocks.
         public private(set) var constrained_intra_pred_flag = false
         /// Whether blocks may go without transform.
         public private(set) var transform_skip_enabled_flag = false
@@ -42,7 +42,7 @@ extension H265 {
         public private(set) var weighted_bipred_flag = false
         /// Whether coding units may be lossless.
         public private(set) var transquant_bypass_enabled_flag = false
-        /// Whether rows of coding tree blocks can be decoded side by side (wavefronts).
+        /// Whether rows of coding tree blocks can be decoded in parallel (wavefronts).
         public private(set) var entropy_coding_sync_enabled_flag = false
         /// The picture's tiles; `nil` if it is one.
         public private(set) var tiles: Tiles?
@@ -67,10 +67,10 @@ extension H265 {
             public let num_tile_columns_minus1: Int
             /// Rows of tiles, less 1.
             public let num_tile_rows_minus1: Int
-            /// The widths, less 1, of all columns but the last, in coding tree blocks; `nil` if all
-            /// columns and rows are alike.
+            /// The widths, less 1, of all columns but the last, in coding tree blocks; `nil` if all columns
+            /// and rows are equal.
             public let column_width_minus1: [Int]?
-            /// The heights, less 1, of all rows but the last; `nil` if all are alike.
+            /// The heights, less 1, of all rows but the last; `nil` if all are equal.
             public let row_height_minus1: [Int]?
             /// Whether filters cross the edges of tiles.
             public let loop_filter_across_tiles_enabled_flag: Bool
@@ -78,7 +78,7 @@ extension H265 {
 
         /// The elements after `deblocking_filter_control_present_flag`.
         public struct DeblockingControl: Equatable, Sendable {
-            /// Whether slice headers may say otherwise.
+            /// Whether slice headers may override this.
             public let deblocking_filter_override_enabled_flag: Bool
             /// Whether there is no deblocking.
             public let pps_deblocking_filter_disabled_flag: Bool
@@ -98,7 +98,7 @@ extension H265 {
             public let pps_3d_extension_flag: Bool
             /// The extension for screen content; `nil` if it is absent, or after one that is not read.
             public let screenContent: ScreenContentExtension?
-            /// Extensions of the future; 0 today.
+            /// Reserved for future extensions; 0 today.
             public let pps_extension_4bits: Int
         }
 
@@ -172,7 +172,7 @@ extension H265.PictureParameterSet {
     }
 
     private mutating func readQuantisation(_ reader: inout RBSPReader) throws(SyntaxError) {
-        // The lower bound sinks by 6 for each bit above 8, of which there are at most 8.
+        // The lower bound decreases by 6 for each bit above 8; there are at most 8 of those.
         init_qp_minus26 = try reader.se("init_qp_minus26", in: -74...25)
         constrained_intra_pred_flag = try reader.flag("constrained_intra_pred_flag")
         transform_skip_enabled_flag = try reader.flag("transform_skip_enabled_flag")

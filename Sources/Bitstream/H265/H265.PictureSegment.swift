@@ -1,5 +1,5 @@
 extension H265 {
-    /// What a slice segment says of the picture that it belongs to (7.4.2.2, 7.4.7.1).
+    /// What a slice segment states about its picture (7.4.2.2, 7.4.7.1).
     struct PictureSegment: Sendable {
         private let type: NALUnitType
         /// Nil in dependent segments, and if the parameter sets are missing.
@@ -16,9 +16,9 @@ extension H265 {
             }
         }
 
-        /// Whether this segment, which is not the first of a picture, belongs to another picture than an earlier one: the
-        /// first segment of its own is missing then.
-        func belongsElsewhere(behind first: PictureSegment) -> Bool {
+        /// Whether this segment, which is not the first of a picture, belongs to a different picture than an
+        /// earlier one: then the first segment of its picture is missing.
+        func belongsElsewhere(after first: PictureSegment) -> Bool {
             if type != first.type { return true }
             guard let order, let other = first.order else { return false }
             return order != other

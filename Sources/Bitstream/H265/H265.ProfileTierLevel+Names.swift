@@ -16,7 +16,7 @@ extension H265.ProfileTierLevel {
 }
 
 extension H265.ProfileTierLevel.Profile {
-    /// The profile's name (A.3, G.11, H.11, I.11), such as "Main 4:2:2 10", or its number where it has none.
+    /// The profile's name (A.3, G.11, H.11, I.11), such as "Main 4:2:2 10", or its number if it has no name.
     public var name: String {
         Self.name(
             profile_idc, constraints, one_picture_only_constraint_flag: one_picture_only_constraint_flag)

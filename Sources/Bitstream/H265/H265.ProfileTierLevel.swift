@@ -1,5 +1,5 @@
 extension H265 {
-    /// Profile, tier and level (7.3.3, 7.4.4): of the whole stream, and of its temporal sub-layers where they
+    /// Profile, tier and level (7.3.3, 7.4.4) of the whole stream, and of its temporal sub-layers if they
     /// differ.
     public struct ProfileTierLevel: Equatable, Sendable {
         /// The elements whose names begin with `general_`, up to `general_level_idc`.
@@ -38,13 +38,13 @@ extension H265 {
             public let frame_only_constraint_flag: Bool
             /// The limits of a format range extensions profile or a later one; `nil` in older profiles.
             public let constraints: Constraints?
-            /// Whether the stream is of one picture, as `constraints` or the Main 10 profile have it.
+            /// Whether the stream has one picture only, in the profiles of `constraints` and in Main 10.
             public let one_picture_only_constraint_flag: Bool
             /// Whether the independent non-base layer decoding capability is needed.
             public let inbld_flag: Bool
         }
 
-        /// What a stream of a format range extensions profile restrains itself to (A.3.5).
+        /// The constraints that a stream of a format range extensions profile observes (A.3.5).
         public struct Constraints: Equatable, Sendable {
             /// At most 12 bits a sample.
             public let max_12bit_constraint_flag: Bool
@@ -95,7 +95,7 @@ extension H265.ProfileTierLevel {
     }
 }
 
-/// Reads elements under the names that they have for the stream or for a sub-layer.
+/// Reads elements, naming them with the prefix for the stream or for a sub-layer.
 private struct PrefixedReader: ~Copyable {
     private let subLayer: Int?
 

@@ -1,8 +1,8 @@
 extension RBSPReader {
     /// The header of an H.265 NAL unit, and a reader after it.
     ///
-    /// - Throws: if the unit is shorter than its header, of a type that is not expected, or of another
-    ///   layer than the base layer, whose syntax alone this module reads.
+    /// - Throws: if the unit is shorter than its header, of a type that is not expected, or of another layer
+    ///   than the base layer: this module reads only the base layer's syntax.
     static func hevc(
         _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H265.NALUnitType) -> Bool
     ) throws(SyntaxError) -> (H265.NALUnitHeader, RBSPReader) {

@@ -1,7 +1,7 @@
 import Pictures
 
 extension H265.SequenceParameterSet {
-    /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 if the planes are coded apart.
+    /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 if the planes are coded separately.
     public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
 
     /// `SubWidthC` and `SubHeightC` (Table 6-1): luma samples per cropping step, horizontally and vertically.
@@ -20,8 +20,8 @@ extension H265.SequenceParameterSet {
             - cropUnit.x * (conformanceWindow.left_offset + conformanceWindow.right_offset)
     }
 
-    /// Height of the picture in luma samples, after cropping to the conformance window. Where pictures are
-    /// fields this is a field's height.
+    /// Height of the picture in luma samples, after cropping to the conformance window. If pictures are
+    /// fields, this is a field's height.
     public var height: Int {
         guard let conformanceWindow else { return pic_height_in_luma_samples }
         return pic_height_in_luma_samples
@@ -31,7 +31,7 @@ extension H265.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// Whether samples use the full range; E.3.1 infers the limited one if nothing is said.
+    /// Whether samples use the full range; by default limited (E.3.1).
     public var isFullRange: Bool { vui_parameters?.video_full_range_flag ?? false }
 
     /// Side of a coding tree block in luma samples, `CtbSizeY`: 8 to 512.
@@ -46,15 +46,15 @@ extension H265.SequenceParameterSet {
             * ((pic_height_in_luma_samples + size - 1) / size)
     }
 
-    /// Frames a second as the VUI gives it, a tick being a picture and a frame two where pictures are fields
-    /// (E.3.1); `nil` if it says nothing of use.
+    /// Frames a second according to the VUI (E.3.1): a tick is a picture, and if pictures are fields, a frame
+    /// is two; `nil` if it states nothing usable.
     public var frameRate: FrameRate? {
         guard let vui_parameters else { return nil }
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
-    /// Pictures a second by the VUI, each field of a field sequence counting as a picture; `nil` if
-    /// nothing of use is said.
+    /// Pictures a second according to the VUI, where each field of a field sequence counts as a picture;
+    /// `nil` if it states nothing usable.
     public var pictureRate: FrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
 
     /// How many pictures may precede another in decoding order and follow it in output order: 0 means that
@@ -76,6 +76,6 @@ extension H265.TimingInformation {
 }
 
 extension H265.VideoParameterSet {
-    /// Pictures a second, which in field sequences are fields; `nil` if nothing of use is said.
+    /// Pictures a second, which in field sequences are fields; `nil` if nothing usable is stated.
     public var pictureRate: FrameRate? { timing?.frameRate(areFields: false) }
 }

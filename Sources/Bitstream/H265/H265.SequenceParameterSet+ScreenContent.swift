@@ -5,7 +5,7 @@ extension H265.SequenceParameterSet {
         public let sps_curr_pic_ref_enabled_flag: Bool
         /// The palette mode; `nil` if there is none.
         public let palette: Palette?
-        /// How motion vectors are resolved: 0 in quarter samples, 1 in whole ones, 2 as each slice says.
+        /// How motion vectors are resolved: 0 in quarter samples, 1 in whole ones, 2 as each slice specifies.
         public let motion_vector_resolution_control_idc: Int
         /// Whether edges of intra blocks may be left unfiltered.
         public let intra_boundary_filtering_disabled_flag: Bool
@@ -14,7 +14,7 @@ extension H265.SequenceParameterSet {
         public struct Palette: Equatable, Sendable {
             /// The most entries of a palette.
             public let palette_max_size: Int
-            /// By how much a predictor may have more.
+            /// How many more entries a predictor may have.
             public let delta_palette_max_predictor_size: Int
             /// The entries that predictors begin with, by component; empty if there are none.
             public let sps_palette_predictor_initializer: [[Int]]

@@ -1,6 +1,6 @@
 extension H265 {
-    /// A sequence parameter set (7.3.2.2, 7.4.3.2) of the base layer, with its range extension; the other
-    /// extensions are only announced.
+    /// A sequence parameter set (7.3.2.2, 7.4.3.2) of the base layer, with its range and screen content
+    /// extensions; the presence of others is only noted.
     ///
     /// Elements that are absent from the stream have the value that 7.4.3.2 infers.
     public struct SequenceParameterSet: Equatable, Sendable {
@@ -8,7 +8,7 @@ extension H265 {
         public let sps_video_parameter_set_id: Int
         /// The most temporal sub-layers, less 1: 0 to 6.
         public let sps_max_sub_layers_minus1: Int
-        /// Whether decoding can go up to a higher sub-layer at any picture.
+        /// Whether decoding can switch up to a higher sub-layer at any picture.
         public let sps_temporal_id_nesting_flag: Bool
         /// Profile, tier and level.
         public let profile_tier_level: ProfileTierLevel
@@ -17,13 +17,13 @@ extension H265 {
 
         /// Chroma sampling (Table 6-1): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
         public private(set) var chroma_format_idc = 1
-        /// Whether the three planes of 4:4:4 are coded apart.
+        /// Whether the three planes of 4:4:4 are coded separately.
         public private(set) var separate_colour_plane_flag = false
         /// Width of a coded picture; a multiple of the smallest coding block.
         public private(set) var pic_width_in_luma_samples = 0
         /// Height of a coded picture; a multiple of the smallest coding block.
         public private(set) var pic_height_in_luma_samples = 0
-        /// What is output of a picture; `nil` for all of it.
+        /// The part of a picture that is output; `nil` for all of it.
         public private(set) var conformanceWindow: Window?
         /// Bits of a luma sample, less 8.
         public private(set) var bit_depth_luma_minus8 = 0
@@ -46,7 +46,7 @@ extension H265 {
         public private(set) var max_transform_hierarchy_depth_inter = 0
         /// Depth of the transform tree in intra coding units.
         public private(set) var max_transform_hierarchy_depth_intra = 0
-        /// Whether coefficients are scaled by lists and not flatly.
+        /// Whether coefficients are scaled by lists instead of uniformly.
         public private(set) var scaling_list_enabled_flag = false
         /// The lists, by size and matrix; `nil` for the flat ones, or the default ones of Tables 7-5 and 7-6.
         public private(set) var scaling_list_data: [[ScalingList]]?
@@ -54,7 +54,7 @@ extension H265 {
         public private(set) var amp_enabled_flag = false
         /// Whether there is sample adaptive offset filtering.
         public private(set) var sample_adaptive_offset_enabled_flag = false
-        /// Samples sent as they are; `nil` if that is ruled out.
+        /// Uncompressed samples; `nil` if they are not allowed.
         public private(set) var pcm: PCM?
 
         /// The short-term reference picture sets that slices can name, at most 64.
@@ -82,7 +82,7 @@ extension H265 {
             public let log2_min_pcm_luma_coding_block_size_minus3: Int
             /// From there to the log2 of the largest block's side.
             public let log2_diff_max_min_pcm_luma_coding_block_size: Int
-            /// Whether deblocking passes over such blocks.
+            /// Whether deblocking skips such blocks.
             public let pcm_loop_filter_disabled_flag: Bool
         }
 
@@ -104,7 +104,7 @@ extension H265 {
             public let sps_3d_extension_flag: Bool
             /// The extension for screen content; `nil` if it is absent, or after one that is not read.
             public let screenContent: ScreenContentExtension?
-            /// Extensions of the future; 0 today.
+            /// Reserved for future extensions; 0 today.
             public let sps_extension_4bits: Int
         }
 

@@ -1,5 +1,5 @@
 extension H265 {
-    /// A short-term reference picture set (7.3.7, 7.4.8): the pictures near by that a picture and those after
+    /// A short-term reference picture set (7.3.7, 7.4.8): the nearby pictures that a picture and those after
     /// it in decoding order may refer to.
     public struct ShortTermReferencePictureSet: Equatable, Sendable {
         /// One picture of the set.

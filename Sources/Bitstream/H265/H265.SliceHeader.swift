@@ -8,8 +8,8 @@ extension H265 {
         public let no_output_of_prior_pics_flag: Bool?
         /// The picture parameter set in use.
         public let slice_pic_parameter_set_id: Int
-        /// Whether the segment takes over the header of the one before; `nil` if that can't be read
-        /// without the parameter sets.
+        /// Whether the segment inherits the header of the previous one; `nil` if that cannot be read without
+        /// the parameter sets.
         public let dependent_slice_segment_flag: Bool?
         /// The address of the first coding tree block, 0 in a picture's first segment; `nil` if it can't
         /// be read without the parameter sets.
@@ -23,7 +23,7 @@ extension H265 {
             case b
             /// From other pictures, one at a time.
             case p
-            /// From nothing but its own picture.
+            /// From its own picture only.
             case i
         }
 
@@ -37,11 +37,11 @@ extension H265 {
             public let colour_plane_id: Int
             /// The low bits of the picture order count; 0 in IDR pictures.
             public let slice_pic_order_cnt_lsb: Int
-            /// The pictures near by that this one and later ones refer to; `nil` in IDR pictures.
+            /// The nearby pictures that this one and later ones refer to; `nil` in IDR pictures.
             public let shortTermReferences: ShortTermReferencePictureSet?
             /// The long-term reference pictures.
             public let longTermReferences: [LongTermReference]
-            /// Whether motion vectors of another picture serve for prediction.
+            /// Whether motion vectors of another picture are used for prediction.
             public let slice_temporal_mvp_enabled_flag: Bool
 
             /// What the slice is predicted from.

@@ -1,5 +1,5 @@
 extension H265 {
-    /// What decoding a stream up to a temporal sub-layer takes (7.4.3.1, 7.4.3.2.1). In the stream the
+    /// What decoding a stream up to a temporal sub-layer requires (7.4.3.1, 7.4.3.2.1). In the stream the
     /// elements' names begin with `vps_` or `sps_`.
     public struct SubLayerOrdering: Equatable, Sendable {
         /// Picture buffers that decoding needs, less 1: 0 to 15.
@@ -10,8 +10,8 @@ extension H265 {
         /// `max_num_reorder_pics`, plus 1; 0 for no limit.
         public let max_latency_increase_plus1: Int
 
-        /// The orderings of all sub-layers, or of the highest alone, from behind
-        /// `sub_layer_ordering_info_present_flag` of a `prefix` parameter set.
+        /// Reads the orderings of all sub-layers, or only of the highest, after
+        /// `sub_layer_ordering_info_present_flag` in a `prefix` parameter set.
         static func read(
             _ reader: inout RBSPReader, prefix: String, maxSubLayersMinus1: Int
         ) throws(SyntaxError) -> [SubLayerOrdering] {

@@ -6,11 +6,10 @@ extension H265 {
         /// Units of that clock in a second.
         public let time_scale: Int
         /// Ticks between pictures whose order counts differ by 1, less 1; `nil` if order counts do not
-        /// tell the time.
+        /// determine the time.
         public let num_ticks_poc_diff_one_minus1: Int?
 
-        /// The elements behind `timing_info_present_flag` of a structure with names that begin with
-        /// `prefix`.
+        /// Reads the elements after `timing_info_present_flag`, whose names begin with `prefix`.
         init(_ reader: inout RBSPReader, prefix: String) throws(SyntaxError) {
             num_units_in_tick = try reader.u(32, prefix + "num_units_in_tick")
             time_scale = try reader.u(32, prefix + "time_scale")

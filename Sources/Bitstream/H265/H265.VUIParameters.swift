@@ -1,8 +1,7 @@
 extension H265 {
     /// Video usability information (Annex E): colour, timing and buffering, none of it needed for decoding.
     ///
-    /// Elements that are absent from the stream are `nil`, or have the value that E.3.1 infers where it
-    /// infers one.
+    /// Elements that are absent from the stream are `nil`, or have the value that E.3.1 infers.
     public struct VUIParameters: Equatable, Sendable {
         /// Shape of a sample: 0 unspecified, 1 square, 2 to 16 by Table E.1, 255 for `sar_width` to
         /// `sar_height`.
@@ -11,7 +10,7 @@ extension H265 {
         public private(set) var sar_width: Int?
         /// The vertical part of that ratio.
         public private(set) var sar_height: Int?
-        /// Whether overscan is appropriate; `nil` if nothing is said.
+        /// Whether overscan is appropriate; `nil` if not stated.
         public private(set) var overscan_appropriate_flag: Bool?
         /// Whether the elements from `video_format` to `matrix_coeffs` are in the stream.
         public private(set) var video_signal_type_present_flag = false
@@ -37,7 +36,7 @@ extension H265 {
         public private(set) var field_seq_flag = false
         /// Whether picture timing SEI messages have `pic_struct`.
         public private(set) var frame_field_info_present_flag = false
-        /// What to show of the cropped picture; `nil` for all of it.
+        /// The part of the cropped picture to show; `nil` for all of it.
         public private(set) var defaultDisplayWindow: Window?
         /// Clock ticks; `nil` if nothing is said.
         public private(set) var timing: TimingInformation?
@@ -54,7 +53,7 @@ extension H265 {
             public let motion_vectors_over_pic_boundaries_flag: Bool
             /// Whether all slices of a picture have the same reference lists.
             public let restricted_ref_pic_lists_flag: Bool
-            /// Bound of the size of parts that can be decoded apart; 0 for none.
+            /// Lower bound of the size of parts that can be decoded separately; 0 for none.
             public let min_spatial_segmentation_idc: Int
             /// Bound of a picture's size as a fraction of its uncompressed size; 0 for none.
             public let max_bytes_per_pic_denom: Int
@@ -69,7 +68,7 @@ extension H265 {
 }
 
 extension H265.VUIParameters {
-    /// `aspect_ratio_idc` for a ratio that is spelt out.
+    /// `aspect_ratio_idc` for an explicit ratio.
     private static let extendedSAR = 255
 
     /// vui_parameters() (E.2.1).

@@ -1,5 +1,5 @@
 extension H265 {
-    /// A video parameter set (7.3.2.1, 7.4.3.1), all of it but the extension for further layers (Annex F).
+    /// A video parameter set (7.3.2.1, 7.4.3.1), without the extension for further layers (Annex F).
     public struct VideoParameterSet: Equatable, Sendable {
         /// The number under which sequence parameter sets refer to this one, 0 to 15.
         public let vps_video_parameter_set_id: Int
@@ -11,7 +11,7 @@ extension H265 {
         public let vps_max_layers_minus1: Int
         /// The most temporal sub-layers, less 1: 0 to 6.
         public let vps_max_sub_layers_minus1: Int
-        /// Whether decoding can go up to a higher sub-layer at any picture.
+        /// Whether decoding can switch up to a higher sub-layer at any picture.
         public let vps_temporal_id_nesting_flag: Bool
         /// Profile, tier and level.
         public let profile_tier_level: ProfileTierLevel
@@ -19,7 +19,7 @@ extension H265 {
         public let subLayerOrderings: [SubLayerOrdering]
         /// The highest `nuh_layer_id`.
         public let vps_max_layer_id: Int
-        /// `layer_id_included_flag`: the layers of the sets from 1 on, a bit a layer.
+        /// `layer_id_included_flag`: the layers of the sets from 1 on, one bit per layer.
         public let layerSets: [UInt64]
         /// Clock ticks; `nil` if nothing is said.
         public let timing: TimingInformation?

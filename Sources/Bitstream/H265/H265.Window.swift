@@ -1,5 +1,5 @@
 extension H265 {
-    /// A rectangle within a picture, by what is cut off, in chroma samples (luma samples where there is no
+    /// A rectangle within a picture, given by what is cut off, in chroma samples (luma samples if there is no
     /// chroma). In the stream the elements' names begin with `conf_win_` (7.4.3.2.1) or `def_disp_win_`
     /// (E.3.1).
     public struct Window: Equatable, Sendable {

@@ -1,6 +1,6 @@
 /// The highest number of bytes in any second of a stream, frame by frame.
 struct BitRateMeter: Sendable {
-    /// Rates above are not believed; bounds the memory taken.
+    /// Higher rates are not plausible; bounds the memory.
     private static let highestRate = 1000.0
 
     private let framesPerSecond: Double
@@ -12,7 +12,7 @@ struct BitRateMeter: Sendable {
     private var byteCount = 0
     private var largest: Int?
 
-    /// Makes a meter, unless the rate does not allow a second to be counted.
+    /// Creates a meter; nil if a second cannot be counted at this rate.
     init?(framesPerSecond: Double) {
         guard framesPerSecond >= 1, framesPerSecond <= Self.highestRate else { return nil }
         self.framesPerSecond = framesPerSecond

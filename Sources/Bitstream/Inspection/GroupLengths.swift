@@ -1,4 +1,4 @@
-/// The lengths of groups of pictures, each from a keyframe to the next.
+/// The lengths of groups of pictures, from one keyframe to the next.
 struct GroupLengths: Sendable {
     private var shortest: Int?
     private var longest: Int?
@@ -15,7 +15,7 @@ struct GroupLengths: Sendable {
         current = current.map { $0 + (isSecondField ? 0 : 1) }
     }
 
-    /// In frames, of the groups that ended with another keyframe; of the only group if there is no second.
+    /// In frames, of the groups that ended with another keyframe, or of the only group.
     var range: ClosedRange<Int>? {
         guard let shortest = shortest ?? current, let longest = longest ?? current else { return nil }
         return shortest...longest

@@ -2,7 +2,7 @@
 public struct MessageRecord: Equatable, Sendable {
     /// `payloadType` (Annex D).
     public let payloadType: Int
-    /// The standard's name of it, such as `recovery_point`.
+    /// The standard's name for it, such as `recovery_point`.
     public let name: String
     /// Number of messages.
     public internal(set) var count: Int
@@ -10,9 +10,9 @@ public struct MessageRecord: Equatable, Sendable {
     public let text: String?
 }
 
-/// The supplemental enhancement information of a stream as it comes by.
+/// Collects a stream's supplemental enhancement information.
 struct MessageCatalogue: Sendable {
-    /// Payload types that are kept; the standards have some hundred.
+    /// Payload types that are kept; the standards have a few hundred.
     private static let limit = 256
     /// Characters of a text that are kept.
     private static let textLimit = 1000

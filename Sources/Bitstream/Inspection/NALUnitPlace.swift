@@ -5,7 +5,7 @@ public struct NALUnitPlace: Equatable, Sendable {
     /// Length of the start code or length field in bytes.
     public let prefixLength: Int
 
-    /// A place.
+    /// Creates a place.
     public init(offset: Int, prefixLength: Int) {
         self.offset = offset
         self.prefixLength = prefixLength

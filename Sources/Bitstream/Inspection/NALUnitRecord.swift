@@ -2,11 +2,11 @@
 public struct NALUnitRecord: Sendable {
     /// What a slice header says.
     public struct Slice: Equatable, Sendable {
-        /// `I`, `P`, `B`, `SP` or `SI`; `nil` in dependent slice segments, and where the header does not say.
+        /// `I`, `P`, `B`, `SP` or `SI`; `nil` in dependent slice segments, and if the header does not say.
         public let type: String?
         /// What the slice is predicted from.
         public let kind: PictureKind
-        /// `frame_num` (H.264); `nil` in H.265 and where the sequence parameter set is unknown.
+        /// `frame_num` (H.264); `nil` in H.265, and if the sequence parameter set is unknown.
         public let frame_num: Int?
         /// The low bits of the picture order count; `nil` if the slice has none.
         public let pic_order_cnt_lsb: Int?
@@ -22,7 +22,7 @@ public struct NALUnitRecord: Sendable {
     public let header: NALUnitHeader?
     /// Whether the unit is the first of an access unit.
     public let beginsAccessUnit: Bool
-    /// What the slice header says; `nil` in units of other kinds and where it can't be read.
+    /// What the slice header says; `nil` in units of other kinds, and if it cannot be read.
     public let slice: Slice?
     /// Its syntax elements; `nil` unless the inspector was told to collect them.
     public let structure: SyntaxStructure?

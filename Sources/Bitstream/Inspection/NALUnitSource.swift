@@ -1,4 +1,4 @@
-/// Cuts a stream into its NAL units as the bytes come, for any framing.
+/// Splits a stream into its NAL units as bytes arrive, for any framing.
 public struct NALUnitSource: Sendable {
     /// How the units of a stream are delimited.
     public enum Framing: Hashable, Sendable {
@@ -8,19 +8,19 @@ public struct NALUnitSource: Sendable {
         case lengthPrefixed(AVCC.LengthSize)
     }
 
-    /// A piece of the stream: a NAL unit, or something in the place of one.
+    /// A piece of the stream: a NAL unit, or something in its place.
     public struct Piece: Sendable {
-        /// Where its start code or length stands.
+        /// Where its start code or length is.
         public let place: NALUnitPlace
         /// Zeros before the start code; only in the stream's first unit.
         public let leadingZeroCount: Int
-        /// Zeros after the unit, the next start code's not among them.
+        /// Zeros after the unit, without those of the next start code.
         public let trailingZeroCount: Int
         /// What is wrong; `nil` for a NAL unit.
         public let problem: Problem?
 
         /// Whether there is a start code, even if nothing follows it.
-        var isBehindStartCode: Bool {
+        var hasStartCode: Bool {
             framing == .annexB && place.prefixLength >= 3 && problem?.isFatal != true
         }
         fileprivate let framing: Framing
@@ -32,7 +32,7 @@ public struct NALUnitSource: Sendable {
         public let message: String
         /// Where, in bytes from the stream's beginning.
         public let offset: Int
-        /// Whether what follows can't be relied on.
+        /// Whether what follows is unreliable.
         public let isFatal: Bool
         /// Whether it is the end of a cut-off recording: a start code or length with no whole unit after it.
         public let isTail: Bool
@@ -45,11 +45,11 @@ public struct NALUnitSource: Sendable {
 
     private var parser: Parser
 
-    /// Makes a source at the start of a stream.
+    /// Creates a source at the start of a stream.
     ///
     /// - Parameters:
     ///   - framing: how the units are delimited.
-    ///   - maximumUnitByteCount: the largest unit that is taken, and the memory that is used for it.
+    ///   - maximumUnitByteCount: the largest unit that is accepted, and the memory that is used for it.
     public init(_ framing: Framing, maximumUnitByteCount: Int) {
         switch framing {
         case .annexB: parser = .annexB(AnnexBParser(maximumUnitByteCount: maximumUnitByteCount))
@@ -63,13 +63,14 @@ public struct NALUnitSource: Sendable {
     ///
     /// - Parameters:
     ///   - chunk: any number of bytes.
-    ///   - isLast: whether the stream ends with them.
-    ///   - body: called for each piece that ends among them, with the bytes of the unit, lent for the call.
+    ///   - isLast: whether the stream ends with this chunk.
+    ///   - body: called for each piece that ends in the chunk, with the bytes of the unit, which are only
+    ///     valid during the call.
     /// - Throws: what `body` throws; the source is of no further use then.
     public mutating func parse<Failure: Error>(
         _ chunk: RawSpan, isLast: Bool = false, _ body: (Piece, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
-        // The parser is taken out for the call, so that its buffer is not copied.
+        // The parser is moved out during the call, so that its buffer is not copied.
         switch parser {
         case .annexB(var annexB):
             parser = .annexB(AnnexBParser(maximumUnitByteCount: 1))

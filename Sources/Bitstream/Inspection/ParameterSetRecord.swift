@@ -2,7 +2,7 @@
 public struct ParameterSetRecord: Sendable {
     /// The start of its NAL unit.
     public let header: NALUnitHeader
-    /// The number by which others refer to it; `nil` if it can't be read.
+    /// The id by which others refer to it; `nil` if it cannot be read.
     public let id: Int?
     /// Its first position in the stream, start code included.
     public let offset: Int
@@ -42,15 +42,15 @@ public struct ParameterSetCount: Equatable, Sendable {
     public let kind: String
     /// Number of NAL units.
     public internal(set) var count: Int
-    /// Number of them that differ from all before.
+    /// Number of them that differ from all earlier ones.
     public internal(set) var distinct: Int
     /// How often one replaced another with the same id.
     public internal(set) var changes: Int
 }
 
-/// The parameter sets of a stream as they come by.
+/// Collects a stream's parameter sets.
 struct ParameterSetCatalogue: Sendable {
-    /// Bytes of distinct sets that are kept; real streams have some hundred.
+    /// Bytes of distinct sets that are kept; real streams have a few hundred.
     static let byteLimit = 64 << 10
 
     private(set) var records: [ParameterSetRecord] = []

@@ -1,6 +1,6 @@
-/// Makes pictures of slices, and counts and measures them.
+/// Groups slices into pictures, and counts and measures them.
 struct PictureCollector: Sendable {
-    /// Pictures of which records are kept.
+    /// The number of pictures whose records are kept.
     let limit: Int
     private(set) var pictures: [PictureRecord] = []
     /// All pictures, kept or not: fields count as pictures.
@@ -18,7 +18,7 @@ struct PictureCollector: Sendable {
     private(set) var outputOrder = StreamSummary.OutputOrder.unknown
     var meter: BitRateMeter?
 
-    /// Of the pictures since the coded video sequence began.
+    /// The highest of the pictures since the coded video sequence began.
     private var highestOrderCount: Int?
     private var frameNumbers = FrameNumberTracker()
     private var current: OpenPicture?
@@ -39,7 +39,7 @@ struct PictureCollector: Sendable {
     /// Most bits in a second; `nil` if that is not known.
     var peakBitRate: Double? { meter?.peakBitRate }
 
-    /// Ends the access unit before, if any, and begins the next.
+    /// Ends the previous access unit, if any, and begins the next.
     mutating func begin(at offset: Int) {
         end(at: offset)
         current = OpenPicture(offset: offset)
@@ -51,11 +51,11 @@ struct PictureCollector: Sendable {
     /// The access unit being read has a slice that can't be read.
     mutating func addUnreadableSlice() { current?.sliceCount += 1 }
 
-    /// Whether the next slice is the first that is met of its picture.
+    /// Whether the next slice is the first of its picture.
     var awaitsSlice: Bool { current?.sliceCount == 0 }
 
-    /// - Parameter order: the place of the slice's picture in output order, where it is known; looked at with
-    ///   the first slice of a picture.
+    /// - Parameter order: the place of the slice's picture in output order, if known; only used with the
+    ///   first slice of a picture.
     /// - Returns: what is odd about the slice.
     mutating func add(
         _ slice: SliceFacts, isSecondField: Bool, order: PictureOrderCounter.Order?

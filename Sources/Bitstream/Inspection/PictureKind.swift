@@ -1,6 +1,6 @@
 /// What a picture is predicted from, by the most demanding of its slices.
 public enum PictureKind: UInt8, Sendable, CaseIterable {
-    /// From nothing but itself.
+    /// From itself only.
     case intra
     /// From other pictures, one at a time.
     case predicted

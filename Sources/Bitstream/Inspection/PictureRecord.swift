@@ -14,7 +14,7 @@ public struct PictureRecord: Equatable, Sendable {
         static let secondField = Flags(rawValue: 4)
     }
 
-    /// Makes a record; a size of more than 4 GiB is kept as 4 GiB.
+    /// Creates a record; a size of more than 4 GiB is stored as 4 GiB.
     init(offset: Int, byteCount: Int, kind: PictureKind, isIDR: Bool, isKeyframe: Bool, isSecondField: Bool) {
         self.offset = offset
         size = UInt32(clamping: byteCount)
@@ -32,6 +32,6 @@ public struct PictureRecord: Equatable, Sendable {
     public var isIDR: Bool { flags.contains(.idr) }
     /// Whether decoding can begin here: an IDR, CRA or BLA picture, or an intra picture with a recovery point.
     public var isKeyframe: Bool { flags.contains(.keyframe) }
-    /// Whether it is the second field of a frame, whose first is the access unit before.
+    /// Whether it is the second field of a frame; the previous access unit is then the first.
     public var isSecondField: Bool { flags.contains(.secondField) }
 }

@@ -1,4 +1,4 @@
-/// What the inspection takes from a slice header of either codec.
+/// What the inspection needs from a slice header of either codec.
 struct SliceFacts {
     /// `I`, `P`, `B`, `SP` or `SI`; `nil` if the header does not say.
     let type: String?
@@ -61,7 +61,7 @@ extension SliceFacts {
 }
 
 extension SliceFacts {
-    /// Reads a slice of either codec, and what its sequence parameter set says of the picture, if that is
+    /// Reads a slice of either codec, and the picture's format from its sequence parameter set, if that is
     /// known.
     static func read(
         _ nalUnit: RawSpan, _ header: NALUnitHeader, _ sets: StreamParameterSets

@@ -1,6 +1,6 @@
 import Pictures
 
-/// What a sequence parameter set says of the pictures, in terms that both codecs share.
+/// What a sequence parameter set states about the pictures, in terms that both codecs share.
 public struct StreamFormat: Equatable, Sendable {
     /// The profile's name, such as `High`.
     public let profile: String
@@ -16,7 +16,7 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedWidth: Int
     /// Height before cropping.
     public let codedHeight: Int
-    /// What the VUI announces; `nil` if it announces none.
+    /// The rate that the VUI states; `nil` if it states none.
     public let frameRate: FrameRate?
     public let chromaFormat: ChromaFormat
     /// Bits of a luma sample.
@@ -26,14 +26,14 @@ public struct StreamFormat: Equatable, Sendable {
     /// Whether there may be fields.
     public let isInterlaced: Bool
     /// Whether each access unit is a field, two of which make a frame of `frameRate` (H.265, E.3.1); false in
-    /// H.264, where fields come in pairs that the pictures' records tell.
+    /// H.264, where the pictures' records mark the pairs of fields.
     public let isFieldSequence: Bool
     /// Whether samples use the full range.
     public let isFullRange: Bool
     /// The id of the sequence parameter set.
     public let sequenceParameterSetID: Int
 
-    /// Whether pictures of both formats fit into one recording without a change of the decoder.
+    /// Whether a decoder can handle pictures of both formats in one recording without being reset.
     func isCompatible(with other: StreamFormat) -> Bool {
         (width, height, chromaFormat, lumaBitDepth, chromaBitDepth)
             == (other.width, other.height, other.chromaFormat, other.lumaBitDepth, other.chromaBitDepth)

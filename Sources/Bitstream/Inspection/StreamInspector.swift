@@ -1,19 +1,20 @@
-/// Reads a stream NAL unit by NAL unit and finds out what there is to know of it.
+/// Reads a stream NAL unit by NAL unit and determines everything there is to know about it.
 ///
-/// Units are lent one at a time and not kept; what is kept is 16 bytes an access unit, up to a limit, and the
-/// distinct parameter sets. Any bytes are safe: what can't be read becomes a problem with its offset.
+/// Units are passed one at a time and not kept. The inspector keeps 16 bytes per access unit, up to a limit,
+/// and the distinct parameter sets. Any input is safe: what cannot be read is reported as a problem with its
+/// offset.
 ///
 ///     var inspector = StreamInspector(codec: .h264)
 ///     … for each unit: let record = inspector.inspect(nalUnit, at: place)
 ///     inspector.finish(byteCount: …)
 ///     … inspector.summary
 ///
-/// An inspector is a value and belongs to one thread at a time.
+/// Use an inspector, which is a value, in one thread at a time.
 public struct StreamInspector: Sendable {
-    /// Access units of which records are kept unless the caller sets another limit: 38 hours at 30 a second.
+    /// The default number of access units whose records are kept: 38 hours at 30 a second.
     public static let defaultPictureLimit = 1 << 22
 
-    /// The standard that the stream is read by.
+    /// The coding standard that the stream is read as.
     public let codec: Codec
     private let readsElements: Bool
     private var catalogue = ParameterSetCatalogue()
@@ -21,10 +22,10 @@ public struct StreamInspector: Sendable {
     private var collector: PictureCollector
     private var detector: AccessUnitDetector
     private var orderCounter = PictureOrderCounter()
-    /// The places of units that belong to the access unit of the next unit.
+    /// Where the first of the units that belong to the next unit's access unit begins.
     private var undecidedOffset: Int?
     private var problems = StreamProblemList()
-    /// What the sequence parameter set of the first picture says.
+    /// What the sequence parameter set of the first picture states.
     private var format: StreamFormat?
     private var latestFormat: StreamFormat?
     private var byteCount = 0
@@ -32,12 +33,12 @@ public struct StreamInspector: Sendable {
     private var prefixCounts = [Int](repeating: 0, count: 5)
     private var typeCounts = [Int](repeating: 0, count: 64)
 
-    /// Makes an inspector at the start of a stream.
+    /// Creates an inspector at the start of a stream.
     ///
     /// - Parameters:
-    ///   - codec: the standard that the stream is coded by.
-    ///   - readsElements: whether the record of each unit is to have its syntax elements.
-    ///   - pictureLimit: access units of which records are kept; later ones are only counted.
+    ///   - codec: the stream's coding standard.
+    ///   - readsElements: whether each unit's record includes its syntax elements.
+    ///   - pictureLimit: the number of access units whose records are kept; later ones are only counted.
     public init(codec: Codec, readsElements: Bool = false, pictureLimit: Int = Self.defaultPictureLimit) {
         self.codec = codec
         self.readsElements = readsElements
@@ -103,7 +104,7 @@ public struct StreamInspector: Sendable {
 extension StreamInspector {
     private var parameterSets: StreamParameterSets { detector.parameterSets }
 
-    /// The problems of single units, after that of the whole.
+    /// The problems of individual units, after that of the whole stream.
     private var allProblems: [StreamProblem] {
         guard let offset = collector.unusableBeginning else { return problems.problems }
         let beginning = StreamProblem(
@@ -111,7 +112,7 @@ extension StreamInspector {
         return [beginning] + problems.problems
     }
 
-    /// What is found out of the unit being read.
+    /// What has been learned about the unit being read.
     private struct UnitReading {
         let place: NALUnitPlace
         var header: NALUnitHeader?
@@ -125,7 +126,7 @@ extension StreamInspector {
         unit.header = header
         unit.problems += header.oddities
         typeCounts[header.nal_unit_type] += 1
-        findBoundary(ahead: nalUnit, &unit)
+        findBoundary(before: nalUnit, &unit)
         if header.isCatalogued { readParameterSet(nalUnit, header, &unit) }
         if header.isSupplementalEnhancementInformation { readMessages(nalUnit, &unit) }
         if header.beginsSlice { readSlice(nalUnit, header, &unit) }
@@ -134,8 +135,8 @@ extension StreamInspector {
         }
     }
 
-    /// Ends the access unit before, where the unit, or an undecided one before it, begins another.
-    private mutating func findBoundary(ahead nalUnit: RawSpan, _ unit: inout UnitReading) {
+    /// Ends the previous access unit if the unit, or an undecided one before it, begins another.
+    private mutating func findBoundary(before nalUnit: RawSpan, _ unit: inout UnitReading) {
         switch detector.next(nalUnit) {
         case .undecided: undecidedOffset = undecidedOffset ?? unit.place.offset
         case .continues: undecidedOffset = nil
@@ -188,7 +189,7 @@ extension StreamInspector {
         }
     }
 
-    /// Takes over what is in force for the picture being read.
+    /// Adopts the format that applies to the picture being read.
     private mutating func adopt(_ format: StreamFormat, _ unit: inout UnitReading) {
         guard format != latestFormat else { return }
         if let latestFormat, !latestFormat.isCompatible(with: format) {

@@ -4,7 +4,7 @@ public enum StreamKind: Equatable, Sendable {
     case stream(Codec, NALUnitSource.Framing)
     /// A container that camrec writes, too.
     case container(StreamContainer)
-    /// A file of another kind that is known, such as `an IVF file`.
+    /// A file of another known kind, such as `an IVF file`.
     case other(String)
     /// None of these.
     case unknown
@@ -13,17 +13,17 @@ public enum StreamKind: Equatable, Sendable {
 }
 
 extension StreamKind {
-    /// The number of bytes after which there is nothing to be found out by waiting for more.
+    /// The number of bytes after which waiting for more will not help.
     public static let decisiveByteCount = 64 << 10
 
-    /// Finds out what begins with these bytes.
+    /// Determines what kind of stream begins with these bytes.
     ///
     /// - Parameters:
     ///   - head: the first bytes of a stream.
     ///   - isWhole: whether the stream ends with them.
     ///   - codec: the codec, if known.
     ///   - framing: how the units are delimited, if known.
-    /// - Returns: `nil` if more bytes may tell.
+    /// - Returns: `nil` if more bytes are needed to decide.
     public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
         let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
         if head.isEmpty {
@@ -59,7 +59,7 @@ extension StreamKind {
 /// The evidence for each codec in the first NAL units of a stream.
 private struct CodecEvidence {
     private(set) var unitCount = 0
-    /// Units that the codec has a use for, and units that it has none for.
+    /// Units that make sense for the codec, and units that do not.
     private var units: [Codec: (plausible: Int, implausible: Int)] = [:]
     /// Sequence parameter sets that can be read.
     private var sets: [Codec: Int] = [:]
@@ -77,7 +77,7 @@ private struct CodecEvidence {
         return score(best) > 0 ? best : nil
     }
 
-    /// - Returns: whether the bytes can be so framed.
+    /// - Returns: whether the bytes can have this framing.
     mutating func add(_ head: RawSpan, _ framing: NALUnitSource.Framing, isWhole: Bool) -> Bool {
         switch framing {
         case .annexB:
@@ -91,7 +91,7 @@ private struct CodecEvidence {
     private mutating func addAnnexBUnits(of head: RawSpan, isWhole: Bool) {
         var scanner = NALUnitScanner()
         while let unit = scanner.next(in: head) {
-            // What the head ends in may go on.
+            // The unit in which the head ends may continue.
             guard unit.bytes.upperBound < head.byteCount || isWhole else { break }
             add(head.extracting(unit.bytes))
         }
@@ -160,7 +160,7 @@ private struct CodecEvidence {
 
 /// A container whose video can be read.
 public enum StreamContainer: Sendable, CustomStringConvertible {
-    /// Matroska, WebM among it.
+    /// Matroska, including WebM.
     case matroska
     /// MP4 (ISO/IEC 14496-12).
     case mp4

@@ -4,20 +4,20 @@ public struct StreamProblem: Equatable, Sendable {
     public let message: String
     /// Its first position in the stream, in bytes.
     public let offset: Int
-    /// How often it was met.
+    /// How often it occurred.
     public internal(set) var count: Int
 }
 
 extension StreamProblem: CustomStringConvertible {
-    /// One line: the offset, the problem, and how often it was met.
+    /// One line: the offset, the problem, and how often it occurred.
     public var description: String {
         "offset \(offset): \(message)" + (count > 1 ? " (\(count) times)" : "")
     }
 }
 
-/// The problems of a stream, each kind once, in the order in which they were met.
+/// The problems of a stream, each kind once, in order of their first occurrence.
 struct StreamProblemList: Sendable {
-    /// Kinds that are kept; what a hostile stream makes up beyond them is only counted.
+    /// Kinds that are kept; any others that a malicious stream causes are only counted.
     static let limit = 50
 
     private(set) var problems: [StreamProblem] = []

@@ -1,14 +1,14 @@
-/// Holds a whole stream to the shape that camrec guarantees, as its NAL units come by.
+/// Checks a whole stream, NAL unit by NAL unit, against the shape that camrec guarantees.
 ///
-/// Puts the bytes of each access unit together again, start codes and zeros included, and gives them to a
-/// `StreamShapeChecker`: so the offsets that it names are those of the stream.
+/// Reassembles the bytes of each access unit, including start codes and zeros, and passes them to a
+/// `StreamShapeChecker`, so that the checker's offsets are those of the stream.
 public struct StreamShapeInspector: Sendable {
-    /// More bytes than this have no access unit; bounds the memory taken.
+    /// No access unit has more bytes than this; bounds the memory.
     public static let accessUnitByteLimit = 256 << 20
 
     /// Access units that have ended.
     public private(set) var accessUnitCount = 0
-    /// IDR pictures among them.
+    /// The number of IDR pictures among them.
     public private(set) var idrCount = 0
 
     private var checker: StreamShapeChecker
@@ -16,19 +16,19 @@ public struct StreamShapeInspector: Sendable {
     /// Where the current one begins.
     private var offset = 0
 
-    /// Makes an inspector at the start of a stream.
+    /// Creates an inspector at the start of a stream.
     public init(codec: Codec) { checker = StreamShapeChecker(codec: codec) }
 
     /// Takes the next piece of the stream.
     ///
     /// - Parameters:
-    ///   - beginsAccessUnit: whether the access unit before ends before it.
-    /// - Throws: the first violation of the access unit before, or of this piece if it is not a NAL unit.
+    ///   - beginsAccessUnit: whether the previous access unit ends before it.
+    /// - Throws: the first violation of the previous access unit, or of this piece if it is not a NAL unit.
     public mutating func add(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool
     ) throws(StreamShapeViolation) {
         if beginsAccessUnit { try finish() }
-        guard piece.isBehindStartCode else { throw violation(.startCode, at: piece.place.offset) }
+        guard piece.hasStartCode else { throw violation(.startCode, at: piece.place.offset) }
         let byteCount = piece.leadingZeroCount + piece.place.prefixLength + nalUnit.byteCount
         guard accessUnit.count + byteCount + piece.trailingZeroCount <= Self.accessUnitByteLimit else {
             throw violation(.noSlice, at: offset)

@@ -1,4 +1,4 @@
-/// What is known of a stream, at its end or on the way there.
+/// What is known about a stream, at its end or while reading it.
 public struct StreamSummary: Sendable {
     /// How the order of output relates to the order of decoding.
     public enum OutputOrder: Sendable {
@@ -10,9 +10,9 @@ public struct StreamSummary: Sendable {
         case unknown
     }
 
-    /// The standard that the stream was read by.
+    /// The coding standard that the stream was read as.
     public let codec: Codec
-    /// What the sequence parameter set of the first picture says; `nil` if none could be read.
+    /// What the sequence parameter set of the first picture states; `nil` if none could be read.
     public let format: StreamFormat?
     /// The number of bytes read.
     public let byteCount: Int
@@ -36,10 +36,10 @@ public struct StreamSummary: Sendable {
     public let kindCounts: [PictureKind: Int]
     /// Whether pictures are reordered.
     public let outputOrder: OutputOrder
-    /// Frames from a keyframe to the next, fields in a field sequence; the last group counts only where it is
-    /// the only one.
+    /// Frames from one keyframe to the next, or fields in a field sequence; the last group counts only if it
+    /// is the only one.
     public let groupLengths: ClosedRange<Int>?
-    /// Bits in the second that has most of them; `nil` if the stream is shorter, or its rate unknown.
+    /// Bits in the fullest second; `nil` if the stream is shorter, or its rate unknown.
     public let peakBitRate: Double?
     /// Bytes of all pictures.
     public let pictureByteCount: Int
@@ -53,10 +53,10 @@ public struct StreamSummary: Sendable {
     public let messages: [MessageRecord]
     /// What is odd, each kind once.
     public let problems: [StreamProblem]
-    /// Problems of kinds that there was no room for.
+    /// The number of problems of further kinds, which are not listed.
     public let omittedProblemCount: Int
 
-    /// The number of frames, two fields being one.
+    /// The number of frames; two fields are one.
     public var frameCount: Int {
         isFieldSequence ? (accessUnitCount + 1) / 2 : accessUnitCount - secondFieldCount
     }
@@ -64,10 +64,10 @@ public struct StreamSummary: Sendable {
     /// Whether each access unit is one field of a frame.
     public var isFieldSequence: Bool { format?.isFieldSequence ?? false }
 
-    /// Access units a second, fields that make a pair counted as one; `nil` if no rate is announced.
+    /// Access units a second, counting a pair of fields as one; `nil` if no rate is stated.
     public var picturesPerSecond: Double? { framesPerSecond.map { isFieldSequence ? 2 * $0 : $0 } }
 
-    /// Frames a second that the stream announces; `nil` if it announces none.
+    /// Frames a second that the stream states; `nil` if it states none.
     public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }
 
     /// How long the frames last at that rate, in seconds.
@@ -79,7 +79,7 @@ public struct StreamSummary: Sendable {
     }
 
     /// Whether B pictures refer to the past only, so that they are P pictures in all but name: some H.265
-    /// encoders make no others.
+    /// encoders produce no others.
     public var hasGeneralizedP: Bool {
         codec == .hevc && outputOrder == .decoding && kindCounts[.bidirectional, default: 0] > 0
     }

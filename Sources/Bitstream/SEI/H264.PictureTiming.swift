@@ -9,7 +9,7 @@ extension H264 {
         /// How the picture is shown (Table D-1): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
         /// 7 and 8 as a frame that is doubled or tripled; `nil` if the VUI rules it out.
         public let pic_struct: Int?
-        /// The up to three clock timestamps of the fields or frames shown; `nil` for one that is absent.
+        /// The up to three clock timestamps of the fields or frames shown; `nil` for absent ones.
         public let clockTimestamps: [ClockTimestamp?]
 
         /// The time of day of a field or frame.
@@ -20,7 +20,7 @@ extension H264 {
             public let nuit_field_based_flag: Bool
             /// How frames are counted and numbers dropped (Table D-3).
             public let counting_type: Int
-            /// Whether the time leaps here.
+            /// Whether the time is discontinuous here.
             public let discontinuity_flag: Bool
             /// Whether numbers were dropped.
             public let cnt_dropped_flag: Bool

@@ -8,10 +8,10 @@ extension H265 {
         /// How the source was scanned: 0 interlaced, 1 progressive, 2 unknown; `nil` if the VUI rules it
         /// out.
         public let source_scan_type: Int?
-        /// Whether the picture repeats the one before; `nil` if the VUI rules it out.
+        /// Whether the picture repeats the previous one; `nil` if the VUI rules it out.
         public let duplicate_flag: Bool?
-        /// Clock ticks between the decoding of the picture and of the one before, less 1; `nil` without HRD
-        /// parameters.
+        /// Clock ticks between the decoding of the previous picture and of this one, less 1; `nil` without
+        /// HRD parameters.
         public let au_cpb_removal_delay_minus1: Int?
         /// Clock ticks from decoding to output; `nil` without HRD parameters.
         public let pic_dpb_output_delay: Int?
@@ -48,7 +48,7 @@ extension H265 {
         ) throws(SyntaxError) {
             _ = try reader.u(parameters.dpb_output_delay_du_length_minus1 + 1, "pic_dpb_output_du_delay")
             guard parameters.sub_pic_cpb_params_in_pic_timing_sei_flag else { return }
-            // No level allows more than 600 slice segments (Table A.8), of which a unit has at least one.
+            // No level allows more than 600 slice segments (Table A.8), and a unit has at least one.
             let last = try reader.ue("num_decoding_units_minus1", in: 0...599)
             let length = parameters.du_cpb_removal_delay_increment_length_minus1 + 1
             let isCommon = try reader.flag("du_common_cpb_removal_delay_flag")

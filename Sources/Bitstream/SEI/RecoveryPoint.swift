@@ -1,13 +1,12 @@
 /// A place where decoding may begin, though not with an IDR picture (H.264: D.1.8, D.2.8; H.265: D.2.8,
 /// D.3.8).
 public struct RecoveryPoint: Equatable, Sendable {
-    /// How long it takes until pictures are right: in H.264 `recovery_frame_cnt`, in values of `frame_num`,
+    /// How long it takes until pictures are correct: in H.264 `recovery_frame_cnt`, in values of `frame_num`,
     /// 0 or more; in H.265 `recovery_poc_cnt`, in picture order counts, which may be negative.
     public let count: Int
-    /// Whether they are then exactly as if decoding had begun earlier.
+    /// Whether they are then identical to those of decoding that began earlier.
     public let exact_match_flag: Bool
-    /// Whether pictures that follow may refer to others than those that the stream had here when it was
-    /// encoded.
+    /// Whether the following pictures may refer to pictures that differ from those that the encoder used.
     public let broken_link_flag: Bool
     /// How slice groups affect it, 0 to 2; `nil` in H.265.
     public let changing_slice_group_idc: Int?

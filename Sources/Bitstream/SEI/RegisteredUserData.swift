@@ -11,7 +11,7 @@ public struct RegisteredUserData: Equatable, Sendable {
     public enum Kind: Sendable {
         /// Captions of digital television (ATSC A/53 Part 4, 6.2.3: cc_data()).
         case captions
-        /// Where in the picture the picture proper is (ATSC A/53 Part 4, 6.2.4: bar_data()).
+        /// Where the actual picture lies within the frame (ATSC A/53 Part 4, 6.2.4: bar_data()).
         case barData
         /// The active format description (ATSC A/53 Part 4, 6.2.5: afd_data()).
         case activeFormatDescription
@@ -19,7 +19,7 @@ public struct RegisteredUserData: Equatable, Sendable {
         case other
     }
 
-    /// What the data are, by their start.
+    /// What kind of data this is, by its first bytes.
     public var kind: Kind {
         guard itu_t_t35_country_code == 0xB5, payload.starts(with: [0x00, 0x31]) else { return .other }
         let data = payload.dropFirst(2)

@@ -1,6 +1,6 @@
 extension SEIMessage {
     /// The name of the payload's syntax structure (sei_payload() in H.264, D.1.1, and in H.265, D.2.1), such
-    /// as `recovery_point`; `reserved_sei_message` where the standard has none for its type.
+    /// as `recovery_point`; `reserved_sei_message` if the standard has none for its type.
     public var name: String { Self.name(ofPayloadType: payloadType, codec: codec) }
 
     static func name(ofPayloadType type: Int, codec: Codec) -> String {

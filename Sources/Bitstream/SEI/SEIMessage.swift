@@ -4,7 +4,7 @@ public struct SEIMessage: Equatable, Sendable {
     public let codec: Codec
     /// What the payload is; see `name`.
     public let payloadType: Int
-    /// Bytes of the payload, emulation prevention bytes not counted.
+    /// Bytes of the payload, without emulation prevention bytes.
     public let payloadSize: Int
     /// The understood payload.
     public let content: Content
@@ -53,7 +53,7 @@ extension SEIMessage {
         return (type, size, try reader.split(byteCount: size, "sei_payload"))
     }
 
-    /// A number as the sum of its bytes, all of which but the last are 255.
+    /// A number as the sum of its bytes; all except the last are 255.
     private static func sum(
         _ reader: inout RBSPReader, last: String, limit: Int
     ) throws(SyntaxError) -> Int {

@@ -1,6 +1,6 @@
 /// The messages of a NAL unit of supplemental enhancement information.
 public struct SupplementalEnhancementInformation: Equatable, Sendable {
-    /// The most messages read of one unit. Bounds the memory that a hostile stream can take.
+    /// The most messages read from one unit. Bounds the memory that a malicious stream can occupy.
     public static let maximumMessageCount = 1024
 
     /// The messages in stream order, up to the error if there is one.
@@ -10,8 +10,8 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
 
     /// Reads a NAL unit of type 6 in H.264, 39 or 40 in H.265, given without start code.
     ///
-    /// - Parameter parameterSets: those in force, which tell also the standard. What depends on a missing set
-    ///   is not read.
+    /// - Parameter parameterSets: those in force, which also determine the coding standard. What depends on a
+    ///   missing set is not read.
     public init(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) {
         var messages: [SEIMessage] = []
         error = nalUnit.withUnsafeBytes { bytes in
@@ -35,8 +35,8 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         }
     }
 
-    /// The first recovery point that a NAL unit holds; `nil` if there is none, or what is before it can't be
-    /// read. Of any other unit `nil` too. Allocates nothing.
+    /// The first recovery point that a NAL unit holds; `nil` if there is none, if something before it cannot
+    /// be read, or for units of other types. Allocates nothing.
     public static func recoveryPoint(in nalUnit: RawSpan, _ codec: Codec) -> RecoveryPoint? {
         nalUnit.withUnsafeBytes { bytes in
             guard var reader = try? Self.reader(of: bytes, codec) else { return nil }
@@ -63,7 +63,7 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         } while reader.hasMoreData
     }
 
-    /// The same for the sake of the elements alone; throws also for the first payload that is damaged.
+    /// Reads the messages only to record their elements; also throws for the first damaged payload.
     static func readElements(
         _ reader: inout RBSPReader, _ parameterSets: StreamParameterSets
     ) throws(SyntaxError) {

@@ -15,8 +15,8 @@ public struct UnregisteredUserData: Equatable, Sendable {
         return text
     }
 
-    /// The data as text, as x264 and x265 write their settings: UTF-8 without control characters, but for
-    /// zeros at the end; `nil` if they are something else.
+    /// The data as text, as x264 and x265 write their settings: UTF-8 without control characters, except
+    /// zeros at the end; `nil` if it is something else.
     public var text: String? {
         let end = payload.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         let bytes = payload[..<end]

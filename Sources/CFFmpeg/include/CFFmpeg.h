@@ -46,8 +46,7 @@ unsigned cffmpeg_watch_take_errors(cffmpeg_watch *watch);
 // How many of these reported a missing reference picture.
 unsigned cffmpeg_watch_take_missing_references(cffmpeg_watch *watch);
 
-// Whether decoding began in the middle of a stream, where references to earlier pictures are missing: that is
-// no error then.
+// Whether decoding began in the middle of a stream: missing references to earlier pictures are then not errors.
 void cffmpeg_watch_begins_amid(cffmpeg_watch *watch, int is_amid);
 
 // Marks each picture's buffer before decoding, block by block, to find blocks that no slice covers: libavcodec

@@ -1,4 +1,4 @@
-// libavformat, loaded when a container is asked for.
+// libavformat, loaded when a container is used.
 //
 // If it were linked like the others, libavformat would bring some 40 more libraries into every start of camrec,
 // which takes two thirds longer and 9 MB more, even to record a raw stream. Its functions therefore come from
@@ -42,8 +42,8 @@ extern const char *const cformat_library_name;
 // bytes, then says why. The library stays loaded for the life of the process. Safe in any thread.
 bool cformat_load(struct cformat_library *library, char *reason, size_t size);
 
-// By how many degrees, from -180 to 180, players rotate the stream's pictures; above 0 means to the left. Where
-// a stream stores this changed with FFmpeg 6.1.
+// The degrees, from -180 to 180, by which players rotate the stream's pictures; positive is to the left. Where a stream
+// stores this changed in FFmpeg 6.1.
 int cformat_rotation(const AVStream *stream);
 
 #endif

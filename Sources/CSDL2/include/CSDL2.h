@@ -1,8 +1,8 @@
-// SDL 2, loaded when a window is asked for.
+// SDL 2, loaded when a window is opened.
 //
-// If it were linked like the others, it would bring X11, Wayland and sound libraries into every start of
-// camplay, even where no window is wanted or possible. Its functions therefore come from dlopen; structures are
-// read as the header lays them out, which SDL 2 keeps stable.
+// If it were linked like the others, it would bring X11, Wayland and sound libraries into every start of camplay, even
+// if no window is wanted or possible. Its functions therefore come from dlopen; structures are read as the header lays
+// them out, which SDL 2 keeps stable.
 #ifndef CSDL2_H
 #define CSDL2_H
 

@@ -12,7 +12,7 @@ typedef enum {
     CYUV_JPEG_OK,
     // The data is damaged, or ends before the last pixel. A missing end marker alone does not count.
     CYUV_JPEG_CORRUPT,
-    // A valid JPEG of a kind that is not decoded here.
+    // A valid JPEG of an unsupported kind.
     CYUV_JPEG_UNSUPPORTED,
     // The picture is smaller than expected, or larger by an MCU or more.
     CYUV_JPEG_OTHER_SIZE,

@@ -55,8 +55,7 @@ public struct CameraControl: Sendable, Hashable {
         case grabbed
     }
 
-    /// Turns a driver's text into a name: letters and digits in lower case, everything between them one
-    /// underscore.
+    /// Turns a driver's text into a name: letters and digits in lower case, joined by single underscores.
     static func name(of title: String) -> String {
         title.utf8.split { !isNamed($0) }.map { String(decoding: $0, as: UTF8.self).lowercased() }
             .joined(separator: "_")
@@ -97,7 +96,7 @@ public struct CameraControl: Sendable, Hashable {
         }
     }
 
-    /// The value that a person means; nil if the control has no such value.
+    /// The value that the text stands for; nil if the control has no such value.
     func value(meaning text: String) -> Value? {
         switch kind {
         case .integer(let range, _):

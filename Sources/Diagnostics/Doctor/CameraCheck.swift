@@ -1,6 +1,6 @@
 import Capture
 
-/// Looks at every video node, and for cameras that have none.
+/// Checks every video node, and looks for cameras that have none.
 struct CameraCheck {
     let files: MachineFiles
     let deviceAccess: DeviceAccess
@@ -40,7 +40,7 @@ struct CameraCheck {
         do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
     }
 
-    /// A camera that a program streams from. If that is camrec, all is well.
+    /// A camera from which a program streams. If that program is camrec, all is well.
     static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
         if let holder, holder.hasPrefix("camrec ") {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")
@@ -69,7 +69,7 @@ struct CameraCheck {
             remedy: "plug one in; 'lsusb' lists what the machine sees")
     }
 
-    /// A USB interface of the video class (0e) that no driver took.
+    /// A USB interface of the video class (0e) without a driver.
     private var interfaceWithoutDriver: String? {
         let folder = "/sys/bus/usb/devices"
         return files.names(in: folder).first {

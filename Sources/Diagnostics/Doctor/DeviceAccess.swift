@@ -10,16 +10,17 @@ struct DeviceAccess {
     /// Seconds.
     private static let patience = 10
 
-    /// What every message of a refusal begins with.
+    /// The beginning of every message about missing permission.
     static let refusal = "permission denied"
     /// The beginning of every message about a camera that is in use.
     static let occupation = "in use by"
 
-    /// Nil if the node can be opened, or fails for another reason than its rights.
+    /// Nil if the node can be opened, or fails for another reason than permissions.
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {
-        // A driver may hang as soon as its node is opened, as it wakes its GPU; later questions find that, too.
+        // A driver may hang as soon as its node is opened, because that wakes the GPU; later checks detect
+        // that, too.
         let code = WatchedThread().run(patience: Self.patience) {
             let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0 { return errno }
@@ -37,7 +38,7 @@ struct DeviceAccess {
         _ code: Int32, of node: String, owningGroup: String?, class deviceClass: String, module: String
     ) -> (message: String, remedy: String)? {
         switch code {
-        // The file's rights are enough, and the control group's are not.
+        // The file's permissions suffice, but the control group's do not.
         case EPERM where environment.service != nil:
             (
                 "\(Self.refusal) by the unit's DevicePolicy",

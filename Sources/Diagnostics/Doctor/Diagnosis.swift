@@ -1,4 +1,4 @@
-/// What `camrec doctor` found: each part that a recording needs, and whether it would work.
+/// The results of `camrec doctor`: each part that a recording needs, and whether a recording would work.
 public struct Diagnosis: Sendable, Encodable {
     /// What would keep every recording from working.
     public enum Obstacle: String, Sendable, Encodable {
@@ -9,14 +9,14 @@ public struct Diagnosis: Sendable, Encodable {
     public let findings: [Finding]
     /// Nil if a recording would work.
     public let obstacle: Obstacle?
-    /// Whether a thread hangs in a driver, for which ordinary clean-up at the process's end may wait.
+    /// Whether a thread hangs in a driver: normal cleanup when the process ends may then hang as well.
     public let leavesThread: Bool
 
     private enum CodingKeys: CodingKey { case findings, obstacle }
 
-    /// Looks at this machine, as this process sees it.
+    /// Checks this machine, as this process sees it.
     /// - Parameters:
-    ///   - folder: where recordings are to go.
+    ///   - folder: where recordings will go.
     ///   - checkSettings: evaluates a settings file.
     public static func make(
         folder: String, checkSettings: @escaping (String) -> SettingsCheck

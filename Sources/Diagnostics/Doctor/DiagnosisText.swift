@@ -1,5 +1,6 @@
 extension Diagnosis {
-    /// The diagnosis for people, without a newline at the end: an area each, what mends a thing below it.
+    /// The diagnosis as text, without a trailing newline: grouped by area, each problem followed by its
+    /// remedy.
     public var text: String {
         var lines: [String] = []
         for area in Finding.Area.allCases {

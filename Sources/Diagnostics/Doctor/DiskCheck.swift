@@ -1,7 +1,7 @@
 import Files
 import Glibc
 
-/// Looks at the folders that recordings go to.
+/// Checks the folders that recordings go to.
 enum DiskCheck {
     /// Where the service's recordings go.
     private static let serviceFolder = "/var/lib/camrec"
@@ -31,7 +31,7 @@ enum DiskCheck {
 
     /// - Parameter free: bytes.
     static func finding(_ folder: String, free: Int) -> Finding {
-        // Four megabits a second are about what 720p takes.
+        // 720p takes about four megabits a second.
         let room = "\(free >> 20) MiB free: \(free / 500_000 / 60) minutes at 4 Mbit/s"
         if free >= comfortable { return Finding(.disk, .fine, folder, room) }
         return Finding(

@@ -1,12 +1,12 @@
 import Acceleration
 import Encoder
 
-/// Looks at every render node, its driver, and software.
+/// Checks every render node, its driver, and software.
 struct EncoderCheck {
     let files: MachineFiles
     let deviceAccess: DeviceAccess
 
-    /// What was found, and whether a thread hangs in a driver since.
+    /// Returns the findings, and whether a thread now hangs in a driver.
     func look() -> (findings: [Finding], leavesThread: Bool) {
         let software = EncoderEntry.software()
         let nodes = RenderNode.all()
@@ -38,7 +38,7 @@ struct EncoderCheck {
         }
         return Finding(
             .encoders, .broken, node, entry.hangs ? "its driver is not responding" : problem,
-            // One that hangs is there.
+            // A driver that hangs is installed.
             remedy: entry.hangs
                 ? "restart the machine, or use --encoder software"
                 : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })

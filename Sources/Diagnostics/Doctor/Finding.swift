@@ -1,6 +1,6 @@
-/// One thing that was looked at.
+/// The result of one check.
 public struct Finding: Sendable, Equatable, Encodable {
-    /// What part of a recording it concerns.
+    /// The part of a recording that it concerns.
     public enum Area: String, Sendable, Encodable, CaseIterable {
         case machine, cameras, encoders, services, disk
     }
@@ -8,7 +8,7 @@ public struct Finding: Sendable, Equatable, Encodable {
     /// How it is.
     public enum Verdict: String, Sendable, Encodable {
         case fine
-        /// Good to know; a recording works all the same.
+        /// Worth knowing, but recording works.
         case note
         /// It does not work; another camera or encoder may.
         case broken
@@ -20,7 +20,7 @@ public struct Finding: Sendable, Equatable, Encodable {
     public let subject: String
     /// How it is, and why, in one line.
     public let message: String
-    /// What mends it: a command, or an instruction. Nil if there is nothing to mend.
+    /// The remedy: a command, or an instruction. Nil if nothing needs to be fixed.
     public let remedy: String?
 
     init(_ area: Area, _ verdict: Verdict, _ subject: String, _ message: String, remedy: String? = nil) {

@@ -1,9 +1,10 @@
 import Files
 import Glibc
 
-/// What the kernel and the distribution say in files, below a folder that is `/` but in tests.
+/// The files in which the kernel and the distribution describe the machine, below a root that only tests
+/// change.
 struct MachineFiles {
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     var root = ""
 
     private static let mostBytes = 16 << 10

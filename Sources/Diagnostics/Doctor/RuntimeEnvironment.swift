@@ -1,8 +1,8 @@
 import Glibc
 
-/// The environment of this process, as far as it hides devices.
+/// The environment of this process, as far as it may hide devices.
 struct RuntimeEnvironment {
-    /// Its name, as `docker`; nil outside containers.
+    /// The container's name, such as `docker`; nil outside containers.
     let container: String?
     /// The system service that it is part of.
     let service: String?

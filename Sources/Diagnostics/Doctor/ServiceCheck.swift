@@ -8,7 +8,7 @@ public enum SettingsCheck: Sendable {
     case wrong([SettingsProblem])
 }
 
-/// Looks at what `scripts/install` puts in place, and at each camera's settings.
+/// Checks what `scripts/install` installs, and each camera's settings.
 struct ServiceCheck {
     let files: MachineFiles
     let checkSettings: (String) -> SettingsCheck
@@ -60,7 +60,7 @@ struct ServiceCheck {
             remedy: "sudo systemctl start \(service)")
     }
 
-    /// A service that runs has a control group with a process in it.
+    /// A running service has a control group that contains a process.
     private func isRunning(_ service: String) -> Bool {
         files.text("/sys/fs/cgroup/system.slice/system-camrec.slice/\(service)/cgroup.procs")?.isEmpty
             == false

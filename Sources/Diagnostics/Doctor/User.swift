@@ -1,11 +1,11 @@
 import Glibc
 
-/// Who this process runs as.
+/// The user that this process runs as.
 struct User {
     let name: String
-    /// Those that the process has.
+    /// The groups that the process has.
     let groups: Set<String>
-    /// Those that it will have after the next login.
+    /// The groups that the user will have after the next login.
     let enrolledGroups: Set<String>
 
     static func current() -> User {
@@ -15,7 +15,7 @@ struct User {
         let heldCount = Int(max(0, getgroups(Int32(held.count), &held)))
         var enrolled = [gid_t](repeating: 0, count: 256)
         var enrolledCount = Int32(enrolled.count)
-        // Where there are more than fit, the first are enough.
+        // If there are more than fit, the first ones suffice.
         getgrouplist(name, getegid(), &enrolled, &enrolledCount)
         return User(
             name: name,

@@ -1,26 +1,26 @@
 @preconcurrency import Glibc
 import Time
 
-/// Runs this program again in a child process: whatever a driver does to the child, this process continues.
+/// Runs this program in a child process: whatever a driver does to the child, this process continues.
 public enum ChildProcess {
-    /// How it ended.
+    /// How the child ended.
     public enum Ending: Sendable, Equatable {
-        /// With what it wrote to standard output, of which 64 KiB are kept.
+        /// It succeeded; includes up to 64 KiB of its standard output.
         case done([UInt8])
-        /// By its own failure, a signal or an exit code.
+        /// It failed, with a signal or an exit code.
         case failed(String)
         /// It wrote nothing for too long, and was killed.
         case silent
     }
 
     private static let mostBytes = 64 << 10
-    /// How long a killed process may take to end; one that hangs in the kernel does not.
+    /// How long to wait for a killed process to end; one that hangs in the kernel never does.
     private static let lastPatience = Duration.seconds(1)
 
     /// Runs this program and waits for its end. Environment and standard error are this process's.
     /// - Parameters:
-    ///   - program: its file; another one in tests.
-    ///   - patience: for how long it may write nothing; nil for any time.
+    ///   - program: its file; tests use another one.
+    ///   - patience: how long it may write nothing; nil for no limit.
     public static func run(
         program: String = "/proc/self/exe", _ arguments: [String], patience: Duration?
     ) -> Ending {
@@ -37,7 +37,7 @@ public enum ChildProcess {
         var output: [UInt8] = []
         if read(ends.0, patience: patience, into: &output) { return ending(of: child, output) }
         kill(child, SIGKILL)
-        // Its end closes the pipe.
+        // The pipe closes when it ends.
         if read(ends.0, patience: lastPatience, into: &output) { _ = ending(of: child, output) }
         return .silent
     }
@@ -65,7 +65,7 @@ public enum ChildProcess {
     }
 
     /// Reads to the end.
-    /// - Returns: false where nothing came for too long.
+    /// - Returns: false if nothing arrived for too long.
     private static func read(_ descriptor: Int32, patience: Duration?, into output: inout [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,5 +1,5 @@
 extension EncoderTrial {
-    /// The trial for people, without a newline at the end.
+    /// The trial as text, without a trailing newline.
     public var text: String {
         let place = node ?? "software"
         guard let result else { return "\(codec) on \(place): \(problem ?? "no result")" }

@@ -6,13 +6,13 @@ import Pictures
 import Threading
 import Time
 
-/// How an encoder did with pictures that it had not seen before.
+/// How an encoder performed on test pictures.
 public struct EncoderTrial: Sendable, Codable {
     /// `H.264` or `H.265`.
     public let codec: String
     /// The render node; nil for software.
     public let node: String?
-    /// What was opened, and how it was set up.
+    /// The encoder that was opened, and its settings.
     public let encoder: String?
     public let driver: String?
     public let result: Result?
@@ -24,18 +24,18 @@ public struct EncoderTrial: Sendable, Codable {
         public let pictures: Int
         /// How many of them could be decoded.
         public let decoded: Int
-        /// Pictures a second, one after another as fast as it goes.
+        /// Pictures a second, one after another, as fast as possible.
         public let framesPerSecond: Double
         /// From a picture to its access unit, in milliseconds.
         public let medianLatency: Double
         public let percentile99Latency: Double
-        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are the same.
+        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are identical.
         public let psnr: Double?
         /// The requested bits per second; nil if the encoder has no such mode.
         public let wantedBitRate: Int?
-        /// Bits a second that came out.
+        /// The measured bits a second.
         public let bitRate: Int
-        /// Bits a second that the fullest window was to have at most; nil if the encoder has no such mode.
+        /// The requested limit in bits a second for the fullest window; nil if the encoder has no such mode.
         public let maximumBitRate: Int?
         /// Bits a second in the fullest window.
         public let peakBitRate: Int
@@ -48,10 +48,10 @@ public struct EncoderTrial: Sendable, Codable {
     /// The rate requested of every encoder, in bits per second.
     private static let bitRate = 4_000_000
 
-    /// This machine's render nodes, and nil for software.
+    /// This machine's render nodes, then nil for software.
     public static var nodes: [String?] { RenderNode.all() + [nil] }
 
-    /// One that came to nothing.
+    /// Creates a trial that failed.
     /// - Parameters:
     ///   - node: nil for software.
     ///   - problem: why.
@@ -67,7 +67,7 @@ public struct EncoderTrial: Sendable, Codable {
         (self.result, self.problem) = (result, problem)
     }
 
-    /// Tries one. A driver may hang in it, or end the process.
+    /// Runs a trial. A driver may hang meanwhile, or end the process.
     /// - Parameters:
     ///   - node: nil for software.
     ///   - seconds: of pictures, at least one.

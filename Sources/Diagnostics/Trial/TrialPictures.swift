@@ -2,19 +2,19 @@ import Capture
 import Pictures
 import Time
 
-/// The pictures of an encoder's trial: a texture that moves, with noise that is new in every picture, so that any
-/// rate is used up. Each can be regenerated, to compare it with the decoded one.
+/// The pictures of an encoder trial: a moving texture with new noise in every picture, so that they can use
+/// up any bit rate. Each can be regenerated, to compare it with the decoded one.
 struct TrialPictures {
     let format: PictureFormat
     private let pool: PixelBufferPool
     private let width: Int
     private let height: Int
-    /// As random as a picture is large, and a row more.
+    /// Random bytes for a picture's size and one more row.
     private let texture: [UInt8]
 
     /// Luma samples between a picture's texture and the next one's.
     private static let step = 3
-    /// A prime: where a picture's noise begins.
+    /// The offset, a prime, at which each picture's noise begins relative to the previous one's.
     private static let noiseStep = 7919
 
     init(size: PictureSize, frameRate: FrameRate) throws(CaptureError) {
@@ -36,7 +36,7 @@ struct TrialPictures {
         }
     }
 
-    /// A picture for an encoder. The one before it must be gone.
+    /// Returns a picture for an encoder. The previous one must have been destroyed.
     func buffer(_ number: Int) -> PixelBuffer {
         let memory = pool.memory(ofBuffer: 0, plane: 0)
         drawLuma(number, into: memory)

@@ -6,7 +6,7 @@ import Time
 
 /// One pass of the trial's pictures through an encoder, and back through a software decoder.
 final class TrialRun {
-    /// What was seen.
+    /// The measurements.
     struct Measurement {
         var pictureCount = 0
         var decodedCount = 0
@@ -14,7 +14,7 @@ final class TrialRun {
         /// Bits in the fullest window, and the encoder's promise for it.
         var largestWindow = 0
         var promise: RatePromise?
-        /// What the encoder took for all pictures.
+        /// The time that the encoder took for all pictures.
         var duration = Duration.zero
         /// From each picture to its access unit.
         var latencies: [Duration] = []
@@ -35,7 +35,7 @@ final class TrialRun {
     private var starts: [Instant] = []
     private var measurement = Measurement()
     private var rate: SlidingBitRate
-    /// The luma samples of the picture that is compared.
+    /// The luma samples of the picture to compare with.
     private var original: [UInt8]
 
     init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
@@ -87,7 +87,7 @@ final class TrialRun {
                 measurement.latencies.append(now - starts[unit.frameNumber])
             }
             try unit.withUnsafeBytes { try gatherer.gather($0.bytes, decode) }
-            // What decoding takes is not the encoder's.
+            // Time for decoding does not count as the encoder's.
             start = .now
         }
         measurement.duration += .now - start

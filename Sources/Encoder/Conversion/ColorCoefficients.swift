@@ -6,7 +6,7 @@ extension ColorEncoding.Matrix {
         switch self {
         case .bt709: (0.2126, 0.0722)
         case .bt2020: (0.2627, 0.0593)
-        // No source and no option has another one than BT.601.
+        // No source and no option has any other than BT.601.
         default: (0.299, 0.114)
         }
     }

@@ -1,6 +1,6 @@
 import Pictures
 
-/// Puts the rows of two fields, of which one lies after the other in each plane, into the picture's order: a band at
+/// Interleaves two fields, stored one after the other in each plane, into the picture's row order: a band at
 /// a time, in scratch memory that stays in the cache.
 final class FieldWeaver {
     private let format: PictureFormat

@@ -38,7 +38,7 @@ final class FullHeightSemiPlanarReader: PictureReader {
         }
     }
 
-    /// Makes a row of pairs of two rows of `width` luma samples.
+    /// Averages the chroma of two rows of `width` luma samples into one row of pairs.
     private func resample(
         _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, width: Int,
         into result: UnsafeMutablePointer<UInt8>

@@ -2,16 +2,17 @@ import CYUV
 import Pictures
 
 /// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
-/// its own Huffman tables (libjpeg-turbo puts the standard ones in).
+/// its own Huffman tables (libjpeg-turbo then uses the standard ones).
 ///
-/// libjpeg-turbo decodes one row of its units, 8 or 16 lines, into scratch planes in the cache, and from
-/// there the band goes on as planar Y′CbCr does. Measured side by side (`scripts/bench`, 1080p 4:2:2) this
-/// takes 1.07 times libjpeg-turbo's decoding alone and 0.8 times libavcodec's decoding alone; with swscale
-/// after it that takes 1.8 times ours. libyuv's `MJPGToNV12` takes 0.92 times ours, most of it by the less
-/// exact of libjpeg's inverse transforms, but refuses 4:4:0 and 4:1:1 and takes half a picture for a whole.
+/// libjpeg-turbo decodes one row of MCUs, 8 or 16 lines, into scratch planes in the cache; from there the
+/// band is treated as planar Y′CbCr. Measured side by side (`scripts/bench`, 1080p 4:2:2) this takes 1.07
+/// times libjpeg-turbo's decoding alone and 0.8 times libavcodec's decoding alone; followed by swscale,
+/// libavcodec takes 1.8 times as long as this. libyuv's `MJPGToNV12` takes 0.92 times as long, mostly because
+/// it uses the less exact of libjpeg's inverse transforms, but it rejects 4:4:0 and 4:1:1 and accepts half a
+/// picture as a whole one.
 ///
-/// The decoder is kept from frame to frame; what it allocates within for a frame is taken from libjpeg's
-/// pools, and cannot be avoided.
+/// The decoder is reused for every frame. What it allocates for a frame comes from libjpeg's pools and cannot
+/// be avoided.
 final class MJPEGReader: PictureReader {
     private let size: PictureSize
     private let decoder: OpaquePointer
@@ -26,7 +27,7 @@ final class MJPEGReader: PictureReader {
         self.decoder = decoder
         size = format.size
         resampler = ChromaResampler(size: size)
-        // Whole blocks, and what the widest subsampling and a picture that is to be cropped add to a row.
+        // Whole blocks, plus what the widest subsampling and pictures that will be cropped add to a row.
         stride = (size.width + 31) / 32 * 32 + 64
         memory = .allocateAligned(count: 3 * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS))
     }
@@ -79,7 +80,7 @@ final class MJPEGReader: PictureReader {
         let message = String(cString: cyuv_jpeg_message(decoder))
         switch status {
         case CYUV_JPEG_OTHER_SIZE: throw .mismatched(message)
-        // A damaged header may say so of one frame.
+        // A damaged header may cause this for a single frame.
         case CYUV_JPEG_UNSUPPORTED: throw .mismatched(message)
         default: throw .corrupt(message)
         }

@@ -12,15 +12,15 @@ public struct PassthroughLayout: Sendable, Hashable {
         case i420
     }
 
-    /// The value for libx264.
+    /// The arrangement of the planes.
     public let arrangement: Arrangement
     /// Which of `PictureFormat.planes` are the arrangement's planes, in its order: YV12 is I420 with the
     /// last two exchanged.
     public let planes: [Int]
 
     /// - Parameter color: the encoder's expected colours.
-    /// - Returns: nil if the source must be converted: another arrangement or colour encoding, fields to be woven,
-    ///   or an odd size, for which the encoder needs a margin that the camera's buffer has not.
+    /// - Returns: nil if the source must be converted: another arrangement or colour encoding, fields to be
+    ///   woven, or an odd size, for which the encoder needs a margin that the camera's buffer lacks.
     public init?(_ format: PictureFormat, color: ColorEncoding) {
         guard format.firstField == nil, format.size.width % 2 == 0, format.size.height % 2 == 0,
             format.color.range == color.range, format.color.matrix == color.matrix

@@ -6,10 +6,10 @@ protocol PictureReader: AnyObject {
     /// `StagingBand.rows`. Valid after `begin`.
     var bandRows: Int { get }
 
-    /// Whether bands have the wanted colour encoding already, instead of the source's.
+    /// Whether bands already have the target colour encoding instead of the source's.
     var writesWantedColor: Bool { get }
 
-    /// Once per picture, before its first band.
+    /// Called once per picture, before its first band.
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError)
 
     /// Bands are read from the top down, without gaps.
@@ -29,7 +29,7 @@ extension PictureReader {
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {}
 }
 
-/// A plane that is read.
+/// A plane to read from.
 struct SourcePlane {
     let base: UnsafePointer<UInt8>
     let stride: Int

@@ -2,8 +2,8 @@ import Pictures
 
 /// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to someone else.
 ///
-/// The memory may be a mapped VA surface, which is often write-combined: it is written once, each row from
-/// left to right and rows from the top down, and never read.
+/// The memory may be a mapped VA surface, which is often write-combined: it is written once, rows from top to
+/// bottom and each row from left to right, and never read.
 public struct PictureSurface {
     /// How chroma lies in memory.
     public enum Layout: Sendable, Hashable {
@@ -65,8 +65,8 @@ public struct PictureSurface {
     let chroma: Chroma
 
     /// - Parameters:
-    ///   - paddedSize: columns and rows the memory has room for; nil means just the picture. Chroma planes
-    ///     hold half of it, rounded up.
+    ///   - paddedSize: columns and rows that the memory has room for; nil means just the picture. Chroma
+    ///     planes hold half of it, rounded up.
     /// - Precondition: `paddedSize` is at least `size`, and no stride is shorter than a padded row.
     public init(size: PictureSize, paddedSize: PictureSize? = nil, luma: Plane, chroma: Chroma) {
         let paddedSize = paddedSize ?? size

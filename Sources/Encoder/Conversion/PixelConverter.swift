@@ -3,12 +3,12 @@ import Pictures
 
 /// Converts a stream's pictures into 4:2:0 surfaces, each in one pass over the camera's buffer.
 ///
-/// The pass goes in bands of a few rows, which stay in the cache: a source byte is fetched from memory
-/// once and a surface byte written once. Formats that camrec reads itself go straight to the surface;
-/// where the colours change or the surface has a margin to fill, through a scratch band.
-/// Vendor formats take two passes (see `VendorReader`).
+/// The pass works in bands of a few rows, which stay in the cache: each source byte is fetched from memory
+/// once and each surface byte written once. Formats that camrec reads itself go straight to the surface, or
+/// through a scratch band if the colours change or the surface has a margin to fill. Vendor formats take two
+/// passes (see `VendorReader`).
 ///
-/// Nothing is allocated per frame, except what libjpeg does within for JPEG.
+/// Nothing is allocated per frame, except inside libjpeg for JPEG.
 ///
 /// One thread at a time may use a converter.
 public final class PixelConverter {

@@ -60,7 +60,7 @@ final class PlanarReader: PictureReader {
     }
 }
 
-/// Luma alone; chroma becomes 128, no colour.
+/// Luma only; chroma becomes 128, which is no colour.
 final class GreyReader: PictureReader {
     init(_ format: PictureFormat) {}
 

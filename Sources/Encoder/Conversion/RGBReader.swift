@@ -2,9 +2,9 @@ import CYUV
 import Pictures
 
 /// RGB of three or four bytes a pixel, converted straight to the wanted encoding with coefficients of 15
-/// bits: at most one step from the exact result. Chroma is that of a 2×2 block's mean colour.
+/// bits: at most one step from the exact result. Chroma is that of each 2×2 block's mean colour.
 final class RGBReader: PictureReader {
-    /// The most pixels that libyuv takes apart at once.
+    /// The largest number of pixels that libyuv splits at once.
     private static let vectorWidth = 32
     private let width: Int
     private let bytesPerPixel: Int
@@ -26,7 +26,7 @@ final class RGBReader: PictureReader {
             let scale = 32768.0
             self.red = Int16((red * scale).rounded())
             self.blue = Int16((blue * scale).rounded())
-            // What is left, so that grey stays exactly grey.
+            // The remainder, so that grey stays exactly grey.
             green = Int16((sum * scale).rounded() - Double(self.red) - Double(self.blue))
             bias = Int32(offset * scale) + 16384
         }
@@ -83,11 +83,11 @@ final class RGBReader: PictureReader {
         }
     }
 
-    /// Takes a pair of rows apart into `channels`.
+    /// Splits a pair of rows into `channels`.
     private func split(_ source: SourcePlane, rows: Int) {
         if bytesPerPixel == 3 {
-            // libyuv 1904 (2025, AVX2) takes what is left after whole vectors apart in a buffer on the stack
-            // that holds half a vector: it overflows.
+            // libyuv 1904 (2025, AVX2) splits what is left after whole vectors in a stack buffer that holds
+            // only half a vector: it overflows.
             let whole = width & ~(Self.vectorWidth - 1)
             splitVectors(source, columns: whole, rows: rows)
             for row in 0..<rows { splitPixels(source.row(row), columns: whole..<width, row: row) }
@@ -117,8 +117,8 @@ final class RGBReader: PictureReader {
     /// The rows of a pixel's byte `number`.
     private func channel(_ number: Int) -> UnsafeMutablePointer<UInt8> { channels + number * channelLength }
 
-    // The loops work on copies of properties: for all the compiler knows, writing a sample could change
-    // one. Weights of 16 bits let it use the multiplications that every vector unit has.
+    // The loops work on copies of properties, because the compiler must assume that writing a sample changes
+    // them. With 16-bit weights it can use the multiplications that every vector unit has.
 
     private func writeLuma(_ row: Int, to result: UnsafeMutablePointer<UInt8>) {
         let red = channel(offsets.red) + row * width
@@ -164,7 +164,7 @@ final class RGBReader: PictureReader {
             let sum =
                 Int32(red[x]) &* Int32(weights.red) &+ Int32(green[x]) &* Int32(weights.green)
                 &+ Int32(blue[x]) &* Int32(weights.blue)
-            // Full-range chroma reaches 255.5, which is cut.
+            // Full-range chroma reaches 255.5, which is clipped.
             result[x] = UInt8(truncatingIfNeeded: min((sum &+ weights.bias &* 4) &>> 17, 255))
         }
     }

@@ -65,8 +65,8 @@ final class Recoloring {
         }
     }
 
-    // The loops work on copies of the factors: for all the compiler knows, writing a sample could change a
-    // property. Factors of 16 bits let it use the multiplications that every vector unit has.
+    // The loops work on copies of the factors, because the compiler must assume that writing a sample changes
+    // them. With 16-bit factors it can use the multiplications that every vector unit has.
 
     private func findShifts(cb: UnsafePointer<UInt8>, cr: UnsafePointer<UInt8>, count: Int) {
         let (cbToLuma, crToLuma, bias, shifts) = (cbToLuma, crToLuma, lumaBias, shifts)

@@ -1,6 +1,7 @@
 import Pictures
 
-/// Rows of a raw picture, in each of its planes: a band's, and maybe those after it. Valid as long as the picture.
+/// Rows of a raw picture in each of its planes: a band, and possibly the rows after it. Valid as long as the
+/// picture.
 struct SourceBand {
     private var planes = InlineArray<3, SourcePlane?>(repeating: nil)
     private var rowCounts = InlineArray<3, Int>(repeating: 0)
@@ -25,7 +26,7 @@ struct SourceBand {
 
     /// Plane `number` of the format.
     func plane(_ number: Int) -> SourcePlane {
-        guard let plane = planes[number] else { preconditionFailure("a plane that the format has not") }
+        guard let plane = planes[number] else { preconditionFailure("a plane that the format does not have") }
         return plane
     }
 

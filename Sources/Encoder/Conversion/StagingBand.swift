@@ -1,6 +1,6 @@
 import CYUV
 
-/// A band of planar 4:2:0 in scratch memory, which stays in the cache, and the way from there to a surface.
+/// A band of planar 4:2:0 in scratch memory, which stays in the cache until it is copied to a surface.
 final class StagingBand {
     /// The most rows of a band.
     static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
@@ -68,7 +68,7 @@ final class StagingBand {
 }
 
 extension UnsafeMutablePointer<UInt8> {
-    /// Memory that begins at a cache line, which suits every vector instruction.
+    /// Allocates memory that begins at a cache line, which suits every vector instruction.
     static func allocateAligned(count: Int) -> UnsafeMutablePointer<UInt8> {
         UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
             .bindMemory(to: UInt8.self, capacity: count)

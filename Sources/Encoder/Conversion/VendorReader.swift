@@ -2,11 +2,12 @@ import CYUV
 import Glibc
 import Pictures
 
-/// Everything else that libv4lconvert knows: Bayer mosaics, and what old webcams' chips compress to.
+/// Everything else that libv4lconvert supports: Bayer mosaics, and the compressed formats of old webcam
+/// chips.
 ///
-/// This takes extra passes over memory: the payload is copied, without the padding of its rows,
-/// libv4lconvert makes a whole YU12 picture of the copy, and that is read in bands. The copy has zeros after
-/// it, because most of libv4lconvert's decoders trust the frame to be complete, and some write into it.
+/// This takes extra passes over memory: the payload is copied, without the padding of its rows, libv4lconvert
+/// converts the copy to a whole YU12 picture, and that is read in bands. Zeros follow the copy, because most
+/// of libv4lconvert's decoders trust the frame to be complete, and some write into it.
 final class VendorReader: PictureReader {
     private let format: PictureFormat
     private let converter: OpaquePointer
@@ -30,11 +31,11 @@ final class VendorReader: PictureReader {
         self.format = format
         self.converter = converter
         paddedRows = Self.paddedRows(of: format)
-        // No format of libv4lconvert takes more than four bytes a pixel and a header. The room after it is read,
-        // too: libv4lconvert's RGB565 goes a row too far.
+        // No format of libv4lconvert takes more than four bytes a pixel and a header. The room after it is
+        // read, too: libv4lconvert's RGB565 conversion reads one row too many.
         input = .allocate(capacity: 4 * size.area + 65536)
         input.initialize(repeating: 0)
-        // Decoders of chips' own formats write whole blocks, regardless of the size.
+        // Decoders of vendor formats write whole blocks, regardless of the picture's size.
         let blocks = (size.width + 31) / 32 * ((size.height + 31) / 32)
         picture = .allocate(capacity: blocks * 3 * 32 * 32 / 2)
         picture.initialize(repeating: 0, count: blocks * 3 * 32 * 32 / 2)
@@ -75,7 +76,7 @@ final class VendorReader: PictureReader {
         return PaddedRows(bytes: Int(rows.bytes), count: Int(rows.count), stride: stride)
     }
 
-    /// Copies what there is of a picture to `input`.
+    /// Copies as much of a picture as there is to `input`.
     /// - Returns: how many bytes that is.
     private func copy(_ payload: UnsafeRawBufferPointer) throws(ConversionError) -> Int {
         let target = UnsafeMutableRawBufferPointer(input)
@@ -94,7 +95,7 @@ final class VendorReader: PictureReader {
         return length
     }
 
-    /// Makes `picture` of the first `length` bytes of `input`; 0 or −errno.
+    /// Converts the first `length` bytes of `input` to `picture`; returns 0 or −errno.
     private func convert(length: Int) -> Int32 {
         cyuv_vendor_convert(
             converter, format.pixelFormat.rawValue, Int32(format.size.width), Int32(format.size.height),

@@ -2,7 +2,7 @@ import Text
 
 /// Bits a second, as people write them: `4M`, `800k`, `4000000`.
 public struct BitsPerSecond: Sendable, Hashable {
-    /// What its text has to be, for messages.
+    /// What the text must be, for messages.
     public static let requirement = "expected 1k to 2000M bits a second, as in 800k or 4M"
 
     /// 1000 to 2,000,000,000.

@@ -35,7 +35,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The average passed to the encoder; with constant quality it is only a typical value.
+    /// The average passed to the encoder; with constant quality only a typical value.
     var averageForEncoder: Int {
         switch self {
         case .constantBitRate(let rate, _), .variableBitRate(let rate, _, _),
@@ -104,13 +104,13 @@ struct BitRate: CustomStringConvertible {
     }
 }
 
-/// What was asked of the rate control; nil leaves the choice open.
+/// The rate control that was requested; nil leaves the choice open.
 public struct RateControlRequest: Sendable, Hashable {
     /// The mode; nil derives it from the rest of the request.
     public var mode: RateControl.Mode?
     /// Average bits a second.
     public var bitRate: Int?
-    /// Most bits a second over `window`; nil: four times the average.
+    /// The most bits a second over `window`; nil: four times the average.
     public var maximumBitRate: Int?
     /// Seconds over which the maximum holds.
     public var window = 1.0
@@ -119,7 +119,7 @@ public struct RateControlRequest: Sendable, Hashable {
     /// Constant quality, 1 … 51.
     public var quality: Int?
 
-    /// Asks for nothing in particular: the codec's usual number of bits per pixel.
+    /// Requests nothing in particular: the codec's usual number of bits per pixel.
     public init() {}
 
     /// The same with one rate changed.
@@ -142,7 +142,7 @@ public struct RateControlRequest: Sendable, Hashable {
         return request
     }
 
-    /// The mode that the request means.
+    /// The mode that the request implies.
     var wantedMode: RateControl.Mode {
         if let mode { return mode }
         if quantizer != nil { return .cqp }
@@ -150,8 +150,8 @@ public struct RateControlRequest: Sendable, Hashable {
         return .vbr
     }
 
-    /// Matches the request to an encoder that has `supported` modes: the nearest one where the wanted
-    /// one is missing, with the reason.
+    /// Matches the request to an encoder that has `supported` modes: the nearest one if the wanted one is
+    /// missing, with the reason.
     func resolve(
         supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String,
         bitsPerPixel: Double = 0.1, highestRate: Int = .max
@@ -168,7 +168,7 @@ public struct RateControlRequest: Sendable, Hashable {
 
     /// - Parameters:
     ///   - usualRate: used if none is requested.
-    ///   - highestRate: a level's bound, for rates that were not requested.
+    ///   - highestRate: a level's limit, for rates that were not requested.
     private func control(_ mode: RateControl.Mode, usualRate: Int, highestRate: Int) -> RateControl {
         let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))

@@ -1,7 +1,8 @@
-/// The bucket that enforces a rate control's promise, and the promise.
+/// The limits that a rate control promises, and the bucket that enforces them.
 ///
-/// A bucket of rate r and size b lets a window W carry r · W + b, so r · W + b is to be the maximum R · W. Where b
-/// has no room for a keyframe of noise at the coarsest quantiser, the window is r · W and that keyframe.
+/// A bucket of rate r and size b lets a window W carry r · W + b, which therefore must equal the maximum R ·
+/// W. If b has no room for a keyframe of noise at the coarsest quantiser, the window carries r · W and that
+/// keyframe.
 struct RateModel: Sendable, Hashable {
     /// Nil if every picture gets the bits that it needs.
     let bucket: LeakyBucket?
@@ -11,7 +12,7 @@ struct RateModel: Sendable, Hashable {
     /// Why the maximum does not hold for noise, and what would; nil if it does.
     let shortfall: String?
 
-    /// What CBR may spend above its rate.
+    /// The share by which CBR may exceed its rate.
     private static let constantRateAllowance = 0.1
 
     /// - Parameters:
@@ -106,7 +107,7 @@ struct RateModel: Sendable, Hashable {
     }
 }
 
-/// What noise takes at the least, which no rate control can hold it below.
+/// The bits that noise takes at least, however tight the rate control.
 private struct Noise {
     /// Bits of a keyframe.
     let keyframe: Double
@@ -115,7 +116,7 @@ private struct Noise {
 
     /// The smallest buffer that can be held, in keyframes.
     private static let keyframesOfRoom = 1.5
-    /// No encoder has a buffer that does not hold an average frame.
+    /// The smallest buffer that can be held, in average frames: no encoder accepts less than one.
     private static let framesOfRoom = 1.2
 
     /// How many regular keyframes a window can have.
@@ -123,7 +124,7 @@ private struct Noise {
         max(1, Int((window * keyframesPerSecond - 1e-9).rounded(.up)))
     }
 
-    /// Whether keyframes alone take more than the maximum.
+    /// Whether keyframes alone exceed the maximum.
     func isCrowded(maximum: Double, window: Double) -> Bool {
         maximum * window < Double(keyframes(in: window)) * keyframe
     }
@@ -134,7 +135,7 @@ private struct Noise {
         return (maximum - rate) * window >= least && !isCrowded(maximum: maximum, window: window)
     }
 
-    /// The least bits that a window has to carry, above what the rate gives in it.
+    /// The fewest bits that a window must carry beyond what the rate gives in it.
     func least(above rate: Double, in window: Double) -> Double {
         max(
             keyframe, Double(keyframes(in: window)) * keyframe - rate * window,

@@ -15,9 +15,9 @@ public struct RatePromise: Sendable, Hashable {
     /// Whether the limit was requested, by rate or by mode.
     public let isMaximumWanted: Bool
 
-    /// The share by which a window may pass the maximum.
+    /// The share by which a window may exceed the maximum.
     static let windowTolerance = 0.02
-    /// The share by which a stream may pass its average.
+    /// The share by which a stream may exceed its average.
     static let averageTolerance = 0.05
 
     /// Whether a number of bits in a number of seconds respects the average.

@@ -1,25 +1,25 @@
 import Time
 
-/// Keeps a stream's bucket in true time, over all its encoder's sessions.
+/// Tracks a stream's bucket by capture time, across all sessions of its encoder.
 ///
-/// Encoders count frames and take each for the same time. Where a camera slows down or frames are lost, that gives
-/// too few bits, and a new session forgets what the one before has spent. So the bucket is kept here, by time of
-/// capture, and passed on: to libx264 with each frame, because it accepts new rates while open; to others when they
-/// are opened. Belongs to the encode thread.
+/// Encoders count frames and assume that all last equally long. If a camera slows down or frames are lost,
+/// that gives too few bits; and a new session does not know what the previous one spent. So the bucket is
+/// tracked here, by capture time, and passed on: to libx264 with each frame, because it accepts new rates
+/// while open; to others when they are opened. Used by the encode thread.
 final class RateRegulator {
-    /// Nil if nothing is to be held.
+    /// Nil if there is no limit to hold.
     private var bucket: LeakyBucket?
     /// The bucket's free room in bits, below zero if it has overflowed.
     private var room: Double = 0
     private var latest: Instant?
     private var clock = FrameClock()
-    /// Frames a second that came when the open session was set up.
+    /// The frame rate when the open session was set up.
     private var sessionRate: Double = 0
-    /// What the open session believes; nil if it takes no changes.
+    /// The open session's own idea of the bucket; nil if it accepts no changes.
     private var session: SessionBucket?
 
     /// A stream begins with this share of its bucket free, like libavcodec's encoders, and with at most this
-    /// many seconds of its rate: that is what a short recording can have above its average.
+    /// many seconds of its rate: a short recording can exceed its average by that much.
     private static let firstRoom = 0.9
     /// How far nominal and measured rate may differ.
     private static let tolerance = 0.1
@@ -27,33 +27,33 @@ final class RateRegulator {
     /// Whether the camera is faster (1) or slower (-1) than the open session was set up for, and for how many
     /// measurements in a row.
     private var deviation = (sign: 0, count: 0)
-    /// So many of them call for another session: more with each, so that frames lost at random do not call for one
-    /// again and again.
+    /// How many such measurements call for another session: more each time, so that frames lost at random do
+    /// not call for one again and again.
     private var patience = 1
     private static let mostPatience = 16
 
-    /// How a session is to be opened.
+    /// How to open a session.
     struct Opening {
-        /// Bits a second and of room, by the session's own time.
+        /// Bits a second, by the session's own time.
         var rate: Double
         var size: Double
         /// Bits free at the beginning.
         var room: Double
-        /// What a rate in true time is multiplied by for the session's time.
+        /// The factor from rates by capture time to rates by the session's time.
         var scale: Double
     }
 
     /// How to open a session that holds the model.
     /// - Parameters:
-    ///   - nominalRate: frames a second that the session will be told.
+    ///   - nominalRate: the frame rate that the session is told.
     ///   - followsTime: whether its rates are updated with each frame, so that it needs no scale.
     func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
         let (scale, lead) = followsTime ? (1, 0) : pace(nominalRate, leadLimit: told.size / told.rate / 2)
-        // What was spent before counts where there was something.
+        // What was spent before counts if there was a bucket before.
         let free = self.bucket == nil ? Self.firstRoom(of: bucket) : min(room, bucket.size)
         let size = told.size - told.rate * lead
-        // A bucket without any room is not opened with.
+        // A session must not begin with a bucket without room.
         let start = min(size, max(size * 0.05, free - (bucket.size - size)))
         return Opening(rate: told.rate * scale, size: size, room: start, scale: scale)
     }
@@ -62,8 +62,9 @@ final class RateRegulator {
         min(bucket.size, bucket.rate) * firstRoom
     }
 
-    /// By how much more than nominal time a frame stands for, and by how many seconds the session's time then runs
-    /// before the true one: where frames come in bursts less than their mean, so that there is room for that.
+    /// How much longer than nominal a frame lasts, and by how many seconds the session's time then runs ahead
+    /// of capture time. If frames come in bursts, the scale stays below their mean, so that the bucket has
+    /// room for the lead.
     private func pace(_ nominalRate: Double, leadLimit: Double) -> (scale: Double, lead: Double) {
         guard let measured = clock.rate, abs(measured / nominalRate - 1) > Self.tolerance else {
             return (1, 0)
@@ -79,10 +80,10 @@ final class RateRegulator {
     }
 
     /// A session was opened.
-    /// - Parameter session: what it believes where it takes other rates while it is open.
+    /// - Parameter session: its idea of the bucket, if it accepts other rates while open.
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
         if bucket == nil { room = model.bucket.map(Self.firstRoom) ?? 0 }
-        // An encoder that holds the bucket does not inherit the debt of one that was only asked to.
+        // An encoder that holds the bucket does not inherit the debt of one that was only asked to hold it.
         if session == nil, followsTime { room = max(room, 0) }
         bucket = model.bucket
         if wantsAnotherSession { patience = min(2 * patience, Self.mostPatience) }
@@ -101,7 +102,7 @@ final class RateRegulator {
     }
 
     /// A frame is about to be coded.
-    /// - Returns: bits a second that the session is to believe in from now on, where that has changed.
+    /// - Returns: the bits a second that the session must use from now on, if that has changed.
     func frame(at timestamp: Instant) -> Int? {
         if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
@@ -131,21 +132,21 @@ final class RateRegulator {
         session?.coded(bits: bits)
     }
 
-    /// Whether a session of its own would suit the camera's rate better, which has differed for two seconds or more
-    /// from the one that the open session was set up for.
+    /// Whether a new session would suit the camera's rate better, because it has differed for two seconds or
+    /// more from the rate that the open session was set up for.
     var wantsAnotherSession: Bool {
         bucket != nil && session == nil && deviation.sign != 0 && deviation.count >= patience
     }
 }
 
-/// What an open libx264 believes of its bucket: after each frame it counts the frame's bits and adds what its rate
-/// gives for one frame. The rate is set so that the belief follows the bucket in true time, from one frame late on.
+/// An open libx264's own idea of its bucket: after each frame it subtracts the frame's bits and adds what its
+/// rate gives for one frame. The rate is set so that this follows the bucket by capture time, one frame late.
 private struct SessionBucket {
     private(set) var bucket: LeakyBucket
     private var room: Double
-    /// Of the session's own time.
+    /// In the session's own time.
     private let frameDuration: Double
-    /// Bits a second, in thousands because libavcodec passes no less on.
+    /// Bits a second, in whole thousands because libavcodec passes on no finer steps.
     private var rate: Int
 
     init(_ bucket: LeakyBucket, room: Double, framesPerSecond: Double) {
@@ -155,7 +156,7 @@ private struct SessionBucket {
         rate = Int(bucket.rate / 1000)
     }
 
-    /// The session has been told of another bucket.
+    /// The session has been given another bucket.
     mutating func change(to bucket: LeakyBucket) {
         self.bucket = bucket
         rate = Int(bucket.rate / 1000)
@@ -167,9 +168,10 @@ private struct SessionBucket {
     /// - Returns: bits per second for the session, if they change.
     mutating func rate(toReach level: Double, after passed: Double) -> Int? {
         let debt = bucket.size + level - room
-        // The next frame brings a frame's worth, plus or minus the difference of the last ones.
+        // The next frame adds one frame's worth, corrected by the difference of the last ones.
         var wanted = bucket.rate + debt / frameDuration
-        // An empty bucket has no use for what drained, but libx264 has: it also says how many bits a frame may have.
+        // An empty bucket cannot drain further, but libx264 still needs the rate: it also decides how many
+        // bits a frame may have.
         if level >= 0 { wanted = max(wanted, bucket.rate * passed / frameDuration) }
         // Not below zero, and not so much at once that libx264 gives one frame the whole buffer.
         let whole = bucket.size / frameDuration

@@ -1,4 +1,4 @@
-/// The rates that a session is opened with, and whether it takes others while it is open.
+/// The rates that a session is opened with, and whether it accepts others while it is open.
 struct SessionRates {
     /// Nil if quality alone decides.
     let opening: RateRegulator.Opening?

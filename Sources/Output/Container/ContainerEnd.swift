@@ -7,7 +7,7 @@ import Glibc
 enum ContainerEnd {
     /// The lengths of a transport stream's packets: alone (ISO/IEC 13818-1, 2.4.3.2), with a time, with a checksum.
     private static let packetLengths: [Int64] = [188, 192, 204]
-    /// More boxes than a week of fragments of a second has.
+    /// More boxes than a week of one-second fragments has.
     private static let boxLimit = 1 << 21
 
     /// What is wrong with the end of a file, in words; nil if nothing is.
@@ -24,7 +24,7 @@ enum ContainerEnd {
         }
     }
 
-    /// Goes from box to box of the outermost level (ISO/IEC 14496-12, 4.2).
+    /// Walks the top-level boxes (ISO/IEC 14496-12, 4.2).
     private static func endsWithinBox(_ descriptor: Int32, _ length: Int64) -> Bool {
         var offset: Int64 = 0
         for _ in 0..<boxLimit where offset < length {

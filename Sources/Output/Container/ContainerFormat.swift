@@ -1,6 +1,6 @@
 import Time
 
-/// A file format that gives each picture its time. The raw value is the file name's extension.
+/// A file format that stores each picture's time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {
     /// Matroska: length-prefixed NAL units, times in milliseconds.
     case matroska = "mkv"
@@ -9,7 +9,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
     /// An MPEG-2 transport stream (ITU-T H.222.0): Annex B, times in 1/90000 s.
     case transportStream = "ts"
 
-    /// The format of a file name's extension, in upper or lower case; nil for any other name.
+    /// The format for a file name's extension, in upper or lower case; nil for any other name.
     public init?(path: String) {
         let file = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = file.lastIndex(of: ".") else { return nil }
@@ -25,14 +25,16 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// libavformat's options for a file that is written as a whole; nil if a format gains nothing by that.
+    /// libavformat's options for a file that appears only when it is complete; nil if the format does not
+    /// benefit.
     var finishedOptions: [(name: String, value: String)]? {
-        // The index goes before the pictures: a player on the network begins at once.
+        // The index precedes the pictures, so that a player on the network can start at once.
         self == .mp4 ? [("movflags", "faststart")] : nil
     }
 
-    /// libavformat's options for a file that plays as far as it was written.
-    /// - Parameter pieceDuration: the time after which a cluster or fragment ends, which reaches the file whole.
+    /// libavformat's options for a file that can be played up to the last data written.
+    /// - Parameter pieceDuration: the time after which a cluster or fragment ends; each is written to the
+    ///   file as a whole.
     func muxerOptions(pieceDuration: Duration) -> [(name: String, value: String)] {
         let microseconds = max(1, pieceDuration.inNanoseconds / 1000)
         switch self {
@@ -40,26 +42,26 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
             // Milliseconds; earlier at a keyframe.
             return [("cluster_time_limit", "\((microseconds + 999) / 1000)")]
         case .mp4:
-            // A fragment likewise, in microseconds. The movie header waits for the first one, because only then is
-            // it known by how much B pictures delay.
+            // The same for a fragment, in microseconds. The movie header waits for the first one, because
+            // only then is the delay of B pictures known.
             return [
                 ("movflags", "frag_keyframe+delay_moov+default_base_moof"),
                 ("frag_duration", "\(microseconds)"),
             ]
         case .transportStream:
-            // A receiver that joins at a keyframe finds the tables there. Concatenated files form one stream: their
-            // counters, which begin again, do not say that packets are missing (ISO/IEC 13818-1, 2.4.3.5).
+            // A receiver that joins at a keyframe finds the tables there. Concatenated files form one stream:
+            // that their counters restart does not mean that packets are missing (ISO/IEC 13818-1, 2.4.3.5).
             return [("mpegts_flags", "pat_pmt_at_frames+initial_discontinuity")]
         }
     }
 
-    /// The longest time from picture to picture that it can have; what is longer becomes a frame's.
+    /// The longest time between pictures that it can store; a longer one is replaced by a frame's duration.
     var largestStep: Duration {
         switch self {
         case .matroska: PresentationClock.largestStepAhead
         // 31 bits for a picture's duration.
         case .mp4: .seconds(6 * 3600)
-        // 33 bits for times, which begin anew then: half of that can be told from a step back.
+        // 33 bits for times, which then wrap: up to half of that can be distinguished from a step back.
         case .transportStream: .seconds(12 * 3600)
         }
     }

@@ -3,9 +3,10 @@ import CFormat
 import Glibc
 import Threading
 
-/// The bytes of a container as libavformat asks for them: from a file that is open already, at its own position.
+/// Supplies a container's bytes to libavformat, from a file that is already open, at its own position.
 ///
-/// It ends what would not end: an interruption fails the next read, and so does reading on and on without a picture.
+/// It keeps reads from going on forever: an interruption makes the next read fail, and so does reading too
+/// much without finding a picture.
 final class ContainerInput {
     private let descriptor: Int32
     private let length: FileLength
@@ -13,7 +14,7 @@ final class ContainerInput {
     private var position: Int64 = 0
     private var budget = ContainerInput.longestSearch
 
-    /// Why a read failed, which libavformat can't be told.
+    /// Why a read failed, which cannot be passed through libavformat.
     private(set) var failure: Failure?
 
     enum Failure: Equatable {
@@ -23,7 +24,7 @@ final class ContainerInput {
         case shrunk
     }
 
-    /// Bytes that are read at most from one picture to the next, other streams and damage included.
+    /// The most bytes read from one picture to the next, including other streams and damage.
     static let longestSearch = 256 << 20
     static let bufferSize: Int32 = 64 << 10
 
@@ -34,10 +35,10 @@ final class ContainerInput {
         self.interruption = interruption
     }
 
-    /// A picture was found: the next one may be as far away again.
+    /// Resets the budget, because a picture was found: the next one may be as far away.
     func allowSearch() { budget = Self.longestSearch }
 
-    /// libavformat's view of it; nil without memory. The input must outlive it.
+    /// Creates libavformat's view of it; nil if there is no memory. The input must outlive it.
     func makeContext(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
         let buffer = av_malloc(Int(Self.bufferSize))?.assumingMemoryBound(to: UInt8.self)
         let context = library.alloc_io_context(

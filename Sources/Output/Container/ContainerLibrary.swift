@@ -1,6 +1,6 @@
 import CFormat
 
-/// libavformat, loaded with the first container.
+/// libavformat, loaded when the first container is opened.
 enum ContainerLibrary {
     /// Why it is missing.
     struct Failure: Error {

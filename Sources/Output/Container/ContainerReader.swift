@@ -10,19 +10,20 @@ import Threading
 ///     let reader = try ContainerReader(path: "in.mkv")
 ///     while let packet = try reader.next() { … reader.bytes … packet.time … }
 ///
-/// libavformat is loaded with the first reader. Any bytes are safe as far as it is; memory is bounded. Belongs to one
-/// thread at a time.
+/// libavformat is loaded with the first reader. Any input is as safe as libavformat is; memory is bounded.
+/// Use a reader in one thread at a time.
 public final class ContainerReader {
-    /// What is known about a picture besides its bytes, or about an unreadable place, which has none.
+    /// What is known about a picture besides its bytes, or about an unreadable part of the file, which has no
+    /// bytes.
     public struct Packet: Sendable {
-        /// When it is shown, from the file's first picture; nil where the file does not say. Of a place that cannot be
-        /// read the time of the picture ahead of it.
+        /// When it is shown, from the file's first picture; nil if the file does not say. For an unreadable
+        /// part, the time of the previous picture.
         public var time: Duration?
         /// Whether nothing from here on refers to what came before.
         public var isKeyframe: Bool
         /// Whether decoding can begin here, even if some pictures can't be decoded then.
         public var allowsEntry = false
-        /// Whether it is a picture, and no place that cannot be read.
+        /// Whether it is a picture rather than an unreadable part.
         public var isPicture = true
         /// Whether an edit list hides it.
         public var isHidden = false
@@ -34,9 +35,9 @@ public final class ContainerReader {
     public let name: String
     /// The kind of file.
     public let container: StreamContainer
-    /// The standard that the video is coded by.
+    /// The video's coding standard.
     public let codec: Codec
-    /// The bytes of the packet read last, as Annex B.
+    /// The bytes of the latest packet, as Annex B.
     public private(set) var bytes: [UInt8] = []
 
     private let descriptor: Descriptor
@@ -47,22 +48,22 @@ public final class ContainerReader {
     private var origin: Duration?
     /// The time of the latest picture, from that one.
     private var latestTime: Duration?
-    /// The time of the latest packet as libavformat gives it, and what it has added for wraps that were none.
+    /// The latest packet's time according to libavformat, and what libavformat has added for false wraps.
     private var latestGiven: Duration?
     private var falseWraps = Duration.zero
-    /// Read already, with its bytes, and not handed on.
+    /// A packet that was read, with its bytes, but not returned yet.
     private var pending: Packet?
 
-    /// Opens a file, which must be a regular one, because a container is read here and there.
+    /// Opens a file, which must be a regular one, because reading a container requires seeking.
     /// - Parameter interruption: ends reading.
     public convenience init(path: String, interruption: Interruption? = nil) throws(InputError) {
-        // Without O_NONBLOCK a pipe without a writer would be waited for.
+        // Without O_NONBLOCK, opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
         try self.init(Descriptor(descriptor, isOwned: true), name: path, interruption)
     }
 
-    /// Reads an open file, which stays the caller's, and open for as long as the reader lives.
+    /// Reads an open file. The caller keeps it, and keeps it open as long as the reader exists.
     public convenience init(
         descriptor: Int32, name: String, interruption: Interruption? = nil
     ) throws(InputError) {
@@ -87,10 +88,10 @@ public final class ContainerReader {
     /// What the file has besides video, in words, such as `sound`.
     public var leftOut: [String] { demuxer.leftOut }
 
-    /// Which file it is.
+    /// The file's identity.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
 
-    /// The next picture in decoding order, whose bytes `bytes` has then; nil at the end.
+    /// Reads the next picture in decoding order; `bytes` then has its bytes. Returns nil at the end.
     public func next() throws(InputError) -> Packet? {
         if let packet = pending.take() { return packet }
         let packet: Demuxer.Packet
@@ -107,7 +108,7 @@ public final class ContainerReader {
             framing = try Self.framing(codec, configuration, name)
         }
         let finding = framing.append(packet.bytes.bytes, to: &bytes)
-        // What an edit list hides comes before the beginning.
+        // Pictures that an edit list hides come before the beginning.
         let own = packet.time.map(withoutFalseWraps)
         let begun = origin ?? (packet.isHidden ? demuxer.startTime : nil) ?? own
         origin = begun
@@ -119,8 +120,8 @@ public final class ContainerReader {
             problem: finding.problem ?? (packet.isDamaged ? "the picture is damaged" : nil))
     }
 
-    /// Of a transport stream's times, which wrap after 33 bits, libavformat takes each step back for a wrap. One that
-    /// would lie more than half of that ahead is another recording that follows.
+    /// A transport stream's times wrap after 33 bits, and libavformat treats each step back as a wrap. If the
+    /// result lies more than half of that ahead, another recording follows.
     private func withoutFalseWraps(_ time: Duration) -> Duration {
         if container == .transportStream, let latestGiven, time - latestGiven > Self.wrap / 2 {
             falseWraps += Self.wrap
@@ -129,17 +130,17 @@ public final class ContainerReader {
         return time - falseWraps
     }
 
-    /// The time after which a transport stream's times begin again (ISO/IEC 13818-1, 2.4.3.7).
+    /// The time after which a transport stream's times wrap (ISO/IEC 13818-1, 2.4.3.7).
     private static let wrap = Duration.nanoseconds((Int64(1) << 33) * 1_000_000_000 / 90_000)
 
-    /// Goes to a keyframe at a time or before, as near as the container helps to find one; it comes next.
+    /// Seeks to a keyframe at or before a time, as near as the container allows; it is the next picture read.
     /// - Parameter time: from the first picture.
     public func seek(to time: Duration) throws(InputError) {
         pending = nil
         if origin == nil { _ = try next() }
         (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
-        // Not every container knows where its keyframes are: the one found may come after the wanted one.
+        // Not every container knows where its keyframes are: the one found may be too late.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()
@@ -150,7 +151,7 @@ public final class ContainerReader {
         try rewind()
     }
 
-    /// Begins again with the file's first picture.
+    /// Restarts at the file's first picture.
     public func rewind() throws(InputError) {
         (pending, latestGiven, falseWraps) = (nil, nil, .zero)
         let input = ContainerInput(descriptor.number, interruption: interruption)
@@ -158,7 +159,7 @@ public final class ContainerReader {
         framing = try Self.framing(codec, demuxer.configuration, name)
     }
 
-    /// How far ahead of the wanted time a keyframe is looked for, one after the other.
+    /// How long before the wanted time to look for a keyframe, in successive attempts.
     private static let leads: [Duration] = [.zero, .seconds(2), .seconds(10), .seconds(60)]
 
     private func nextKeyframe() throws(InputError) -> Packet? {
@@ -188,7 +189,7 @@ private final class Descriptor {
 
     deinit { if isOwned { close(number) } }
 
-    /// What its first bytes are.
+    /// Detects the kind of stream from the first bytes.
     func streamKind(_ name: String) throws(InputError) -> StreamKind? {
         var status = stat()
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

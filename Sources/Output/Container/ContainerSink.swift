@@ -5,19 +5,19 @@ import Glibc
 import Threading
 import Time
 
-/// Access units into Matroska, MP4 or a transport stream, each at its time of capture.
+/// Writes access units to Matroska, MP4 or a transport stream, each at its capture time.
 ///
-/// The first picture is at time 0. A file that exists is refused or replaced as by `FileSink`; so are pipes
-/// and standard output written, without the index that a file gets at its end.
+/// The first picture is at time 0. Existing files are rejected or replaced as by `FileSink`. Pipes and
+/// standard output work, too, but without the index that a file gets at its end.
 ///
-/// A fragment or cluster is written whole when it is complete, which is once a second or more often, and is
-/// on the disk itself a second later at most: however the recording ends, the file plays up to the last of
-/// them. A transport stream grows with every access unit. A write that fails ends the file there, and a new
-/// file without any is removed.
+/// A fragment or cluster is written as a whole when it is complete, at least once a second, and is flushed to
+/// the disk at most a second later: however the recording ends, the file plays up to the last of them. A
+/// transport stream grows with every access unit. If a write fails, the file ends there; a new file that
+/// contains nothing is removed.
 ///
-/// Matroska's and MP4's header takes its parameter sets from the first IDR picture, and the same ones are left
-/// out before IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Other
-/// ones stay where they are: a change that decoders follow, although neither avcC nor hvcC can tell of it.
+/// The header of Matroska and MP4 gets its parameter sets from the first IDR picture, and these are omitted
+/// before IDR pictures (ISO/IEC 14496-15, 5.3.3 and 8.3.3: avc1 and hvc1 have them in the header). Different
+/// ones stay in place: decoders follow the change, although neither avcC nor hvcC can express it.
 public final class ContainerSink: AccessUnitSink {
     private let file: OutputFile
     private let format: ContainerFormat
@@ -26,22 +26,22 @@ public final class ContainerSink: AccessUnitSink {
     private var muxer: Muxer?
     /// The time after which a cluster or fragment ends.
     private let pieceDuration: Duration
-    /// Written since the last `keep`: an error would cut them off again.
+    /// Written since the last `keep`: an error would discard them.
     private var unkept = WrittenUnits()
     private var retracted = WrittenUnits()
     private var lastSynchronization = Instant.distantPast
 
-    /// How often the disk is made to hold what was written.
+    /// How often written data is flushed to the disk.
     private static let synchronizationInterval = Duration.seconds(1)
-    /// The longest that libavformat holds pictures back.
+    /// The longest time that libavformat holds pictures back.
     private static let longestPiece = Duration.seconds(1)
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - stream: what will be written.
     ///   - interruption: ends a wait for a pipe's reader.
-    ///   - synchronizer: flushes written data to the disk, more often than once a second; then pictures are
-    ///     held back no longer than that.
+    ///   - synchronizer: flushes written data to the disk, more often than once a second; pictures are then
+    ///     held back no longer than its interval.
     ///   - isFinished: whether an MP4 has its index at the front, and appears only once it is complete; not if
     ///     the output is a pipe.
     public init(
@@ -62,10 +62,10 @@ public final class ContainerSink: AccessUnitSink {
 
     public var name: String { file.name }
 
-    /// Bytes of the file that play.
+    /// The number of bytes of the file that can be played.
     public var bytesWritten: Int { file.keptCount }
 
-    /// Which file it writes.
+    /// The identity of the file that it writes.
     public var identity: FileIdentity? { file.identity }
 
     /// Writes an access unit; the first one is an IDR picture with its parameter sets.
@@ -73,14 +73,15 @@ public final class ContainerSink: AccessUnitSink {
         try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
     }
 
-    /// Gives an access unit to the container under another number, in presentation order, and at another time.
+    /// Writes an access unit with another number, in presentation order, and at another time.
     func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
         do throws(OutputError) {
             if muxer == nil { muxer = try begin(with: unit) }
             let kept = file.keptCount
             try muxer?.write(unit, number: number, timestamp: timestamp)
             try keep()
-            // A piece reaches the file whole when the next one begins, a transport stream's picture at once.
+            // A fragment or cluster is written as a whole when the next one begins, a transport stream's
+            // picture at once.
             if file.keptCount > kept { unkept = WrittenUnits() }
             if file.keptCount == kept || format != .transportStream { unkept.add(unit) }
         } catch { throw abandon(because: error) }
@@ -95,7 +96,7 @@ public final class ContainerSink: AccessUnitSink {
         return error
     }
 
-    /// A container's header holds for the whole of it.
+    /// A container's header applies to the whole file.
     public func beginStream(_ description: StreamDescription) throws(OutputError) {
         throw OutputError(.formatChanged, output: name)
     }
@@ -128,8 +129,8 @@ public final class ContainerSink: AccessUnitSink {
         }
     }
 
-    /// Between two calls of libavformat the file ends with something whole. Whatever else a power cut takes,
-    /// a fragment is not valid before it is on the disk.
+    /// Between two calls of libavformat the file ends with something complete. Whatever else a power cut
+    /// destroys, a fragment does not become valid before it is on the disk.
     private func keep() throws(OutputError) {
         guard let muxer, !file.isStaged, file.count > max(muxer.headerCount, file.keptCount) else { return }
         let now = Instant.now

@@ -3,27 +3,27 @@ import CFFmpeg
 import CFormat
 import Time
 
-/// A container being read by libavformat through call-backs of ours: it opens nothing itself, and neither the file's
-/// name nor what the file refers to reaches it.
+/// A container that libavformat reads through our callbacks: it opens nothing itself, and sees neither the
+/// file's name nor any file that the container refers to.
 final class Demuxer {
     /// What comes next in the file.
     enum Reading {
         case packet(Packet)
-        /// Something that cannot be read, and was passed over; in libavformat's words.
+        /// Something unreadable that was skipped, in libavformat's words.
         case damage(String)
         case end
     }
 
-    /// A packet as stored in the file, lent until the next is read.
+    /// A packet as stored in the file, valid until the next one is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
-        /// Nil where the file does not say.
+        /// Nil if the file does not say.
         let time: Duration?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
-        /// Whether the file has it, for others to refer to, and does not show it.
+        /// Whether it is in the file only for reference by others, and not shown.
         let isHidden: Bool
-        /// The decoder configuration from here on; nil if it stays.
+        /// The decoder configuration from here on; nil if it does not change.
         let configuration: [UInt8]?
     }
 
@@ -38,14 +38,15 @@ final class Demuxer {
     private var timeBase = AVRational(num: 1, den: 1)
     /// What the file has besides video, in words.
     private(set) var leftOut: [String] = []
-    /// Data read when damage was reported, and still to be delivered.
+    /// Data that was read when damage was reported, and is still to be delivered.
     private var pending: Pending?
 
     private enum Pending { case packet, end }
 
-    /// The largest single allocation of libav* from here on: no file makes it take the machine's memory.
+    /// The largest single allocation of libav* from here on, so that no file can exhaust the machine's
+    /// memory.
     private static let largestAllocation = 512 << 20
-    /// Times beyond this, 36 years, are not times.
+    /// Times beyond this, 36 years, are invalid.
     private static let farthestTime = Duration.nanoseconds(1 << 60)
 
     /// Opens the container.
@@ -82,10 +83,11 @@ final class Demuxer {
         }
     }
 
-    /// The standard that the video is coded by.
+    /// The video's coding standard.
     var codec: Codec { parameters?.codec_id == AV_CODEC_ID_HEVC ? .hevc : .h264 }
 
-    /// What the container keeps apart of the stream: a decoder configuration record, Annex B, or nothing.
+    /// What the container stores separately from the stream: a decoder configuration record, Annex B, or
+    /// nothing.
     var configuration: [UInt8] {
         guard let parameters, let bytes = parameters.extradata, parameters.extradata_size > 0 else {
             return []
@@ -127,7 +129,7 @@ final class Demuxer {
         }
     }
 
-    /// The time of the first picture that is shown; nil where the file does not say.
+    /// The time of the first picture that is shown; nil if the file does not say.
     var startTime: Duration? {
         guard let stream = context?.pointee.streams[streamIndex] else { return nil }
         return time(ofTicks: stream.pointee.start_time)
@@ -139,9 +141,10 @@ final class Demuxer {
         return time.magnitude <= Self.farthestTime ? time : nil
     }
 
-    /// Goes to where a picture at a time, or before, can be found, as far as the container helps.
+    /// Seeks to a position from which a picture at or before a time can be found, as far as the container
+    /// allows.
     /// - Parameter time: as the file has it.
-    /// - Returns: false where the container knows no such place; then any picture may come next.
+    /// - Returns: false if the container knows no such position; then any picture may come next.
     func seek(to time: Duration) -> Bool {
         guard let context else { return false }
         input.allowSearch()
@@ -175,7 +178,7 @@ final class Demuxer {
         }
     }
 
-    /// Finds the one video stream, and has the others left out.
+    /// Finds the single video stream, and discards the others.
     private func selectStream() throws(InputError) {
         guard let context else { throw malformed("out of memory") }
         let all = (0..<Int(context.pointee.nb_streams)).compactMap { index in
@@ -220,7 +223,7 @@ final class Demuxer {
         }
     }
 
-    /// Our own word for what went wrong comes first.
+    /// Prefers our own error, which is more precise than libavformat's.
     private func check(_ result: Int32) throws(InputError) {
         switch input.failure {
         case .interrupted: throw InputError(.interrupted, input: name)

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Whether another file follows in a Matroska file: libavformat leaves it out without a word.
+/// Detects another file appended to a Matroska file, which libavformat silently ignores.
 enum MatroskaEnd {
-    /// EBML's header, and the segment that it is followed by (RFC 8794, 11.2.1; RFC 9559, 5.1).
+    /// EBML's header, and the segment that follows it (RFC 8794, 11.2.1; RFC 9559, 5.1).
     private static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
 
-    /// What is wrong, in words; nil if nothing is, or the segment does not tell its size.
+    /// What is wrong, in words; nil if nothing is, or the segment does not state its size.
     static func problem(of descriptor: Int32, _ length: Int64) -> String? {
         guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
             let content = element(descriptor, at: begin), content.identifier == segment,
@@ -16,7 +16,7 @@ enum MatroskaEnd {
         return "another file follows at byte \(end)and may be left out; play and convert each one separately"
     }
 
-    /// An element's identifier, and where it ends; the latter is nil if it does not tell its size.
+    /// An element's identifier, and where it ends; the latter is nil if it does not state its size.
     private static func element(
         _ descriptor: Int32, at offset: Int64
     ) -> (identifier: UInt64, end: Int64?)? {
@@ -28,14 +28,14 @@ enum MatroskaEnd {
                 let size = number(bytes.dropFirst(identifier.length), hasMarker: false)
             else { return nil }
             let start = offset + Int64(identifier.length + size.length)
-            // All ones: the size is not known.
+            // All ones: the size is unknown.
             let isOpen = size.value == UInt64(1) << UInt64(7 * size.length) - 1
             let (end, overflow) = start.addingReportingOverflow(Int64(clamping: size.value))
             return (identifier.value, isOpen || overflow ? nil : end)
         }
     }
 
-    /// A number whose first set bit tells its length (RFC 8794, 4).
+    /// A number whose first set bit gives its length (RFC 8794, 4).
     private static func number(
         _ bytes: Slice<UnsafeMutableBufferPointer<UInt8>>, hasMarker: Bool
     ) -> (value: UInt64, length: Int)? {

@@ -4,31 +4,30 @@ import CFormat
 import Glibc
 import Time
 
-/// A container being written by libavformat through call-backs of ours: it opens nothing itself, and no file
-/// name reaches it.
+/// A container that libavformat writes through our callbacks: it opens nothing itself, and sees no file name.
 ///
-/// libavformat allocates for each packet. The packet's bytes are not copied on the way to the muxer, because
+/// libavformat allocates for each packet, but does not copy its bytes on the way to the muxer:
 /// `av_write_frame` borrows a packet that has no reference count.
 final class Muxer {
-    /// Bytes of the file that hold no picture.
+    /// The number of bytes of the file that contain no picture.
     private(set) var headerCount = 0
 
     private let library: cformat_library
     private let file: OutputFile
     private let context: UnsafeMutablePointer<AVFormatContext>
-    /// Lends an access unit to libavformat; the same one every time.
+    /// Passes an access unit to libavformat; reused every time.
     private let packet: UnsafeMutablePointer<AVPacket>
     private var clock: PacketClock
     /// The error of a callback, which can only tell libavformat that it failed.
     private var failure: OutputError?
 
-    /// What the header says of parameter sets, as Annex B: not repeated before IDR pictures. Empty for a
-    /// transport stream, which has no header.
+    /// The parameter sets in the header, as Annex B: not repeated before IDR pictures. Empty for a transport
+    /// stream, which has no header.
     private let headerParameterSets: [UInt8]
 
-    /// Whether fragments become valid only when they are whole.
+    /// Whether fragments become valid only when they are complete.
     private let sealsFragments: Bool
-    /// Where the last fragment's type belongs, while it is not there.
+    /// Where to write the last fragment's type, as long as it is missing.
     private var seal: Int?
 
     private static let fragmentType = Array("moof".utf8)
@@ -80,7 +79,7 @@ final class Muxer {
         av_packet_free(&packet)
     }
 
-    /// Gives the muxer the next access unit in decoding order.
+    /// Writes the next access unit in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.
     ///   - timestamp: when it was captured, on any clock.
@@ -93,8 +92,8 @@ final class Muxer {
         let result = unit.withUnsafeBytes { whole in
             let known = unit.isIDR && whole.starts(with: headerParameterSets) ? headerParameterSets.count : 0
             let bytes = UnsafeRawBufferPointer(rebasing: whole[known...])
-            // Muxers read a packet's bytes and never write to them. Some look beyond its end, where an access
-            // unit has the padding that libavcodec's packets must have.
+            // Muxers read a packet's bytes and never write to them. Some read beyond its end, where an access
+            // unit has the padding that libavcodec requires of packets.
             packet.pointee.data = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
                 .assumingMemoryBound(to: UInt8.self)
             packet.pointee.size = Int32(clamping: bytes.count)
@@ -104,7 +103,7 @@ final class Muxer {
         try check(result)
     }
 
-    /// Has everything that was given written out.
+    /// Writes out everything that is pending.
     func flush() throws(OutputError) {
         // The first flush of an MP4 writes its header, the second the fragment.
         for _ in 0..<2 { try check(library.write_frame(context, nil)) }
@@ -113,8 +112,8 @@ final class Muxer {
     /// Writes the container's end, including any index.
     func finish() throws(OutputError) { try check(library.write_trailer(context)) }
 
-    /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many refuse a file
-    /// altogether that ends within a fragment's header, as after a crash it might.
+    /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many reject any
+    /// file that ends within a fragment's header, as it might after a crash.
     func sealFragment() throws(OutputError) {
         guard let seal else { return }
         self.seal = nil
@@ -179,7 +178,7 @@ final class Muxer {
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
         parameters.pointee.codec_id = description.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         if format == .mp4 {
-            // Players from Apple know H.265 by this name only (ISO/IEC 14496-15, 8.4).
+            // Apple's players recognise H.265 only by this name (ISO/IEC 14496-15, 8.4).
             parameters.pointee.codec_tag = UInt32(
                 description.codec == .h264 ? CFORMAT_TAG_AVC1 : CFORMAT_TAG_HVC1)
         }
@@ -211,7 +210,8 @@ final class Muxer {
         defer { av_dict_free(&options) }
         for option in wanted { av_dict_set(&options, option.name, option.value, 0) }
         try check(library.write_header(context, &options))
-        // An option that is left would have made the file safe against a crash.
+        // A remaining option is one that libavformat does not know, and without it the file would not survive
+        // a crash.
         guard av_dict_count(options) == 0, let base = context.pointee.streams[0]?.pointee.time_base,
             base.num > 0, base.den >= base.num
         else {
@@ -220,7 +220,7 @@ final class Muxer {
         return Int64(base.den / base.num)
     }
 
-    /// Some muxers do not pass on that writing failed: our own word for it comes first.
+    /// Some muxers do not report that writing failed, so our own error takes precedence.
     private func check(_ result: Int32) throws(OutputError) {
         if let failure { throw failure }
         guard result < 0 else { return }

@@ -1,10 +1,10 @@
 import Time
 
-/// The two times that a container wants of a picture: when it is presented and when it is decoded.
+/// The two times that a container stores for a picture: when it is presented and when it is decoded.
 ///
-/// Decoding times rise strictly and none is later than its picture's presentation. In a stream with
-/// reordering by `d` pictures, a picture is decoded at the time at which the one `d` places before its own in
-/// decoding order is presented: that one has always come by then, so nothing waits.
+/// Decoding times increase strictly, and none is later than its picture's presentation. In a stream with
+/// reordering by `d` pictures, picture n in decoding order is decoded when picture n − d in presentation
+/// order is presented: that one has always arrived by then, so nothing waits.
 struct PacketClock {
     /// In the container's ticks. The first presentation is at 0; with reordering, the first decoding times
     /// are below 0.
@@ -15,7 +15,7 @@ struct PacketClock {
 
     private var presentation: PresentationClock
     private var order: PresentationOrder
-    /// How many decoding times below 0 are still to be given.
+    /// How many decoding times below 0 are still to come.
     private var leading: Int
     private var lastDecoding = Int64.min
 
@@ -40,7 +40,7 @@ struct PacketClock {
             decoding = Int64(-leading) * frameTicks
             leading -= 1
         }
-        // A stream that reorders more than it was said to has its pictures presented late rather than lost.
+        // If a stream reorders more than declared, its pictures are presented late rather than lost.
         if lastDecoding != .min { decoding = max(decoding, lastDecoding + 1) }
         lastDecoding = decoding
         return Times(presentation: max(time, decoding), decoding: decoding)

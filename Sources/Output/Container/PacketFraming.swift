@@ -1,15 +1,15 @@
 import Bitstream
 
-/// Makes Annex B of a container's packets, with the parameter sets that the container keeps apart.
+/// Converts a container's packets to Annex B, with the parameter sets that the container stores separately.
 struct PacketFraming {
     private let codec: Codec
     /// The number of bytes of each length; nil for packets that are Annex B themselves.
     private let lengthSize: AVCC.LengthSize?
     /// Parameter sets as Annex B.
     private let parameterSets: [UInt8]
-    /// Whether parameter sets have come.
+    /// Whether parameter sets have been delivered.
     private var hasGivenSets = false
-    /// The NAL units of the packet at hand; kept for its storage.
+    /// The NAL units of the current packet; kept to reuse the storage.
     private var units: [Range<Int>] = []
 
     /// More than any picture has; bounds the memory.
@@ -38,7 +38,7 @@ struct PacketFraming {
         parameterSets = record.parameterSets.flatMap { [0, 0, 0, 1] + $0 }
     }
 
-    /// The next packet does not follow the one before.
+    /// Notes that the next packet does not follow the previous one.
     mutating func interrupt() { hasGivenSets = false }
 
     /// Appends a packet to `stream`, as Annex B.
@@ -56,7 +56,7 @@ struct PacketFraming {
             }
             if header.isParameterSet { hasParameterSets = true }
         }
-        // Zeros, as a power cut leaves them, are a chain of empty lengths.
+        // Zeros, such as a power cut leaves, look like a series of empty units.
         if lengthSize != nil, !hasSlice, finding.problem == nil {
             finding.problem = "the picture has no slice"
         }
@@ -71,7 +71,7 @@ struct PacketFraming {
         return finding
     }
 
-    /// Whether pictures are right from here on, not only later.
+    /// Whether pictures are correct from here on, not only later.
     private func isRecoveryPoint(_ nalUnit: RawSpan) -> Bool {
         SupplementalEnhancementInformation.recoveryPoint(in: nalUnit, codec)?.count == 0
     }
@@ -93,7 +93,8 @@ struct PacketFraming {
         }
     }
 
-    /// libavformat cuts where a start code of 3 bytes begins: the zero before it belongs to the previous packet.
+    /// libavformat splits where a start code of 3 bytes begins: the zero before it ends up in the previous
+    /// packet.
     private func appendAnnexB(_ packet: RawSpan, to stream: inout [UInt8]) {
         packet.withUnsafeBytes { bytes in
             if bytes.starts(with: [0, 0, 1]) { stream.append(0) }

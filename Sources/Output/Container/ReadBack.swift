@@ -2,14 +2,14 @@ import CFFmpeg
 import CFormat
 import Glibc
 
-/// Reads a file being written, for libavformat, which moves an MP4's content to put the index before it.
+/// Lets libavformat read a file that is being written: it moves an MP4's content to put the index before it.
 final class ReadBack {
     private let file: OutputFile
     private var position = 0
 
     init(_ file: OutputFile) { self.file = file }
 
-    /// libavformat's view of it, which keeps it until `free`; nil without memory.
+    /// Creates libavformat's view of the file, valid until `free`; nil if there is no memory.
     static func makeContext(_ file: OutputFile, _ library: cformat_library) -> UnsafeMutablePointer<
         AVIOContext
     >? {
@@ -34,7 +34,7 @@ final class ReadBack {
         return context
     }
 
-    /// Ends a view.
+    /// Frees a view.
     static func free(_ context: UnsafeMutablePointer<AVIOContext>, _ library: cformat_library) {
         if let reader = context.pointee.opaque { Unmanaged<ReadBack>.fromOpaque(reader).release() }
         av_free(context.pointee.buffer)

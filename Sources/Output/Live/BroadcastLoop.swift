@@ -3,7 +3,8 @@ import Glibc
 import Network
 import Time
 
-/// The work of a live output's thread: accepts receivers, sends each as much as it takes, and disconnects them.
+/// The work of a live output's thread: accepts receivers, sends each as much as it can take, and disconnects
+/// them.
 ///
 /// Never waits for a receiver. Belongs to that thread once it runs.
 final class BroadcastLoop {
@@ -204,12 +205,12 @@ extension BroadcastLoop {
     /// Disconnects one receiver that holds a place without following the stream, if there is one.
     private func dismissIdle(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
         let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
-        // Only sending shows whether a peer has closed the connection or just sends no more. One not yet sent to
-        // since then makes way.
+        // Only sending shows whether a peer has closed the connection or just sends no more. One that has
+        // been sent nothing since then is replaced.
         if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
             return dismiss(slot, .closed, at: now)
         }
-        // So does one that has lagged too long: reading a byte now and then avoids only the time-out.
+        // So is one that has lagged too long: reading a byte now and then only avoids the timeout.
         let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .distantFuture) }
         guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - options.timeout
         else { return false }

@@ -6,10 +6,10 @@ import Threading
 
 /// Sends raw Annex B to any number of receivers over TCP, without delay.
 ///
-/// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never blocks:
-/// the sink's own thread serves all receivers with epoll, and no receiver affects another. A receiver's first unit
-/// is an IDR, which carries the parameter sets; one that lags by more than its buffer skips to the next IDR; one
-/// that reads nothing for long is disconnected.
+/// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never
+/// blocks: the sink's own thread serves all receivers with epoll, and no receiver affects another. A
+/// receiver's first unit is an IDR, which carries the parameter sets; one that lags by more than its buffer
+/// skips to the next IDR; one that reads nothing for too long is disconnected.
 ///
 /// Uses epoll, not SwiftNIO, because every receiver is sent the access unit's own storage: nothing is copied or
 /// allocated per picture or per receiver, and start-up costs nothing.

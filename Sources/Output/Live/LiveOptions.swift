@@ -21,7 +21,7 @@ public struct LiveOptions: Sendable, Hashable {
         case bytes(Int)
     }
 
-    /// Sixteen receivers, two seconds of buffer, ten of patience.
+    /// Sixteen receivers, two seconds of buffer, a timeout of ten.
     public init() {}
 
     /// Adopts a stream's frame rate and keyframe interval.

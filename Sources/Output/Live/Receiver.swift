@@ -109,7 +109,7 @@ final class Receiver {
     /// Sends what is available until the system accepts no more.
     /// - Returns: errno if the connection is broken.
     func send(from buffer: BroadcastBuffer, at now: Instant) -> Int32? {
-        // Note the lag of a unit that still waits, whether it can be sent now or not.
+        // Note the lag of a unit that is still waiting, whether or not it can be sent now.
         noteLag(at: now)
         skip(in: buffer)
         while isWritable, let entry = current ?? next(in: buffer) {
@@ -188,7 +188,7 @@ final class Receiver {
         }
         statistics.left = elapsed
         statistics.departure = departure
-        // A UNIX socket counts the memory it uses, which is more.
+        // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
         guard departure == .ended else { return }
         socket.shutDownWriting()

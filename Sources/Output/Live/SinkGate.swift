@@ -1,6 +1,6 @@
 import Bitstream
 
-/// Selects the access units for a consumer that takes a stream as it comes: none before an IDR, then all.
+/// Selects the access units for a consumer that takes the stream as it is: none before an IDR, then all.
 ///
 /// Coded pictures depend on earlier ones, so none is ever dropped alone: a gate that must drop one closes, and
 /// opens at the next IDR. This handles late joiners, slow receivers and those that return.

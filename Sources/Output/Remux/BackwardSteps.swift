@@ -1,8 +1,9 @@
-/// Counts the pictures whose time is not later than that of the picture presented before, which no container allows.
+/// Counts the pictures whose time is not later than the previously presented picture's, which no container
+/// allows.
 struct BackwardSteps {
     /// Such pictures so far.
     private(set) var count = 0
-    /// The pictures that came last, in decoding order.
+    /// The latest pictures, in decoding order.
     private var recent: [(number: Int, time: Duration)] = []
 
     /// Takes the next picture in decoding order.

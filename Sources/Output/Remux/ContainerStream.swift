@@ -2,7 +2,7 @@ import Files
 import Bitstream
 import Time
 
-/// The video of a container, read picture by picture at its own times.
+/// A container's video, read picture by picture with its own times.
 final class ContainerStream: PictureStream {
     let path: String
     private let reader: ContainerReader
@@ -22,7 +22,7 @@ final class ContainerStream: PictureStream {
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
-        // A damaged picture is left out with everything that may refer to it, up to the next keyframe.
+        // A damaged picture is left out, along with everything that may refer to it, up to the next keyframe.
         var damage = StreamDamage()
         var hiddenCount = 0
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }

@@ -1,7 +1,7 @@
 import Bitstream
 import Time
 
-/// Gathers NAL units to pictures.
+/// Assembles NAL units into pictures.
 struct PictureAssembler {
     typealias Body = (StreamPicture?) throws(RemuxError) -> Void
 
@@ -9,19 +9,19 @@ struct PictureAssembler {
     private var detector: AccessUnitDetector
     private var counter = PictureOrderCounter()
     private var shaper: StreamShaper
-    /// The access unit at hand.
+    /// The current access unit.
     private var current = Gathered()
-    /// The one before, until it is known that the one at hand is not its second field.
+    /// The previous one, until it is known that the current one is not its second field.
     private var complete = Gathered()
     /// Units whose access unit is not known yet.
     private var undecided = Gathered()
     private var number = 0
     /// Pictures that are left out, after the first decodable one.
     private(set) var damage = StreamDamage()
-    /// The order of the picture before.
+    /// The order of the previous picture.
     private var latestOrder: PictureOrderCounter.Order?
 
-    /// NAL units as Annex B, with what their first slice says.
+    /// NAL units as Annex B, with what their first slice states.
     private final class Gathered {
         var bytes: [UInt8] = []
         var offset = 0
@@ -62,14 +62,14 @@ struct PictureAssembler {
 
     /// Takes the next NAL unit of the stream.
     /// - Parameters:
-    ///   - offset: where it stands, for messages; of a stream with times these tell that.
-    ///   - time: of the picture; that of its first unit counts.
+    ///   - offset: its position, for messages; if the stream has times, messages use those instead.
+    ///   - time: the picture's time; that of its first unit counts.
     mutating func add(
         _ nalUnit: RawSpan, at offset: Int, time: Duration? = nil, _ body: Body
     ) throws(RemuxError) {
         guard NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.forbidden_zero_bit == true
         else { return try place(nalUnit, at: offset, time: time, body) }
-        // The rest of the unit tells which picture is damaged.
+        // The rest of the unit shows which picture is damaged.
         var mended = nalUnit.withUnsafeBytes { Array($0) }
         mended[0] &= 0x7F
         try place(mended.span.bytes, at: offset, time: time, body)
@@ -93,7 +93,7 @@ struct PictureAssembler {
     mutating func finish(_ body: Body) throws(RemuxError) {
         current.append(undecided)
         try endCurrent(body)
-        try handOn(body)
+        try deliver(body)
     }
 
     private mutating func extendCurrent(
@@ -119,18 +119,18 @@ struct PictureAssembler {
         }
     }
 
-    /// The access unit at hand is complete: the one before is, too, unless both are fields of one frame.
+    /// The current access unit is complete, and so is the previous one, unless both are fields of one frame.
     private mutating func endCurrent(_ body: Body) throws(RemuxError) {
         if current.isSecondField {
             complete.append(current)
         } else {
-            try handOn(body)
+            try deliver(body)
             swap(&complete, &current)
         }
         current.removeAll()
     }
 
-    private mutating func handOn(_ body: Body) throws(RemuxError) {
+    private mutating func deliver(_ body: Body) throws(RemuxError) {
         let complete = complete
         defer { complete.removeAll() }
         guard !complete.bytes.isEmpty else { return }
@@ -153,7 +153,8 @@ struct PictureAssembler {
         try body(StreamPicture(unit: unit, order: order, time: complete.time))
     }
 
-    /// A picture that cannot be taken over, because of damage in it or before it, or before the first IDR picture.
+    /// Leaves out a picture because of damage in it or before it, or because it precedes the first IDR
+    /// picture.
     private mutating func leaveOut(
         _ picture: Gathered, _ rule: StreamShapeError.Rule, _ body: Body
     ) throws(RemuxError) {
@@ -163,11 +164,11 @@ struct PictureAssembler {
             damage.begin("the picture at \(place): \(rule)")
             shaper.expectIDR()
         }
-        // Units without a picture take no time.
+        // Units without a picture occupy no time.
         guard picture.hasPicture else { return }
         guard let latestOrder else { return try body(nil) }
         damage.leaveOut()
-        // One whose order cannot be read follows the picture before.
+        // A picture whose order cannot be read follows the previous one.
         let order =
             picture.order
             ?? PictureOrderCounter.Order(count: latestOrder.count &+ 1, beginsSequence: false)
@@ -189,7 +190,7 @@ struct PictureAssembler {
 }
 
 extension StreamShapeError.Rule {
-    /// Whether bytes are wrong, and not the kind of stream.
+    /// Whether the bytes are damaged, as opposed to a stream of the wrong kind.
     fileprivate var isDamage: Bool {
         switch self {
         case .unsupportedUnit, .mixedSlices, .tooManyUnits, .startsWithoutIDR, .missingParameterSets,

@@ -1,13 +1,13 @@
 import Bitstream
 
-/// Pictures in decoding order that wait for their place in presentation order, and with it their time.
+/// Pictures in decoding order that wait until their place in presentation order, and so their time, is known.
 struct PictureQueue {
     /// A picture that can be written.
     typealias Timed = (unit: AccessUnit, number: Int, time: Duration)
 
     private var numbering: PresentationNumbering
     private var waiting: [(unit: AccessUnit?, time: Duration?, place: (number: Int, time: Duration)?)] = []
-    /// Place in decoding order of the first that waits.
+    /// The place in decoding order of the first waiting picture.
     private var firstIndex = 0
 
     /// More pictures than any encoder codes between one and those presented before it.
@@ -15,10 +15,10 @@ struct PictureQueue {
 
     init(reordering: Int) { numbering = PresentationNumbering(reordering: reordering) }
 
-    /// Whether more pictures wait than any encoder makes wait.
+    /// Whether more pictures wait than any encoder would cause.
     var isOverfull: Bool { waiting.count > Self.limit }
 
-    /// - Parameter time: gives the time of the next picture in presentation order, where pictures have none of
+    /// - Parameter time: returns the time of the next picture in presentation order, if pictures have none of
     ///   their own.
     mutating func append(
         _ picture: StreamPicture, time: (_ number: Int) throws(RemuxError) -> Duration
@@ -30,7 +30,7 @@ struct PictureQueue {
         }
     }
 
-    /// No more pictures come.
+    /// Ends the stream.
     mutating func finish(time: (_ number: Int) throws(RemuxError) -> Duration) throws(RemuxError) {
         try numbering.finish { (index, number) throws(RemuxError) in
             let own = waiting[index - firstIndex].time

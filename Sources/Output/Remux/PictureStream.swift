@@ -6,32 +6,32 @@ struct StreamPicture {
     /// Nil if it is left out because it is damaged or follows a damaged one; its place in time stays.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
-    /// When it is shown; nil where the recording does not say.
+    /// When it is shown; nil if the recording does not say.
     let time: Duration?
 }
 
-/// A recording that is read picture by picture, as often as needed.
+/// A recording that can be read picture by picture, any number of times.
 protocol PictureStream: AnyObject {
     /// The file's name.
     var path: String { get }
-    /// Which file it is.
+    /// The file's identity.
     var identity: FileIdentity? { get }
-    /// The standard that it is coded by.
+    /// Its coding standard.
     var codec: Codec { get }
     /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
-    /// What is at its end and cannot be read, in words, once it was read through; nil if nothing is.
+    /// What cannot be read at its end, in words, after it has been read completely; nil if there is nothing.
     var brokenEnd: String? { get }
-    /// What is damaged, by what finds it, once it was read through.
+    /// The damage, by the reader that found it, after it has been read completely.
     var damage: [StreamDamage] { get }
-    /// What else is not taken over as it is, in words, once it was read through.
+    /// What else is not preserved, in words, after it has been read completely.
     var remarks: [String] { get }
 
     /// Reads the recording from its beginning.
     /// - Parameters:
-    ///   - isOver: asked now and then; true ends the reading.
+    ///   - isOver: called now and then; true ends the reading.
     ///   - body: called for each picture in decoding order; nil stands for a picture before the first IDR,
-    ///     which nobody can decode.
+    ///     which cannot be decoded.
     func forEachPicture(
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
     ) throws(RemuxError)
@@ -40,7 +40,7 @@ protocol PictureStream: AnyObject {
 extension PictureStream {
     var brokenEnd: String? { damage.compactMap(\.atEnd).first }
 
-    /// A raw stream is taken over as it is.
+    /// A raw stream is preserved completely.
     var remarks: [String] { [] }
 
     func forEachPicture(_ body: (StreamPicture?) throws(RemuxError) -> Void) throws(RemuxError) {

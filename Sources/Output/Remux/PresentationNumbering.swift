@@ -1,6 +1,6 @@
 import Bitstream
 
-/// Numbers pictures, which come in decoding order, by their place in presentation order.
+/// Numbers pictures, which arrive in decoding order, by their place in presentation order.
 struct PresentationNumbering {
     /// The order counts of pictures without a number, the smallest first, with their place in decoding order.
     private var waiting: [(count: Int, index: Int)] = []
@@ -12,8 +12,8 @@ struct PresentationNumbering {
     init(reordering: Int) { self.reordering = reordering }
 
     /// Takes the next picture in decoding order.
-    /// - Parameter assign: called for each picture that has a number from now on, in presentation order, with
-    ///   its place in decoding order.
+    /// - Parameter assign: called for each picture that now gets a number, in presentation order, with its
+    ///   place in decoding order.
     mutating func append<Failure: Error>(
         _ order: PictureOrderCounter.Order, assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
     ) throws(Failure) {
@@ -24,7 +24,7 @@ struct PresentationNumbering {
         if waiting.count > reordering { try assignFirst(assign) }
     }
 
-    /// Numbers what is left: no further picture comes before it.
+    /// Numbers the remaining pictures, because no more will arrive.
     mutating func finish<Failure: Error>(
         assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
     ) throws(Failure) {
@@ -39,12 +39,12 @@ struct PresentationNumbering {
     }
 }
 
-/// Finds out how far a stream reorders.
+/// Measures how far a stream reorders.
 struct ReorderingMeter {
     /// How many pictures at most precede another in decoding order and follow it in presentation order; never
     /// more than the standards allow.
     private(set) var reordering = 0
-    /// The highest order counts of the sequence at hand, the smallest first.
+    /// The highest order counts of the current sequence, in ascending order.
     private var highest: [Int] = []
 
     mutating func append(_ order: PictureOrderCounter.Order) {

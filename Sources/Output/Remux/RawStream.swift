@@ -3,7 +3,7 @@ import Files
 
 /// A file with a raw stream of either codec, as Annex B or AVCC, read picture by picture.
 ///
-/// Memory is bounded by the largest picture, whatever the file.
+/// Memory use is bounded by the largest picture, whatever the file.
 final class RawStream: PictureStream {
     let codec: Codec
     private let file: InputFile
@@ -11,13 +11,13 @@ final class RawStream: PictureStream {
     private(set) var damage: [StreamDamage] = []
     /// What follows the last NAL unit, in words; nil if nothing does.
     private var tail: String?
-    /// Parameter sets that the file lacks, as it would have them.
+    /// Parameter sets that the file lacks, in its own framing.
     private let missingSets: [UInt8]
 
-    /// The largest NAL unit and the largest picture taken, in bytes; level 6.2 has no larger ones.
+    /// The largest NAL unit and the largest picture accepted, in bytes; level 6.2 has no larger ones.
     static let maximumByteCount = 64 << 20
 
-    /// Opens the file and finds out its codec.
+    /// Opens the file and detects its codec.
     /// - Parameter record: the configuration stored separately from an AVCC stream.
     init(path: String, record: DecoderConfigurationRecord? = nil) throws(InputError) {
         file = try InputFile(path: path)

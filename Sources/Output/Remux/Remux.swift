@@ -3,12 +3,12 @@ import Files
 import Pictures
 import Threading
 
-/// A recording on its way into another form, each picture at its time: from a container, or from a raw stream with its
-/// timestamp file or at a constant rate. Nothing is encoded again.
+/// Converts a recording into another form and keeps each picture's time: from a container, or from a raw
+/// stream with its timestamp file or at a constant rate. Nothing is re-encoded.
 ///
-/// The recording is read twice, so that problems with it or its times are reported before anything is created:
-/// first to count its pictures and to find out how they are reordered, then to write them; once more where only a
-/// part is wanted. Memory is bounded, whatever the files, but for an MP4's index.
+/// The recording is read twice, so that problems with it or its times are reported before anything is
+/// created: first to count its pictures and to determine how they are reordered, then to write them; and once
+/// more if only a part is wanted. Memory use is bounded, whatever the files, except for an MP4's index.
 public final class Remux {
     /// What a raw stream needs in addition; unused if the input is a container.
     public struct Companions: Sendable {
@@ -16,10 +16,10 @@ public final class Remux {
         public var timestampFile: String?
         /// The frame rate; nil for the stream's own.
         public var frameRate: FrameRate?
-        /// The decoder configuration record that was written apart from an AVCC stream.
+        /// The decoder configuration record that belongs to an AVCC stream.
         public var record: String?
 
-        /// Companions; none unless they are given.
+        /// Creates companions; by default none.
         public init(
             timestampFile: String? = nil, frameRate: FrameRate? = nil, record: String? = nil
         ) {
@@ -29,15 +29,16 @@ public final class Remux {
 
     /// The pictures that will be written.
     public let pictureCount: Int
-    /// The pictures before the first IDR picture, which are left out: nobody can decode them.
+    /// The number of pictures before the first IDR picture, which are left out because they cannot be
+    /// decoded.
     public let undecodableCount: Int
-    /// Times that are left over because the stream has fewer pictures.
+    /// The number of unused times, because the stream has fewer pictures.
     public let unusedTimestampCount: Int
-    /// What the container will say of the stream.
+    /// What the container will declare about the stream.
     public let description: StreamDescription
-    /// What is at the recording's end and cannot be read, in words, and is left out; nil if nothing is.
+    /// What cannot be read at the recording's end, in words, and is left out; nil if there is nothing.
     public let brokenEnd: String?
-    /// What else is not taken over as it is, in words.
+    /// What else is not preserved, in words.
     public let remarks: [String]
     /// Where the recording is cut; nil if all of it is wanted.
     public let cut: RemuxCut?
@@ -45,7 +46,7 @@ public final class Remux {
     private let stream: any PictureStream
     private let timestamps: TimestampFile?
 
-    /// Opens the inputs and reads them through.
+    /// Opens the inputs and reads them completely.
     /// - Parameters:
     ///   - input: a recording: a raw stream, as Annex B or AVCC, or a container.
     ///   - range: the part that is wanted.
@@ -77,9 +78,9 @@ public final class Remux {
     /// Writes the recording in its new form.
     ///
     /// An MP4 file appears once it is complete, with its index at the front.
-    /// - Parameter interruption: ends the writing, at a picture that is whole.
-    /// - Returns: the number of pictures whose time was not later than that of the picture before. In a container they
-    ///   follow it by a tick, or by a frame's duration where the time goes back by more than four of them.
+    /// - Parameter interruption: ends the writing after a complete picture.
+    /// - Returns: the number of pictures whose time was not later than the previous picture's. In a container
+    ///   they follow it by a tick, or by a frame's duration if the time goes back by more than four of those.
     @discardableResult
     public func write(
         to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption

@@ -1,4 +1,4 @@
-/// Where a recording is cut: at keyframes, because a picture needs those since the last one.
+/// Where a recording is cut: at keyframes, because a picture depends on all others since the last one.
 public struct RemuxCut: Sendable, Equatable {
     /// The first picture's time, from the recording's first.
     public private(set) var start = Duration.zero
@@ -11,13 +11,13 @@ public struct RemuxCut: Sendable, Equatable {
     private(set) var latest = Duration.zero
     private let range: RemuxRange
 
-    /// A cut of a recording of which no picture was seen yet.
+    /// Creates a cut that has seen no picture yet.
     init(_ range: RemuxRange) {
         self.range = range
         pictures = 0..<0
     }
 
-    /// Takes note of the next picture in decoding order.
+    /// Notes the next picture in decoding order.
     mutating func note(isKeyframe: Bool, time: Duration, index: Int) {
         latest = max(latest, time)
         guard end == nil else { return }

@@ -1,21 +1,21 @@
 import Bitstream
 import Time
 
-/// Why a stream could not be put into a container. `description` is one line: thing, cause, next step.
+/// Why a recording could not be remuxed. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The input cannot be read, or is not what it should be.
     case input(InputError)
-    /// What comes out cannot be written.
+    /// The output cannot be written.
     case output(OutputError)
     /// The pictures have no times.
     case noFrameRate(input: String)
-    /// A name that says another codec than the stream's.
+    /// The output's name implies another codec than the stream's.
     case otherCodec(output: String, is: Codec)
     /// The requested part begins after the recording's end.
     case beyondEnd(input: String, lastPicture: Duration)
-    /// A timestamp file for another recording.
+    /// The timestamp file belongs to another recording.
     case tooFewTimestamps(file: String, timestamps: Int, pictures: Int)
-    /// Asked to end before the end.
+    /// Interrupted before the end.
     case interrupted(pictures: Int, of: Int)
 
     public var description: String {
@@ -23,7 +23,7 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .input(let error): error.description
         case .output(let error): error.description
         case .noFrameRate(let input):
-            "\(input) does not say its frame rate; give --timestamps or --fps"
+            "\(input) does not state a frame rate; add --timestamps or --fps"
         case .otherCodec(let output, let codec):
             "\(output): the stream is \(codec); name it \(codec == .h264 ? ".h264" : ".h265")"
         case .beyondEnd(let input, let time):

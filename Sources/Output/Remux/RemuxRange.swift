@@ -5,6 +5,6 @@ public struct RemuxRange: Sendable, Equatable {
     /// The part ends before the first keyframe at or after this time.
     public var end: Duration?
 
-    /// A part; all of it, unless limits are given.
+    /// Creates a range; without limits, the whole recording.
     public init(start: Duration? = nil, end: Duration? = nil) { (self.start, self.end) = (start, end) }
 }

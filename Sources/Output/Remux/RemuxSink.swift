@@ -2,7 +2,7 @@ import Bitstream
 import Threading
 import Time
 
-/// Where a remux writes to.
+/// The destination of a remux.
 enum RemuxSink {
     case container(ContainerSink)
     case raw(FileSink)
@@ -23,13 +23,13 @@ enum RemuxSink {
     }
 }
 
-/// What a remux makes.
+/// The format that a remux writes.
 public enum RemuxFormat: Sendable, Equatable {
     case container(ContainerFormat)
     /// NAL units with start codes, without times.
     case raw(Codec)
 
-    /// The format that a file's name asks for; nil for any other name.
+    /// The format that a file's name implies; nil for any other name.
     public init?(path: String) {
         if let format = ContainerFormat(path: path) {
             self = .container(format)

@@ -10,7 +10,7 @@ struct StreamDamage {
     private var count = 0
     private var places = 0
 
-    /// Records damage. Everything up to the next keyframe counts as the same place.
+    /// Records damage. Everything up to the next keyframe counts as one place.
     mutating func begin(_ problem: @autoclosure () -> String) {
         if open != nil { return }
         open = problem()
@@ -21,19 +21,19 @@ struct StreamDamage {
     /// Leaves a picture out.
     mutating func leaveOut() { openCount += 1 }
 
-    /// A keyframe comes.
+    /// Notes a keyframe, which ends the damage.
     mutating func end() {
         count += openCount
         (open, openCount) = (nil, 0)
     }
 
-    /// What is to be said of damage that keyframes followed; nil if there was none.
+    /// A description of damage that keyframes followed; nil if there was none.
     var sentence: String? {
         // Damage that no keyframe follows belongs to `atEnd`.
         let places = places - (open == nil ? 0 : 1)
         guard places > 0, let first else { return nil }
         let place = places == 1 ? "" : ", in \(places) places"
-        // Between the damage and the next keyframe there may be nothing that can be read.
+        // Between the damage and the next keyframe there may be nothing readable.
         return count == 0
             ? "left out because of damage\(place): \(first)"
             : "pictures left out because of damage, up to the next keyframe: \(count)\(place); \(first)"

@@ -1,6 +1,6 @@
 import Bitstream
 
-/// What a recording turns out to be when it is read through.
+/// What reading a recording completely reveals about it.
 struct StreamSurvey {
     /// Pictures from the first IDR picture on.
     private(set) var pictureCount = 0
@@ -8,7 +8,7 @@ struct StreamSurvey {
     private(set) var undecodableCount = 0
     /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
-    /// What the first IDR picture's parameter sets say, and how far the stream does reorder.
+    /// What the first IDR picture's parameter sets state, and how far the stream actually reorders.
     let description: StreamDescription
 
     init(of stream: any PictureStream) throws(RemuxError) {
@@ -36,8 +36,8 @@ struct StreamSurvey {
 }
 
 extension StreamParameterSets {
-    /// Takes over the sets of an IDR picture. Those that cannot be read are passed over: the shaper has read
-    /// as much of them as it takes to tell pictures apart.
+    /// Inserts the parameter sets of an IDR picture. Unreadable ones are skipped: the shaper has read as much
+    /// of them as it needs to tell pictures apart.
     fileprivate mutating func insert(leadingSetsOf unit: AccessUnit) {
         unit.withUnsafeBytes { bytes in
             for set in unit.units.prefix(while: { $0.header.isParameterSet }) {

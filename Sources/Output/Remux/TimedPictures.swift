@@ -7,18 +7,18 @@ struct TimedPictures {
     /// Nil for pictures that have times of their own, or come at a constant rate.
     let timestamps: TimestampFile?
     let description: StreamDescription
-    /// Pictures before the first that can be decoded, which have times in the file.
+    /// The number of pictures before the first that can be decoded, which have times in the file.
     let undecodableCount: Int
 
     /// Reads the recording from its beginning.
-    /// - Parameter isOver: asked now and then; true ends the reading.
+    /// - Parameter isOver: called now and then; true ends the reading.
     func forEach(
         isOver: () -> Bool = { false },
         _ body: (_ picture: PictureQueue.Timed, _ index: Int) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var queue = PictureQueue(reordering: description.reordering)
         var index = 0
-        func handOn() throws(RemuxError) {
+        func deliver() throws(RemuxError) {
             while let next = queue.next() {
                 try body(next, index)
                 index += 1
@@ -28,11 +28,11 @@ struct TimedPictures {
         try stream.forEachPicture(isOver: isOver) { (picture) throws(RemuxError) in
             guard let picture else { return }
             try queue.append(picture, time: time)
-            try handOn()
+            try deliver()
             guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
         }
         try queue.finish(time: time)
-        try handOn()
+        try deliver()
     }
 
     /// Finds the keyframes where a part begins and ends.

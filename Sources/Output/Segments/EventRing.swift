@@ -3,7 +3,8 @@ import Time
 
 /// The latest access units, held in memory until an event: the event's file then begins before the event.
 ///
-/// A ring begins with an IDR, and drops whole groups of pictures. It refers to access units and does not copy them.
+/// A ring begins with an IDR, and drops whole groups of pictures. It keeps references to access units and
+/// does not copy them.
 public struct EventRing: Sendable {
     /// How much to keep.
     public struct Plan: Sendable, Hashable {
@@ -46,10 +47,10 @@ public struct EventRing: Sendable {
     private var byteCount = 0
     private var state = State.keeping
 
-    /// An empty ring.
+    /// Creates an empty ring.
     public init(_ plan: Plan) { self.plan = plan }
 
-    /// Begins an event, or extends the current one.
+    /// Begins an event or extends the current one.
     /// - Returns: the access units to write at once, oldest first.
     public mutating func trigger() -> [AccessUnit] {
         if case .event = state {
@@ -108,6 +109,7 @@ public struct EventRing: Sendable {
         units.removeFirst(count)
     }
 
-    /// An access unit's memory: its bytes, and its bookkeeping, which outweighs a picture in which nothing moves.
+    /// An access unit's memory: its bytes, plus bookkeeping, which exceeds the size of a picture in which
+    /// nothing moves.
     private static func size(of unit: AccessUnit) -> Int { unit.count + 512 }
 }

@@ -18,7 +18,7 @@ final class JournalFile {
     /// A larger file is not read: no recording keeps a million segments.
     private static let largestSize: off_t = 256 << 20
 
-    /// Opens the file, or creates it.
+    /// Opens the file or creates it.
     /// - Parameter owner: what the journal describes, for messages.
     init(path: String, owner: String) throws(OutputError) {
         (self.path, self.owner) = (path, owner)
@@ -51,7 +51,7 @@ final class JournalFile {
         return texts.filter { $0 != Self.header }
     }
 
-    /// Appends a line, which ends with a line feed. It is on the disk itself when this returns.
+    /// Appends a line, which ends with a line feed, and returns when it is on the disk.
     func append(_ line: String) throws(OutputError) {
         let end = lseek(descriptor, 0, SEEK_END)
         guard write((isCutOff ? "\n" : "") + line, to: descriptor), fdatasync(descriptor) == 0 else {

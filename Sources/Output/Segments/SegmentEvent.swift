@@ -1,4 +1,4 @@
-/// A change in an output of several files. `description` is one line.
+/// A change in an output that has several files. `description` is one line.
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
@@ -30,7 +30,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
         case .resumed(let path, let lost): "\(path): recording again; frames lost: \(lost)"
         case .unnoted(let error): "\(error) (a later run will not remove what is recorded until then)"
         case .shortOfRoom(let folder):
-            "\(folder): less is free than --min-free, and there is no older segment to remove; free some space"
+            "\(folder): less space is free than --min-free requires, and no older segment can be removed; free some space"
         case .unrecognised(let count, let folder):
             "\(folder): recordings that are copies, or were replaced, and are never removed: \(count); "
                 + "'camrec adopt \(folder)' takes them over"

@@ -2,7 +2,7 @@ import Files
 import Glibc
 
 extension SegmentJournal {
-    /// What became of the entries whose names lead to other files than those that were written.
+    /// What happened to the entries whose names now lead to other files than those that were written.
     struct Adoption {
         var adopted = 0
         /// Entries whose files differ in size.
@@ -11,8 +11,8 @@ extension SegmentJournal {
         var missing = 0
     }
 
-    /// Assigns the entries whose names lead to other files than those that were written to these files, if they have
-    /// the size that the journal states. All others stay as they are.
+    /// Entries whose names now lead to other files are assigned to these files, if they have the size that
+    /// the journal states. All others stay unchanged.
     func adopt() throws(OutputError) -> Adoption {
         let folder = names[0].folder
         var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
@@ -28,7 +28,7 @@ extension SegmentJournal {
                 continue
             }
             let files = entry.files.map { file in
-                // Timestamps in other folders stay as they are: their folder is not in the journal.
+                // Timestamps in other folders stay unchanged: their folder is not in the journal.
                 File(name: file.name, birth: self.facts(of: file.name, in: folder)?.birth ?? file.birth)
             }
             adopted.append(Entry(files: files, size: facts.size))
@@ -39,20 +39,20 @@ extension SegmentJournal {
     }
 }
 
-/// Takes over recordings that were copied to another folder or disk.
+/// Adopts recordings that were copied to another folder or disk.
 public enum SegmentAdoption {
-    /// What became of a folder's recordings.
+    /// What happened to a folder's recordings.
     public struct Result: Sendable, Equatable {
         public var journals = 0
         /// Recordings that count towards the limits from now on.
         public var adopted = 0
-        /// Files that differ in size from what was recorded under their names: they are not taken over.
+        /// Files that differ in size from what was recorded under their names: they are not adopted.
         public var left = 0
         /// Recordings that do not exist, perhaps because they have not been copied yet.
         public var missing = 0
     }
 
-    /// Takes over the recordings listed in a folder's journals.
+    /// Adopts the recordings listed in a folder's journals.
     public static func adopt(in folder: String) throws(OutputError) -> Result {
         guard let descriptor = opendir(folder) else {
             throw OutputError(.notRead(errno: errno), output: folder)

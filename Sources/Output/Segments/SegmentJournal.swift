@@ -2,8 +2,8 @@ import Files
 import Glibc
 import Time
 
-/// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file beside the segments,
-/// from which `--keep` and `--min-free` know what they may remove.
+/// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file next to the
+/// segments, which tells `--keep` and `--min-free` what they may remove.
 ///
 /// It has a line for each segment, and a second one, with its size, once it has ended:
 ///
@@ -15,11 +15,11 @@ import Time
 /// pattern makes, and with the time of creation and the size that the journal states. Copies, and files that replaced a
 /// segment, are left alone.
 ///
-/// Entries whose names now lead to other files, as after a copy to another disk, are kept, and `adopt` assigns them to
-/// these files. Lines that cannot be read are kept, too.
+/// Entries whose names now lead to other files, for example after a copy to another disk, are kept, and
+/// `adopt` assigns them to these files. Lines that cannot be read are kept, too.
 ///
-/// One recorder at a time uses it. Recording never fails because of it: if it cannot be written, because the disk is
-/// full or another one, it is rewritten with the next segment.
+/// One recorder at a time uses it. Recording never fails because of it: if it cannot be written, because the
+/// disk is full or another one is mounted, it is rewritten with the next segment.
 final class SegmentJournal {
     /// A segment, and its timestamps.
     struct Entry: Equatable {
@@ -54,7 +54,7 @@ final class SegmentJournal {
     /// Whether entries are missing in the file.
     private var isBehind = false
 
-    /// The end of journals' names.
+    /// The suffix of journals' names.
     static let suffix = ".camrec"
     /// The file is rewritten if it has more lines than this about segments that are gone.
     private static let spareLines = 1000
@@ -87,9 +87,10 @@ final class SegmentJournal {
         try? compact()
     }
 
-    /// Enters a segment that begins, and syncs it to the disk: files not in the journal are never removed.
+    /// Adds a segment that begins, and flushes the entry to the disk: files not in the journal are never
+    /// removed.
     /// - Parameter paths: the segment, and its timestamps if there are any.
-    /// - Returns: why it could not be entered, the first time that this happens.
+    /// - Returns: why it could not be added, the first time that this happens.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
@@ -112,8 +113,8 @@ final class SegmentJournal {
         }
     }
 
-    /// Enters the latest segment's final size. If a full disk has no room for it, only the time of creation identifies
-    /// the file.
+    /// Records the latest segment's final size. If a full disk has no room for that, only the time of
+    /// creation identifies the file.
     func end(size: Int) {
         guard !entries.isEmpty else { return }
         entries[entries.count - 1].size = size
@@ -121,7 +122,7 @@ final class SegmentJournal {
         if (try? file.append(entries[entries.count - 1].line)) != nil { lineCount += 1 }
     }
 
-    /// Forgets the latest segment, of which no file is left.
+    /// Forgets the latest segment, which left no file.
     func cancel() { if !entries.isEmpty { entries.removeLast() } }
 
     /// The age of the oldest segment.
@@ -160,7 +161,7 @@ final class SegmentJournal {
         return remove(entry)
     }
 
-    /// Retries to remove segments that could not be removed.
+    /// Retries segments that could not be removed.
     func removeStuck() -> [Removed] {
         let tried = stuck.prefix(Self.mostTries)
         stuck.removeFirst(tried.count)
@@ -220,7 +221,7 @@ final class SegmentJournal {
     /// Whether nothing has the name, as opposed to a disk that cannot be read.
     private static func isAbsence(_ code: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(code) }
 
-    /// Removes folders that the pattern made, such as a day's, with the last file in them.
+    /// Removes folders that the pattern created, such as a day's, with the last file in them.
     private func removeEmptyFolders(of name: String, in folder: String) {
         let path = Folder.of(name)
         guard path != ".", path != "/" else { return }
@@ -256,7 +257,7 @@ final class SegmentJournal {
         return body(parent, last)
     }
 
-    /// Returns a path as it is entered in the journal.
+    /// Returns a path as the journal states it.
     private static func relative(_ path: String, to folder: String) -> String {
         let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
         return String(rest.drop { $0 == "/" })
@@ -306,7 +307,7 @@ extension SegmentJournal {
             // A disk that cannot be read now may be readable later.
             case nil: known.append(entry)
             case let facts? where facts.birth == entry.files[0].birth:
-                // A recorder that was killed could not enter its last segment's size.
+                // A recorder that was killed could not record its last segment's size.
                 known.append(Entry(files: entry.files, size: entry.size ?? facts.size))
             default: others.append(entry)
             }

@@ -4,7 +4,7 @@ import Time
 ///
 /// Pauses between attempts grow. An outage soon after another one continues with that one's pauses.
 struct SegmentOutage {
-    /// What the outage began with; nil while the recording can be written.
+    /// The error that began the outage; nil while the recording can be written.
     private(set) var error: OutputError?
     private var isReported = false
     private var lost = 0

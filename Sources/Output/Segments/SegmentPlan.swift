@@ -2,16 +2,16 @@
 public struct SegmentPlan: Sendable {
     /// The segments' names.
     public var names: FileNamePattern
-    /// The names of files that list the pictures' times, one beside each segment; nil for none.
+    /// The names of files that list the pictures' times, one for each segment; nil for none.
     public var timestamps: FileNamePattern?
     /// A segment's length; nil if segments only end by `endFile`.
     public var length: SegmentSchedule.Length?
     /// Which segments are kept.
     public var retention = SegmentRetention()
-    /// Whether the segments contain the pictures, and not only data that belongs to another output's pictures.
+    /// Whether the segments contain the pictures, and not only data about another output's pictures.
     public var takesPictures = true
 
-    /// A plan by which no segment is removed.
+    /// Creates a plan that removes no segments.
     public init(names: FileNamePattern, length: SegmentSchedule.Length?) {
         self.names = names
         self.length = length

@@ -35,7 +35,7 @@ final class SegmentPruner {
         journal = try SegmentJournal(names: names)
     }
 
-    /// Enters a segment that begins in the journal.
+    /// Adds a segment that begins to the journal.
     /// - Parameter paths: the segment, and its timestamps if there are any.
     /// - Returns: why later runs will not recognise the segment, the first time that this happens.
     func begin(_ paths: [String]) -> OutputError? {
@@ -43,7 +43,7 @@ final class SegmentPruner {
         return journal.begin(paths)
     }
 
-    /// Enters the current segment's final size in the journal.
+    /// Records the current segment's final size in the journal.
     /// - Parameter size: bytes; nil if no file is left.
     func end(size: Int?) {
         guard isWriting else { return }

@@ -3,8 +3,8 @@ import Files
 import Glibc
 import Time
 
-/// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost or
-/// doubled between two of them.
+/// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost
+/// or duplicated between two of them.
 ///
 /// A segment begins when the schedule says so, and is named after the time at which it begins. No file is overwritten,
 /// and old segments are removed. If a file cannot be written, the recorder retries; access units until then are lost,
@@ -21,7 +21,7 @@ public final class SegmentRecorder: AccessUnitSink {
     /// Whether the next IDR begins a segment.
     private var isCutDue = false
     private var outage = SegmentOutage()
-    /// Lost after it was written.
+    /// Access units lost after they were written.
     private var retracted = WrittenUnits()
     private(set) var summary = SegmentSummary()
 
@@ -104,7 +104,7 @@ public final class SegmentRecorder: AccessUnitSink {
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
     }
 
-    /// Removes old segments even while nothing is written: in a ring's silence, in an outage, at the start.
+    /// Removes old segments even while nothing is written: while a ring waits, in an outage, at the start.
     public func maintain() { note(upkeep.pruneByTime()) }
 
     public func finish() throws(OutputError) {
@@ -156,7 +156,7 @@ extension SegmentRecorder {
         try ended.sink.finish()
     }
 
-    /// A timestamp file that fails ends alone.
+    /// If a timestamp file fails, only that file ends.
     private func writeTimestamp(of unit: AccessUnit) {
         do throws(OutputError) { try segment?.timestamps?.write(unit) } catch {
             segment?.timestamps = nil

@@ -15,7 +15,7 @@ public struct SegmentRetention: Sendable, Hashable {
         /// A share of its capacity, 0 to 1.
         case share(Double)
 
-        /// Bytes of a file system with this capacity.
+        /// The bytes to keep free on a file system with this capacity.
         func bytes(of total: Int) -> Int {
             switch self {
             case .bytes(let bytes): bytes

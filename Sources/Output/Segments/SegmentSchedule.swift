@@ -3,9 +3,9 @@ import Time
 
 /// When one segment of a recording ends and the next begins.
 ///
-/// The encode thread and the writers each keep one, so that they arrive at the same frame independently: the encoder
-/// makes it an IDR, and the writer begins a file with it. Where IDRs cannot be requested, as with a camera's own H.264,
-/// the writer cuts at the next one.
+/// The encode thread and the writers each keep one, so that they arrive at the same frame independently: the
+/// encoder makes it an IDR, and the writer begins a file with it. If IDRs cannot be requested, as with a
+/// camera's own H.264, the writer cuts at the next one.
 public struct SegmentSchedule: Sendable, Hashable {
     /// How long a segment is.
     public enum Length: Sendable, Hashable {
@@ -27,7 +27,7 @@ public struct SegmentSchedule: Sendable, Hashable {
     /// If capture times step back by more than this, the clock was set: the grid moves with it.
     private static let largestStepBack = Duration.seconds(1)
 
-    /// A schedule that has seen no frame.
+    /// Creates a schedule that has seen no frame.
     public init(_ length: Length) { self.length = length }
 
     /// Returns whether a frame that is about to be encoded belongs to another segment than those before it.

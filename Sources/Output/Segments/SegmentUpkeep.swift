@@ -14,7 +14,8 @@ struct SegmentUpkeep {
 
     /// Opens the segments' journal if the plan limits them.
     /// - Parameter volume: the file system of the segments' folder.
-    /// - Throws: `neverFree` if the disk is smaller than the space to keep free, for which every segment would go.
+    /// - Throws: `neverFree` if the disk is smaller than the space to keep free: every segment would be
+    ///   removed.
     init(_ plan: SegmentPlan, volume: Volume, clock: any TimeSource) throws(OutputError) {
         (self.volume, self.clock) = (volume, clock)
         if let floor = plan.retention.free, let space = volume.space,
@@ -33,12 +34,12 @@ struct SegmentUpkeep {
     /// The number of segments in the journal whose names now belong to other files.
     var foreignCount: Int { pruner?.foreignCount ?? 0 }
 
-    /// Enters a segment that begins in the journal.
+    /// Adds a segment that begins to the journal.
     /// - Parameter paths: the segment, and its timestamps if there are any.
     /// - Returns: what to report.
     func begin(_ paths: [String]) -> SegmentEvent? { pruner?.begin(paths).map(SegmentEvent.unnoted) }
 
-    /// Enters a segment's final size in the journal.
+    /// Records a segment's final size in the journal.
     func end(_ path: String) {
         guard let pruner else { return }
         guard !volume.isGone else { return pruner.endUnseen() }

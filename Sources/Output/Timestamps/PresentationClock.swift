@@ -1,21 +1,21 @@
 import Time
 
-/// Makes presentation times of capture times: from 0 on, in ticks, strictly rising from picture to picture,
-/// whatever the camera's clock does.
+/// Converts capture times to presentation times: starting at 0, in ticks, strictly increasing from picture to
+/// picture, whatever the camera's clock does.
 ///
-/// Pictures come in decoding order. One that comes before others presented before it leaves a tick for each
-/// of them, so that no time must be taken back.
+/// Pictures arrive in decoding order. A picture that arrives before others that are presented earlier leaves
+/// a tick for each of them, so that no time has to be revised.
 public struct PresentationClock {
     /// Ticks of the presentation times.
     let ticksPerSecond: Int64
 
-    /// A step back by more than this is a clock that was set, or another recording that follows: time goes on from the
-    /// last picture. A smaller one is a clock that jitters.
+    /// A larger step back means that the clock was set, or that another recording follows: time continues
+    /// from the last picture. A smaller one is clock jitter.
     /// - Parameter frameDuration: nominal.
     public static func largestStepBack(frameDuration: Duration) -> Duration {
         min(max(frameDuration, .milliseconds(25)), .milliseconds(250)) * 4
     }
-    /// A step ahead by more than this likewise: a week. A camera may be away for long.
+    /// The same for a step ahead: a week, because a camera may be away for a long time.
     static let largestStepAhead = Duration.seconds(7 * 86400)
     /// More pictures than any stream presents between two that it decodes one after the other.
     private static let windowLength = 32
@@ -23,9 +23,9 @@ public struct PresentationClock {
     /// Nominal time from picture to picture.
     private let frameDuration: Duration
     private let largestStep: Duration
-    /// The pictures presented last, by their number, with their times in ticks.
+    /// The latest presented pictures, by their number, with their times in ticks.
     private var window: [(number: Int, time: Int64)] = []
-    /// What makes a time on the recording's clock of a capture time.
+    /// Added to a capture time, gives the time on the recording's clock.
     private var offset = Duration.zero
     /// The recording's time at the picture with the highest number.
     private var latest = Duration.zero
@@ -33,7 +33,7 @@ public struct PresentationClock {
     /// - Parameters:
     ///   - ticksPerSecond: at least 1, at most a billion.
     ///   - frameDuration: nominal; at least a nanosecond.
-    ///   - largestStep: the longest time from picture to picture that the container can have.
+    ///   - largestStep: the longest time between pictures that the container can store.
     init(ticksPerSecond: Int64, frameDuration: Duration, largestStep: Duration = Self.largestStepAhead) {
         self.ticksPerSecond = ticksPerSecond
         self.largestStep = min(largestStep, Self.largestStepAhead)
@@ -71,7 +71,7 @@ public struct PresentationClock {
 
     /// The time since the first picture.
     private mutating func recordingTime(number: Int, timestamp: Instant) -> Duration {
-        // A capture time is any number; the sums of a `Duration` are exact.
+        // A capture time may be any number, but sums of `Duration` are exact.
         let reading = Duration.nanoseconds(timestamp.nanoseconds)
         guard let highest = window.last?.number else {
             offset = .zero - reading

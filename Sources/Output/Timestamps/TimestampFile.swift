@@ -1,20 +1,20 @@
 import Files
 import Glibc
 
-/// Reads a file in mkvmerge's "timestamp format v2": a header, then a picture's time a line, in milliseconds,
-/// in presentation order.
+/// Reads a file in mkvmerge's "timestamp format v2": a header, then one picture's time per line, in
+/// milliseconds, in presentation order.
 ///
-/// Blank lines and further lines with `#` are passed over. The header's older form, "timecode", is taken too.
-/// Memory is bounded, whatever the file.
+/// Blank lines and further lines with `#` are skipped. The header's older form, "timecode", is accepted, too.
+/// Memory use is bounded, whatever the file.
 public final class TimestampFile {
     private let file: InputFile
-    /// What of the bytes read last is still to be looked at; valid until the file is read again.
+    /// The bytes read but not parsed yet; valid until the file is read again.
     private var unread = UnsafeRawBufferPointer(start: nil, count: 0)[...]
     private var line: [UInt8] = []
     private var lineNumber = 0
     private var last: Duration?
 
-    /// Longer than any line of a time.
+    /// Longer than any line with a time.
     private static let maximumLineLength = 256
     private static let headers = [TimestampFileSink.header, "# timecode format v2"]
 
@@ -26,11 +26,11 @@ public final class TimestampFile {
 
     /// The file's name.
     public var path: String { file.path }
-    /// Which file it is.
+    /// The file's identity.
     public var identity: FileIdentity? { file.identity }
 
-    /// The next picture's time; nil at the end.
-    /// - Throws: where a line is no time, or an earlier one than the last.
+    /// Returns the next picture's time; nil at the end.
+    /// - Throws: if a line is not a time, or is earlier than the last.
     public func next() throws(InputError) -> Duration? {
         while try readLine() {
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
@@ -44,7 +44,7 @@ public final class TimestampFile {
         return nil
     }
 
-    /// Begins again with the first time.
+    /// Restarts at the first time.
     public func rewind() throws(InputError) {
         try file.rewind()
         (unread, lineNumber, last) = (unread[..<unread.startIndex], 0, nil)
@@ -74,7 +74,7 @@ public final class TimestampFile {
         }
     }
 
-    /// Of a decimal number of milliseconds; digits behind the sixth are dropped. Up to 31 years.
+    /// Parses a decimal number of milliseconds; decimals after the sixth are dropped. Up to 31 years.
     private static func time(_ text: [UInt8]) -> Duration? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = digits(parts[0]), !parts[0].isEmpty, parts[0].count <= 12 else { return nil }
@@ -104,7 +104,7 @@ public final class TimestampFile {
 }
 
 extension [UInt8] {
-    /// Takes spaces, tabs and carriage returns off both ends.
+    /// Removes spaces, tabs and carriage returns from both ends.
     fileprivate mutating func trimSpaces() {
         let isSpace: (UInt8) -> Bool = { [0x20, 0x09, 0x0d].contains($0) }
         while let byte = last, isSpace(byte) { removeLast() }

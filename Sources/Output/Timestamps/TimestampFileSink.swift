@@ -3,17 +3,17 @@ import Files
 import Threading
 import Time
 
-/// The times of a recording's pictures, one a line: mkvmerge's "timestamp format v2".
+/// Writes the times of a recording's pictures, one per line: mkvmerge's "timestamp format v2".
 ///
-/// The lines are in presentation order and rise strictly, as mkvmerge wants them, from 0 for the first
-/// picture: milliseconds with six decimals, which is nanoseconds. A line is written as soon as it is known,
-/// which is at once where the stream does not reorder.
+/// The times are in presentation order and strictly increase, as mkvmerge requires, from 0 for the first
+/// picture: milliseconds with six decimals, that is, nanoseconds. A line is written as soon as it is known:
+/// at once, if the stream does not reorder.
 public final class TimestampFileSink: AccessUnitSink {
     private let file: OutputFile
     private var clock: PresentationClock
     private var order: PresentationOrder
     private var hasHeader = false
-    /// One line, kept for its storage.
+    /// One line; kept to reuse the storage.
     private var line: [UInt8] = []
 
     /// The file's first line.
@@ -36,19 +36,19 @@ public final class TimestampFileSink: AccessUnitSink {
 
     public var name: String { file.name }
 
-    /// Which file it writes.
+    /// The identity of the file that it writes.
     public var identity: FileIdentity? { file.identity }
 
-    /// Times alone.
+    /// Always false: it contains only times.
     public var takesPictures: Bool { false }
 
-    /// Notes the access unit's time of capture.
+    /// Writes the access unit's capture time.
     public func write(_ unit: AccessUnit) throws(OutputError) {
         let time = clock.time(number: unit.frameNumber, timestamp: unit.timestamp)
         if let next = order.insert(time) { try writeLine(next) }
     }
 
-    /// Times continue whatever the pictures are.
+    /// Does nothing: times continue, whatever the pictures are.
     public func beginStream(_ description: StreamDescription) {}
 
     public func finish() throws(OutputError) {

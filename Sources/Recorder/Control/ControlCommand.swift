@@ -4,7 +4,7 @@ import Text
 /// A command on the control socket.
 public enum ControlCommand: Sendable, Equatable {
     case keyframe
-    /// Write the pictures kept by --ring.
+    /// Write the pictures that --ring holds.
     case trigger
     /// Bits per second.
     case bitRate(Int)

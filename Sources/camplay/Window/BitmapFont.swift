@@ -1,9 +1,9 @@
-/// Letters three dots wide and five high, for a line of statistics: SDL draws no text.
+/// Letters three dots wide and five high, for a line of statistics, because SDL draws no text.
 enum BitmapFont {
-    /// Dots of a letter.
+    /// The size of a letter in dots.
     static let (width, height) = (3, 5)
 
-    /// Where the dots of a text are, as columns and rows from its upper left. Small letters are shown as
+    /// The positions of a text's dots, as columns and rows from its upper left. Small letters are shown as
     /// capitals, with a blank for missing letters.
     static func dots(of text: String) -> [(column: Int, row: Int)] {
         text.uppercased().enumerated().flatMap { index, letter in
@@ -16,7 +16,7 @@ enum BitmapFont {
         }
     }
 
-    /// An octal digit a row.
+    /// One octal digit per row.
     private static let glyphs: [Character: Int] = [
         "0": 0o75557, "1": 0o26227, "2": 0o71747, "3": 0o71717, "4": 0o55711, "5": 0o74717, "6": 0o74757,
         "7": 0o71122, "8": 0o75757, "9": 0o75717, "A": 0o25755, "B": 0o65656, "C": 0o34443, "D": 0o65556,

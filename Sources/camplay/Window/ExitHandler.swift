@@ -1,14 +1,14 @@
 import Glibc
 
-/// What is still to be done when a library ends the process: Xlib calls `exit` when its display is gone
+/// Does the remaining work if a library ends the process: Xlib calls `exit` when its display is gone
 /// (XSetIOErrorHandler(3)).
 final class ExitHandler {
     private var body: (() -> Void)?
 
-    /// - Parameter body: called, by the thread that calls `exit`, unless it was disarmed.
+    /// - Parameter body: called by the thread that calls `exit`, unless the handler was disarmed.
     init(_ body: @escaping () -> Void) {
         self.body = body
-        // glibc's: unlike `atexit` it hands something on. The handler lives as long as the process.
+        // glibc's on_exit passes an argument, unlike `atexit`. The handler lives as long as the process.
         on_exit(
             { _, argument in
                 guard let argument else { return }
@@ -17,6 +17,6 @@ final class ExitHandler {
             }, Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// Nothing is left to be done.
+    /// Disarms the handler, because nothing remains to be done.
     func disarm() { body = nil }
 }

@@ -4,8 +4,8 @@ import Pictures
 
 /// The shown picture, as a texture that the renderer can draw.
 ///
-/// Luma and chroma are handed over as they are where SDL knows their meaning; all else is converted first.
-/// Belongs to the main thread.
+/// Luma and chroma are passed unchanged if SDL supports their encoding; everything else is converted first.
+/// Used by the main thread.
 final class PictureTexture {
     private let sdl: SDL
     private let renderer: OpaquePointer
@@ -15,7 +15,7 @@ final class PictureTexture {
     /// What the texture shows.
     private var picture: DecodedPicture?
 
-    /// What a texture was made for.
+    /// The properties of a texture.
     private struct Form: Equatable {
         let layout: PictureLayout
         let width: Int
@@ -28,7 +28,7 @@ final class PictureTexture {
     /// Nil before the first picture.
     var current: OpaquePointer? { texture }
 
-    /// Takes a picture over.
+    /// Shows another picture.
     func update(_ picture: consuming DecodedPicture) throws(PlayError) {
         let isDirect = (picture.layout.map { !$0.isRGB } ?? false) && picture.color.conversionMode != nil
         let shown: DecodedPicture
@@ -39,7 +39,7 @@ final class PictureTexture {
         self.picture = consume shown
     }
 
-    /// The renderer has lost its textures, as it may when the display's mode changes.
+    /// Restores the texture after the renderer has lost it, which may happen when the display's mode changes.
     func restore() throws(PlayError) {
         destroy()
         form = nil
@@ -85,7 +85,7 @@ final class PictureTexture {
         }
     }
 
-    /// Gives the texture back, which must not outlive its renderer.
+    /// Releases the texture, which must not outlive its renderer.
     func destroy() {
         if let texture { sdl.call.DestroyTexture(texture) }
         texture = nil
@@ -97,7 +97,7 @@ extension PictureLayout {
         switch self {
         case .yuv420p: SDL_PIXELFORMAT_IYUV.rawValue
         case .nv12: SDL_PIXELFORMAT_NV12.rawValue
-        // In memory blue comes first: SDL names formats by words.
+        // Blue comes first in memory: SDL names formats by machine words.
         case .bgra: SDL_PIXELFORMAT_ARGB8888.rawValue
         case .rgb24: SDL_PIXELFORMAT_RGB24.rawValue
         }
@@ -105,7 +105,7 @@ extension PictureLayout {
 }
 
 extension ColorEncoding {
-    /// What SDL calls it; nil if it has no such conversion.
+    /// SDL's name for it; nil if it has no such conversion.
     fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
         switch (matrix, range) {
         case (.bt601, .full): SDL_YUV_CONVERSION_JPEG

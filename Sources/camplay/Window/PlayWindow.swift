@@ -1,9 +1,9 @@
 import CSDL2
 import Decoder
 
-/// The window. It draws the latest picture, at its aspect ratio, and understands a few keys.
+/// The window: draws the latest picture at its aspect ratio, and handles a few keys.
 ///
-/// Belongs to the main thread, which sleeps while there is nothing to do.
+/// Used by the main thread, which sleeps while there is nothing to do.
 final class PlayWindow {
     private let sdl: SDL
     private let window: OpaquePointer
@@ -23,7 +23,8 @@ final class PlayWindow {
         else {
             throw .noDisplay(reason: "SDL: \(sdl.lastError)")
         }
-        // Waiting for the display's next refresh avoids torn pictures, and costs a live one up to that time.
+        // Waiting for the display's next refresh avoids tearing, but delays a live picture by up to that
+        // time.
         let renderer = sdl.call.CreateRenderer(window, -1, isLive ? 0 : SDL_RENDERER_PRESENTVSYNC.rawValue)
         guard let renderer else {
             let reason = sdl.lastError
@@ -104,7 +105,7 @@ final class PlayWindow {
         meter.add(arrival: arrival, presentation.statistics)
     }
 
-    /// As large as the picture, if the display has room for that.
+    /// Makes the window as large as the picture, if the display has room.
     private func fitWindow(to shape: (width: Double, height: Double)) {
         var bounds = SDL_Rect()
         var scale = 1.0
@@ -113,7 +114,7 @@ final class PlayWindow {
         }
         sdl.call.SetWindowSize(
             window, Int32(max(1, shape.width * scale)), Int32(max(1, shape.height * scale)))
-        // Where it stood, it may reach beyond the display now.
+        // At its old position it might now extend beyond the display.
         sdl.call.SetWindowPosition(window, csdl2_centered, csdl2_centered)
     }
 
@@ -128,7 +129,7 @@ final class PlayWindow {
         sdl.call.RenderPresent(renderer)
     }
 
-    /// The largest place in the window's middle that has the picture's aspect ratio.
+    /// The largest centred rectangle in the window that has the picture's aspect ratio.
     private var placeOfPicture: SDL_Rect {
         var (width, height) = (Int32(0), Int32(0))
         _ = sdl.call.GetRendererOutputSize(renderer, &width, &height)
@@ -138,7 +139,7 @@ final class PlayWindow {
         return SDL_Rect(x: (width - w) / 2, y: (height - h) / 2, w: w, h: h)
     }
 
-    /// White on black, in the upper left, in as many lines as it takes.
+    /// Draws them in white on black, in the upper left, in as many lines as necessary.
     private func drawStatistics() {
         let (dot, letter, line) = (Int32(3), BitmapFont.width + 1, BitmapFont.height + 2)
         var (width, height) = (Int32(0), Int32(0))

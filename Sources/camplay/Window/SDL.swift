@@ -1,15 +1,15 @@
 import CSDL2
 import Glibc
 
-/// SDL 2, loaded and started; stopped with its last user.
+/// SDL 2, loaded and initialised; shut down with its last user.
 ///
-/// Used by the main thread, but for `wake`.
+/// Used by the main thread, except `wake`.
 final class SDL: @unchecked Sendable {
-    // Safe to share: the table never changes, and `PushEvent` is the one call that other threads make, as it
-    // may be (SDL_events.h).
+    // Safe to share: the table never changes, and other threads only call `PushEvent`, which SDL allows
+    // (SDL_events.h).
     let call: csdl2_library
 
-    /// Loads and starts it.
+    /// Loads and initialises it.
     init() throws(PlayError) {
         var library = csdl2_library()
         var reason = [CChar](repeating: 0, count: 256)
@@ -18,7 +18,7 @@ final class SDL: @unchecked Sendable {
             throw .noDisplay(reason: "\(text); install libsdl2-2.0-0")
         }
         call = library
-        // Signals are ours.
+        // camplay handles signals itself.
         _ = call.SetHint(csdl2_no_signal_handlers, "1")
         _ = call.SetHint(csdl2_scale_quality, "linear")
         _ = call.SetHint(csdl2_video_driver, Self.displays)
@@ -27,17 +27,18 @@ final class SDL: @unchecked Sendable {
 
     deinit { call.Quit() }
 
-    /// What can be seen: left to itself, SDL ends with a driver that draws nowhere. The user's SDL_VIDEODRIVER
-    /// comes first. Wayland's library complains on standard error if there can be none.
+    /// The visible displays to try: by default, SDL would fall back to a driver that draws nowhere. The
+    /// user's SDL_VIDEODRIVER comes first. Wayland's library complains on standard error if there is no
+    /// Wayland.
     private static var displays: String {
         getenv("XDG_RUNTIME_DIR") == nil ? "x11,KMSDRM" : "x11,wayland,KMSDRM"
     }
 
-    /// What it says of the last failure.
+    /// SDL's message about the last failure.
     var lastError: String { call.GetError().map { String(cString: $0) } ?? "unknown" }
 
-    /// Makes `WaitEvent` return, in the main thread. Safe in any thread. Where SDL's queue is full, the thread has
-    /// events to return for.
+    /// Makes `WaitEvent` return, in the main thread. Safe in any thread. If SDL's queue is full, the thread
+    /// has events to return for anyway.
     func wake() {
         var event = SDL_Event()
         event.type = SDL_USEREVENT.rawValue

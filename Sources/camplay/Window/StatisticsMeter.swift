@@ -1,8 +1,8 @@
 import Time
 
-/// The line of statistics: what happened in the last whole second.
+/// Makes the line of statistics: what happened in the last whole second.
 struct StatisticsMeter {
-    /// The line, in pieces that stay together.
+    /// The line, in pieces that are not broken.
     private(set) var items = ["..."]
     private let isLive: Bool
     private var start: Instant?
@@ -12,11 +12,12 @@ struct StatisticsMeter {
 
     private static let second = Duration.seconds(1)
 
-    /// - Parameter isLive: whether pictures are shown as they come, so that the time that takes means something.
+    /// - Parameter isLive: whether pictures are shown as they arrive, so that the time from arrival to
+    ///   display is meaningful.
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.
-    /// - Parameter arrival: when its first byte came; nil where that is not known.
+    /// - Parameter arrival: when its first byte arrived; nil if unknown.
     mutating func add(
         arrival: Instant?, _ statistics: Presentation.Statistics, at now: Instant = .now
     ) {
@@ -41,7 +42,7 @@ struct StatisticsMeter {
         (start, pictureCount, longestDelay, bytesAtStart) = (now, 0, .zero, statistics.totals.bytes)
     }
 
-    /// The line, wrapped at a number of letters.
+    /// The line, wrapped at a number of characters.
     func lines(of columns: Int) -> [String] {
         items.reduce(into: []) { lines, item in
             if let last = lines.last, last.count + 2 + item.count <= columns {

@@ -15,7 +15,7 @@ struct InspectionRun {
     private var output = StandardOutput()
     private var unitCount = 0
     /// Whether an unchecked access unit delimiter began the next unit's access unit.
-    private var isBehindDelimiter = false
+    private var followsDelimiter = false
     private var byteCount = 0
     /// The stream's container.
     var container: Inspection.Container?
@@ -116,12 +116,12 @@ struct InspectionRun {
     ) throws(InspectSession.Failure) {
         // A transport stream must have them (H.222.0, 2.14.1); camrec writes none elsewhere.
         if container?.kind == .transportStream, isAccessUnitDelimiter(nalUnit) {
-            isBehindDelimiter = true
+            followsDelimiter = true
             return
         }
-        defer { isBehindDelimiter = false }
+        defer { followsDelimiter = false }
         do throws(StreamShapeViolation) {
-            try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit || isBehindDelimiter)
+            try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit || followsDelimiter)
         } catch {
             throw .offence(error.description)
         }

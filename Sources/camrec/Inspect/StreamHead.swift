@@ -65,13 +65,13 @@ struct StreamHead {
         case .container(let container): return .container(container)
         case .other(let container):
             throw .badInput(
-                "\(name): offset 0: this is \(container), which camrec does not read; take the video out of it first: "
+                "\(name): offset 0: this is \(container), which camrec does not read; extract the video first: "
                     + "ffmpeg -i FILE -map 0:v -c copy out.h264")
         case .empty: throw .badInput("\(name): offset 0: it is empty; nothing to inspect")
         case .unknown:
             throw .badInput(
                 "\(name): offset 0: no H.264 or H.265 in the first \(bytes.count) bytes; "
-                    + "if it is one all the same, add --codec and --from")
+                    + "if it is one anyway, add --codec and --from")
         }
     }
 }

@@ -74,7 +74,7 @@ extension Automatic: ExplainedArgument where Value: ExplainedArgument {
 
 extension PixelFormat: ExplainedArgument {
     public static let requirement =
-        "expected yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own coding"
+        "expected yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own H.264"
 
     /// A FourCC or a common name.
     public init?(argument: String) { self.init(argument) }

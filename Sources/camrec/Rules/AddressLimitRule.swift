@@ -20,6 +20,6 @@ struct AddressLimitRule: OptionRule {
         let most = command.live.options.mostReceivers
         guard limit >= most else { return nil }
         return
-            "--max-clients-per-address \(limit) has no effect: --max-clients allows \(most) in all; give less"
+            "--max-clients-per-address \(limit) has no effect: --max-clients allows only \(most) in total; use a lower limit"
     }
 }

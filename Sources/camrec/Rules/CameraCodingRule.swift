@@ -23,7 +23,7 @@ struct CameraCodingRule: OptionRule {
             command.stream.configurations([.h264], rate: command.rate) != [EncoderConfiguration()]
         else { return nil }
         return
-            "--format h264 uses the camera's own H.264: options of rate, quality and stream have no effect; "
+            "--format h264 uses the camera's own H.264: options for rate, quality and stream have no effect; "
             + "leave them out, or use another --format"
     }
 

@@ -8,6 +8,6 @@ struct ListenValueRule: OptionRule {
         guard case .tcp(let address)? = command.live.listen, case let host = address.host,
             Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         else { return nil }
-        return "--listen takes '\(host)' for a host; put --listen after the outputs, or give it a port"
+        return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
     }
 }

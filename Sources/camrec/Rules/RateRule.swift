@@ -29,6 +29,6 @@ struct RateRule: OptionRule {
             case .qvbr where hasQuantiser: "--qp"
             default: nil
             }
-        return useless.map { "--rate-control \(mode.rawValue) has no use for \($0); leave that out" }
+        return useless.map { "--rate-control \(mode.rawValue) does not use \($0); leave it out" }
     }
 }

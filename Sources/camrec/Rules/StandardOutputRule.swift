@@ -10,7 +10,7 @@ struct StandardOutputRule: OptionRule {
         guard uses.count > 1 else { return nil }
         return uses[0] == uses[1]
             ? "'-' is given twice; leave one out"
-            : "\(uses[0]) and \(uses[1]) both want standard output; give one a file"
+            : "\(uses[0]) and \(uses[1]) both use standard output; name a file for one"
     }
 
     private func uses(of path: String?, by option: String) -> [String] {

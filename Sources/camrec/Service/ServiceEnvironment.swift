@@ -21,8 +21,8 @@ struct ServiceEnvironment {
     /// Whether a service manager expects notifications from this process itself (sd_notify(3)).
     var isNotified: Bool { variable("NOTIFY_SOCKET") != nil }
 
-    /// The folder that persists through restarts, if the unit has one (RuntimeDirectory=) and this is its main
-    /// process: processes that a script starts in turn, or side by side, have nothing to hand over.
+    /// The folder that persists through restarts, if the unit has one (RuntimeDirectory=) and this is its
+    /// main process: processes that a script starts in turn or in parallel do not continue each other.
     var runtimeFolder: String? {
         let isOwnProcess = variable("SYSTEMD_EXEC_PID").map { $0 == "\(process)" } ?? isNotified
         guard isOwnProcess, let folders = variable("RUNTIME_DIRECTORY") else {
@@ -34,7 +34,7 @@ struct ServiceEnvironment {
     /// Whether systemd runs this process as a service (systemd.exec(5), "Environment variables set or propagated"):
     /// as the main process, or with its messages going to the service's journal.
     ///
-    /// INVOCATION_ID does not tell: a desktop's shells inherit it.
+    /// INVOCATION_ID proves nothing: a desktop's shells inherit it.
     var hasManager: Bool {
         isNotified || variable("SYSTEMD_EXEC_PID") == "\(process)"
             || (standardError != nil && variable("JOURNAL_STREAM") == standardError)

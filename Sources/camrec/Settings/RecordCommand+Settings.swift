@@ -30,7 +30,9 @@ extension RecordCommand {
         var refusals = 0
         while let reason = refusal(of: arguments.compactMap(\.argument)) {
             guard refusals < mostRefusals else {
-                problems.append(SettingsProblem(path: file.path, line: nil, "more is wrong; mend this first"))
+                problems.append(
+                    SettingsProblem(
+                        path: file.path, line: nil, "there are more mistakes; fix these first"))
                 break
             }
             refusals += 1
@@ -89,7 +91,7 @@ extension RecordCommand {
     /// Returns why a recording with these arguments would be refused, or nil if it would start.
     private static func refusal(of arguments: [String]) -> String? {
         do {
-            try parsed(arguments).foreseeFailures(at: WallTime.now)
+            try parsed(arguments).preflight(at: WallTime.now)
             return nil
         } catch let error as RecordingError {
             return error.description

@@ -6,12 +6,13 @@ import Peers
 import Pictures
 import Time
 
-/// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's, by
-/// turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and how many times ours.
+/// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's,
+/// taking turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and multiples of
+/// camrec's.
 @main
 struct ConversionBenchmark {
     static let size = PictureSize(1920, 1080)!
-    /// More than a last-level cache holds, as with a camera's and an encoder's own buffers.
+    /// More than a last-level cache holds, as for the buffers of a camera and an encoder.
     static let bufferCount = 16
     static let rounds = 100
 
@@ -105,7 +106,7 @@ struct ConversionBenchmark {
 
     // MARK: - Measuring
 
-    /// Does the work once with the buffer of a number; false if it cannot.
+    /// Does the work once with the numbered buffer; false if it cannot.
     typealias Contender = (name: String, work: (Int) throws -> Bool)
 
     private static func printTable(_ title: String, _ contenders: [Contender]) throws {
@@ -157,7 +158,7 @@ struct ConversionBenchmark {
         }
     }
 
-    /// Shapes, edges and a sensor's noise: a few hundred KiB, as cameras send.
+    /// Shapes, edges and sensor noise: a few hundred KiB, like a camera's pictures.
     private static func testJPEG(seed: UInt64) -> [UInt8] {
         var picture = noise(size.area * 3, seed: seed)
         for y in 0..<size.height {
@@ -187,7 +188,7 @@ extension ColorEncoding {
     static let jpeg = ColorEncoding(range: .full, matrix: .bt601)
 }
 
-/// As many of a stream's buffers as a camera would fill in turn.
+/// As many buffers as a camera would fill in turn.
 final class BufferSet {
     let format: PictureFormat
     private let pool: PixelBufferPool

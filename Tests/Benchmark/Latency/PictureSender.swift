@@ -2,9 +2,9 @@ import Capture
 import Glibc
 import Pictures
 
-/// Writes the live test source's pictures as YUV4MPEG2, so that every recorder can be given the same.
+/// Writes the live test source's pictures as YUV4MPEG2, so that every recorder gets the same input.
 ///
-/// The middle third is noise, another in every picture: a stream then takes the bits that it is allowed.
+/// The middle third is noise, different in every picture, so that a stream uses the bits that it is allowed.
 struct PictureSender {
     private let source: TestSource
     private let noise: [UInt8]
@@ -18,7 +18,7 @@ struct PictureSender {
         noise = (0..<2 * noiseRows.count * size.width).map { _ in .random(in: 16...235, using: &generator) }
     }
 
-    /// Ends early if nobody reads any longer.
+    /// Ends early if nobody reads any more.
     func send(_ count: Int, to path: String) throws {
         signal(SIGPIPE, SIG_IGN)
         guard let file = fopen(path, "wb") else { throw LatencyBenchmark.Failure.notTaken }

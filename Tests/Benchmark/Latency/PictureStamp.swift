@@ -1,6 +1,6 @@
 import Decoder
 
-/// What the live test source has drawn into a picture for programs: rows of sixteen blocks of 16 x 16 pixels,
+/// The machine-readable part of the live test source's pictures: rows of sixteen blocks of 16 x 16 pixels,
 /// the number in the top left corner, the time in two rows in the bottom left one.
 struct PictureStamp {
     /// The lower 16 bits of the frame's number.

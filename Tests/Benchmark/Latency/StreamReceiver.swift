@@ -4,21 +4,21 @@ import Glibc
 import Network
 import Time
 
-/// Takes a stream as camplay does, and prints when each picture was captured, had arrived, and was decoded.
+/// Receives a stream like camplay, and prints when each picture was captured, had arrived, and was decoded.
 ///
-/// A line has the picture's number, and nanoseconds from its capture to the last byte of its access unit at the
-/// socket, and to the decoded picture.
+/// Each line has the picture's number, and the nanoseconds from its capture to the last byte of its access
+/// unit at the socket and to the decoded picture.
 final class StreamReceiver {
     private let socket: Socket
     private let gatherer = AccessUnitGatherer(codec: .h264)
     private let decoder: PictureDecoder
-    /// How far the stream had come, and when.
+    /// How much of the stream had arrived, and when.
     private var chunks: [(end: Int, time: Instant)] = []
-    /// How far the access units taken from it reach, and when the last byte of each was there.
+    /// Where the access units taken from it end, and when the last byte of each had arrived.
     private var end = 0
     private var arrivals: [Instant] = []
 
-    /// As camplay has it.
+    /// The same as camplay's.
     private static let pauseDuration = Duration.milliseconds(2)
 
     private static let patience = Duration.seconds(20)
@@ -42,7 +42,7 @@ final class StreamReceiver {
         self.socket = socket
     }
 
-    /// Until the sender ends.
+    /// Receives until the sender ends.
     func run() throws {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { room.deallocate() }

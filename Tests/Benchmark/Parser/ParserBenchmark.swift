@@ -2,17 +2,18 @@ import Bitstream
 import Glibc
 import Peers
 
-/// Measures the Annex B parser compared with searches of the C library and libavcodec's parser, in turns in one run and
-/// over the same bytes, and prints a table in Markdown: medians in GB a second of CPU, and times ours.
+/// Measures the Annex B parser compared with searches of the C library and with libavcodec's parser, taking
+/// turns in one run over the same bytes, and prints a table in Markdown: medians in GB per second of CPU, and
+/// multiples of camrec's.
 ///
 /// usage: ParserBenchmark FILE BYTES       the stream, repeated to about that size
 @main
 struct ParserBenchmark {
-    /// What a reader of files takes at a time.
+    /// The chunk size of a file reader.
     static let chunkByteCount = 64 << 10
     static let maximumUnitByteCount = 8 << 20
     static let rounds = 15
-    /// libavcodec reads so far past the end.
+    /// libavcodec reads this far past the end.
     static let padding = 64
 
     enum Failure: Error {
@@ -29,7 +30,8 @@ struct ParserBenchmark {
         stream.reserveCapacity(repetitions * recording.count + padding)
         for _ in 0..<repetitions { stream += recording }
         stream += [UInt8](repeating: 0, count: padding)
-        // A pass without a hit, which is as fast as memchr gets: one value of the stream gives way to another.
+        // A pass without a hit, the fastest that memchr can be: one byte value of the stream is replaced by
+        // another.
         let rare: UInt8 = 0xA7
         let withoutRare = stream.map { $0 == rare ? rare - 1 : $0 }
         try stream.withUnsafeBytes { bytes in

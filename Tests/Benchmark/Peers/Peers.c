@@ -56,7 +56,7 @@ struct peer_ffmpeg {
         uint8_t *const to[], const int to_strides[]);
 };
 
-// libswscale is no dependency of camrec's: it is looked for when the benchmark runs.
+// camrec itself does not depend on libswscale, so it is loaded when the benchmark runs.
 static int find_swscale(peer_ffmpeg *state, int width, int height) {
     void *library = NULL;
     for (int version = 9; version >= 5 && !library; version--) {
@@ -144,7 +144,7 @@ size_t peer_libavcodec_access_units(const uint8_t *bytes, size_t count, size_t c
         int length = rest < chunk ? rest : chunk;
         uint8_t *unit;
         int unit_length;
-        // No bytes at all mean the end of the stream.
+        // An empty input means the end of the stream.
         int used = av_parser_parse2(
             parser, context, &unit, &unit_length, bytes + position, length, AV_NOPTS_VALUE, AV_NOPTS_VALUE, 0);
         if (unit_length > 0) found++;

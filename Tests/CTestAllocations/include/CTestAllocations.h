@@ -1,14 +1,14 @@
-// Counts what a thread allocates, for tests that demand that nothing is.
+// Counts a thread's allocations, for tests that require that there are none.
 //
-// The functions of malloc's family are replaced for the whole process, Swift's runtime and every library
-// included, by ones that count and then do the same.
+// malloc and its relatives are replaced for the whole process, including Swift's runtime and every library, by
+// functions that count and then do the same.
 #ifndef CTESTALLOCATIONS_H
 #define CTESTALLOCATIONS_H
 
 #include <stdbool.h>
 
-// Whether counting means anything. A sanitizer replaces the functions by its own; and without optimisation
-// generic code of Swift's standard library allocates, whoever calls it.
+// Whether counting is meaningful. A sanitizer replaces the functions by its own, and without optimisation, generic code
+// in Swift's standard library allocates, whoever calls it.
 bool allocations_can_be_counted(void);
 
 // From here on the calling thread's allocations count, from 0.

@@ -1,4 +1,4 @@
-// Makes coded streams for the tests, and reads containers with libavformat's ordinary calls.
+// Creates coded streams for the tests, and reads containers with libavformat's ordinary calls.
 #ifndef CTESTFORMAT_H
 #define CTESTFORMAT_H
 
@@ -38,7 +38,7 @@ struct test_container {
     char encoder[64];
 };
 
-// Reads what a container says of its only stream, and its packets as far as they can be read. Returns 0 or a
+// Reads what a container states about its only stream, and its packets as far as they are readable. Returns 0 or a
 // libav error.
 int test_read(const char *path, struct test_container *container, test_packet_handler handler, void *context);
 

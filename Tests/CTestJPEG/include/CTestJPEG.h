@@ -1,4 +1,4 @@
-// Makes JPEGs for the tests, and decodes them with libjpeg's ordinary calls.
+// Creates JPEGs for the tests, and decodes them with libjpeg's ordinary calls.
 #ifndef CTESTJPEG_H
 #define CTESTJPEG_H
 
@@ -21,7 +21,7 @@ struct test_jpeg_options {
 // `samples` are Y, Cb, Cr of each pixel in turn, or Y alone. The caller frees the result.
 uint8_t *test_jpeg_encode(const uint8_t *samples, struct test_jpeg_options options, size_t *count);
 
-// Y, Cb and Cr of each pixel in turn, chroma replicated. Returns 0 if libjpeg was content.
+// Y, Cb and Cr of each pixel in turn, with replicated chroma. Returns 0 if libjpeg reported no problem.
 long test_jpeg_decode(const uint8_t *bytes, size_t count, uint8_t *samples);
 
 #endif

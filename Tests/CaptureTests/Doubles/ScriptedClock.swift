@@ -4,13 +4,13 @@ import Time
 
 @testable import Capture
 
-/// Time that moves when somebody waits, and what a test does as it goes by.
+/// Time that moves only during waits, and actions that a test schedules.
 final class ScriptedClock: ScriptedTime, SourceClock, @unchecked Sendable {
     private var actions: [(time: Instant, action: () -> Void)] = []
 
     init() { super.init(now: .start + .seconds(1)) }
 
-    /// Has `action` done as soon as so much time has gone by from now.
+    /// Runs `action` as soon as this much time has passed from now.
     func after(_ duration: Duration, _ action: @escaping () -> Void) {
         actions.append((now + duration, action))
         actions.sort { $0.time < $1.time }
@@ -26,7 +26,7 @@ final class ScriptedClock: ScriptedTime, SourceClock, @unchecked Sendable {
             pass(max(.zero, next.time - now))
             next.action()
         }
-        // A wait without end that nobody will end would hang the test.
+        // An endless wait that nothing will end would hang the test.
         precondition(end < .distantFuture, "nobody ends this wait")
         pass(end - now)
         return 0

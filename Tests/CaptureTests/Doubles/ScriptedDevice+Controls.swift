@@ -18,7 +18,7 @@ extension ScriptedDevice {
         var text = ""
         /// The errno with which it refuses to be set.
         var refusal: Int32?
-        /// What it makes of a value.
+        /// The value that it sets instead of a requested one.
         var adjust: (Int64) -> Int64 = { $0 }
     }
 

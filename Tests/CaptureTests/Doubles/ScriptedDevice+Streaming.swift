@@ -31,7 +31,7 @@ extension ScriptedDevice {
         return stream
     }
 
-    /// What became of opening, starting and taking frames until it failed.
+    /// The result of opening, starting and taking frames until it failed.
     func failure(_ request: CaptureRequest = CaptureRequest()) -> CaptureError.Kind? {
         do throws(CaptureError) {
             let stream = try stream(request)
@@ -53,7 +53,7 @@ extension CaptureStream {
         }
     }
 
-    /// The next picture, to be held.
+    /// The next picture, to hold.
     func hold() throws -> HeldBuffer {
         switch try nextBuffer() {
         case .buffer(let buffer): return HeldBuffer(buffer)
@@ -67,7 +67,7 @@ struct StreamEnded: Error {}
 
 /// A picture that is held until it is released.
 final class HeldBuffer {
-    // Swift lends no noncopyable value out of a class's optional; it does out of memory.
+    // Swift cannot borrow a noncopyable value from a class's optional property, but it can from memory.
     private let buffer = UnsafeMutablePointer<PixelBuffer>.allocate(capacity: 1)
     private var isHeld = true
 
@@ -88,7 +88,7 @@ final class HeldBuffer {
     var timestamp: Instant { buffer.pointee.timestamp }
     var payload: [UInt8] { Array(buffer.pointee.payload) }
 
-    /// The bytes of each row of a plane that are picture, without padding.
+    /// The picture bytes of each row of a plane, without padding.
     func rows(ofPlane number: Int) -> [[UInt8]] {
         let plane = buffer.pointee.format.planes[number]
         let bytes = buffer.pointee.plane(number)

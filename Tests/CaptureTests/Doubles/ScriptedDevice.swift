@@ -7,7 +7,7 @@ import Time
 @testable import Capture
 
 /// A V4L2 driver that does what a test tells it, good or bad: formats, buffers in real memory, a queue,
-/// sequence numbers, and a clock that moves only when somebody waits.
+/// sequence numbers, and a clock that moves only during waits.
 final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// A pixel format that it lists, with sizes and the intervals of each as fractions of a second.
     struct Format {
@@ -21,7 +21,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
         var smallIntervals: [(UInt32, UInt32)]?
     }
 
-    /// What happens next, once someone waits for it.
+    /// What happens next, during a wait.
     enum Event {
         case frame(Frame)
         /// A wait that lasts until its deadline.
@@ -32,14 +32,14 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
         case pollError
         /// poll fails with this errno.
         case pollFails(Int32)
-        /// A source change event with these changes comes.
+        /// A source change event with these changes arrives.
         case sourceChanges(UInt32)
         case perform(() -> Void)
 
         var isAction: Bool { if case .perform = self { true } else { false } }
     }
 
-    /// A frame as the driver hands it over; what is nil is as a good driver has it.
+    /// A frame as the driver delivers it; nil stands for what a well-behaved driver would return.
     struct Frame {
         var sequence: UInt32?
         var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
@@ -58,7 +58,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     var deviceCaps: UInt32?
     var isMultiPlanar = false
     var formats: [Format] = [Format(pixelFormat: .yuyv)]
-    /// Lists that never end: the last entry comes again and again.
+    /// Lists that never end: the last entry repeats.
     var listsAreEndless = false
     /// What S_FMT grants instead of parts of the request.
     var grant: (inout v4l2_format) -> Void = { _ in }
@@ -68,7 +68,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     var grantedInterval: (UInt32, UInt32)?
     /// The bytes of each buffer's memory planes; nil for `lengths`.
     var bufferLengths: [UInt32]?
-    /// Of a buffer that nobody has filled.
+    /// The content of a buffer that was never filled.
     var bufferFlags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
     /// How many buffers REQBUFS grants; nil for as many as requested.
     /// Fewer than requested, as drivers may.
@@ -78,9 +78,9 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// Calls that fail after a number of successes.
     var laterFailures: [UInt: (after: Int, errno: Int32)] = [:]
     var events: [Event] = []
-    /// What CROPCAP says of its pixels, height to width.
+    /// CROPCAP's pixel aspect, height to width.
     var pixelAspect: (UInt32, UInt32)?
-    /// What is cropped, and where that is put.
+    /// What is cropped, and where it is placed.
     var selections: [Int32: (width: UInt32, height: UInt32)] = [:]
     var inputs: [String] = []
     /// What was set last.
@@ -96,7 +96,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// The titles of those that were set, in order.
     var controlsSet: [String] = []
 
-    /// What comes of DQEVENT next: changes.
+    /// The changes that DQEVENT reports next.
     private var pendingChanges: [UInt32] = []
 
     init() { super.init(now: .start + .seconds(1000)) }
@@ -115,7 +115,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
 
     // MARK: V4L2Calls
 
-    /// Another recorder has its lock.
+    /// Whether another recorder holds its lock.
     var isClaimed = false
 
     func open(_ path: String) -> Int32 {
@@ -149,10 +149,10 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
             // The mailbox is a real eventfd.
             let woken = cv4l2_poll(descriptors.baseAddress, 1, 0)
             if woken > 0 { return woken }
-            // Without a buffer the driver delivers nothing.
+            // Without a buffer, the driver delivers nothing.
             let isListened = descriptors.count > 1
             guard let event = events.first, isListened || event.isAction else {
-                // A wait without end in a script without events would hang the test.
+                // An endless wait in a script without events would hang the test.
                 guard let duration else { return -EDEADLK }
                 pass(duration)
                 return 0

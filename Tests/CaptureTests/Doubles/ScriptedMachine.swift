@@ -8,7 +8,7 @@ final class ScriptedMachine: V4L2Calls, @unchecked Sendable {
     var devices: [String: ScriptedDevice]
     private(set) var openDescriptors: [Int32: ScriptedDevice] = [:]
     private var nextDescriptor: Int32 = 2000
-    /// What sysfs says of the nodes, by their paths.
+    /// What sysfs says about the nodes, by their paths.
     var places: [String: NodePlace] = [:]
     /// Paths that may not be opened.
     var forbidden: Set<String> = []

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Capture
 
-/// A file of some bytes that is gone with its owner.
+/// A file with some bytes that is removed with its owner.
 final class TemporaryFile {
     let path: String
 
@@ -25,7 +25,7 @@ final class TemporaryFile {
 }
 
 extension TemporaryFolder {
-    /// Makes a folder in it, with those that it is in.
+    /// Creates a folder in it, with its parents.
     func makeFolder(_ name: String) throws {
         try Folder.make("\(path)/\(name)")
     }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# In the guest: what goes wrong with cameras, clocks and recorders, and what that costs.
+# In the guest: faults of cameras, clocks and recorders, and what they cost.
 # usage: ../guest/run --limit 7200 cameras.sh [--short]
-# The short form is what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do not check by themselves.
+# The short form covers what ../guest/cameras.sh, which runs it, webcam.sh and outages.sh do not check themselves.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"
@@ -86,7 +86,7 @@ strikes qbuf "vivid: a buffer cannot be queued (inject_vidioc_qbuf_error)" "$(ti
 fail_queue() { control inject_fatal_streaming_error=1; }
 strikes fatal "vivid: the stream fails for good (inject_fatal_streaming_error)" "$(times 10 1)" fail_queue --so "source.restarts >= $(times 10 1)"
 
-# The camera goes in earnest, and its node may come back with another number.
+# The camera really disappears, and its node may come back with another number.
 bind() { echo vivid.0 >"/sys/bus/platform/drivers/vivid/$1"; }
 rebind() {
     bind unbind
@@ -115,7 +115,7 @@ disconnect() { control disconnect=1; }
 strikes disconnect "vivid: the camera disconnects (disconnect)" 10 disconnect --so 'source.restarts >= 10'
 flag() { control inject_v4l2_buf_flag_error=1; }
 strikes flag "vivid: a buffer comes with an error (inject_v4l2_buf_flag_error)" 20 flag --so 'frames.corrupt >= 20' --so 'source.restarts == 0'
-# Those calls are made when a camera is opened: the first time, and again.
+# These calls are made when a camera is opened, and when it is reopened.
 for call in reqbufs streamon; do
     control inject_vidioc_${call}_error=1
     fault="vivid: opened with an error (inject_vidioc_${call}_error)"
@@ -157,7 +157,7 @@ check "vivid: sequence numbers begin ahead of their wrap" begins 'seq: *42949[0-
 lasts sequence "vivid: sequence numbers wrap (wrap_sequence_number)" 160 --so 'frames.droppedByDriver < 50'
 control wrap_sequence_number=0
 
-# Segments whose names the clock makes.
+# Segments that are named by the clock.
 fault="the clock is set back and ahead an hour, with segments that are named by it"
 segments_beyond() { [ "$(find segments -name '*.h264' | wc -l)" -gt "$1" ]; }
 folder=segments
@@ -234,7 +234,7 @@ camera=(--device "$link" --fps 15 --encoder software) rate=15
 # The hardware encoder if there is one: its recordings are lossless, so the camera's numbers can be read.
 numbers=(--late)
 if has_gpu "USB webcam: by hardware" iHD; then
-    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --anew)
+    launcher=("$LAB/gpu/run" iHD) camera=(--device "$link" --fps 15 --encoder vaapi) numbers+=(--block 1 --renumbered)
 fi
 modprobe -a vhci-hcd uvcvideo
 "$usb/uvccam" -f "$usb/frames" >"$RESULTS/$kept/uvccam.log" 2>&1 &

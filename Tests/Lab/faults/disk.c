@@ -1,10 +1,10 @@
-// A disk with faults on request: a folder, seen through FUSE, whose writes take time, fail or never end.
+// A disk with faults on request: a FUSE view of a folder, whose writes take time, fail or never return.
 //
 // usage: disk CONTROL FOLDER MOUNTPOINT     FOLDER is an absolute path; in the foreground, until it is unmounted
 //
-// CONTROL is a file that is read at each write: "slow BYTES" is this many bytes a second, "fail" is EIO from whatever
-// changes or flushes a file, "hang" is no answer before CONTROL says something else, and anything else is a good disk.
-// The kernel's cache is left out (direct_io), so that a write takes as long here as it would beneath a full one.
+// CONTROL is a file that is read at each write: "slow BYTES" allows this many bytes a second, "fail" returns EIO from
+// everything that changes or flushes a file, "hang" does not answer until CONTROL changes, and anything else is a good
+// disk. The kernel's cache is bypassed (direct_io), so that a write takes as long as it would with a full cache.
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
 
@@ -28,7 +28,7 @@ static void pause_for(double seconds) {
     while (nanosleep(&time, &time) != 0 && errno == EINTR) continue;
 }
 
-// What the fault makes of a write of this many bytes: 0 or -EIO, after a while.
+// Returns the fault's result for a write of this many bytes: 0 or -EIO, after a while.
 static int suffer(size_t size) {
     for (;;) {
         char text[64] = "";

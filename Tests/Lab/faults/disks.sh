@@ -1,5 +1,5 @@
 #!/bin/bash
-# Disks that are full, slow, hang, fail or go away, and folders that are removed. Needs root, for mounts.
+# Disks that are full, slow, hang, fail or disappear, and folders that are removed. Needs root, for mounts.
 # usage: disks.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -65,11 +65,11 @@ meanwhile() { # FAULT TRIAL-OPTION...: from `appears` to `begins`, `stops` and `
         mapfile -t files < <(ls -v "$disk"/sub/a*.h264)
         trial "$fault" --rate 30 --status "$status" --wanted 74 --report report.json --so 'outputs[0].lost > 0' --most-took 20 "$@" "${files[@]}"
         mapfile -t files < <(ls -v beside*.h264)
-        trial "$fault: the output beside it" --rate 30 --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].lost == 0' "${files[@]}"
+        trial "$fault: the other output" --rate 30 --status "$status" --wanted 74 --report report.json --output 1 --so 'outputs[1].lost == 0' "${files[@]}"
         disappears
     done
     settle "$fault"
-    settle "$fault: the output beside it"
+    settle "$fault: the other output"
 }
 
 appears() { mount -t tmpfs -o size=2m none "$disk"; }
@@ -89,8 +89,8 @@ begins() { umount --lazy "$disk"; }
 stops() { mount --bind "$store" "$disk"; }
 if [ -z "$short" ]; then meanwhile "unmounted for a while, segments" --gone; fi
 
-# A power cut: the file system stops at once, and unflushed data is gone (EXT4_IOC_SHUTDOWN of
-# fs/ext4/ext4.h, without a flush of its journal). --sync says how much that may be.
+# A power cut: the file system stops at once, and unflushed data is gone (EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h, without a
+# flush of its journal). --sync limits how much that may be.
 powers_off() { # FOLDER: when, on CLOCK_MONOTONIC
     "$PYTHON" -c '
 import fcntl, os, struct, sys, time
@@ -141,7 +141,7 @@ if [ -n "$short" ]; then
 fi
 meanwhile "its server dies and comes back (ENOTCONN), segments" --gone
 
-# Without segments an error of the disk ends the file.
+# Without segments, a disk error ends the file.
 appears
 for ((i = 0; i < $(times 3 1); i++)); do
     draw 3 "$(times 25 5)"
@@ -172,7 +172,7 @@ for ((i = 0; i < $(times 3 1); i++)); do
 done
 settle "hangs for a while"
 
-# One that hangs for longer than its queue of a minute, which is 3600 pictures, holds nobody up but itself.
+# One that hangs for longer than its queue of a minute, which is 3600 pictures, holds up only itself.
 test240=(--device test --size 320x240 --fps 240 --keyframe-interval 240 --encoder software)
 for ((i = 0; i < $(times 2 1); i++)); do
     : >"$control"
@@ -190,13 +190,13 @@ for ((i = 0; i < $(times 2 1); i++)); do
     trial "hangs for longer, segments" --rate 240 --status "$status" --wanted 74 --report report.json --so 'outputs[0].lost > 0' \
         --most-took 20 "${files[@]}"
     mapfile -t files < <(ls -v beside*.h264)
-    trial "hangs for longer, segments: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json \
+    trial "hangs for longer, segments: the other output" --rate 240 --status "$status" --wanted 74 --report report.json \
         --output 1 --so 'outputs[1].lost == 0' "${files[@]}"
 done
 settle "hangs for longer, segments"
-settle "hangs for longer, segments: the output beside it"
+settle "hangs for longer, segments: the other output"
 
-# One that hangs permanently is abandoned: by the output next to it, and at the end.
+# One that hangs permanently is abandoned: by the other output, and at the end.
 : >"$control"
 rm -f "$disk"/a*.h264
 start "${test240[@]}" "$disk/a.h264" beside.h264
@@ -210,12 +210,12 @@ await 10 grep -q 'stalled; pending.*beside.h264: ' stderr || fail "hangs for goo
 # The kernel closes the file before the process is gone, and waits for the disk.
 : >"$control"
 ended
-trial "hangs for good: the output beside it" --rate 240 --status "$status" --wanted 74 --report report.json --output 1 \
+trial "hangs for good: the other output" --rate 240 --status "$status" --wanted 74 --report report.json --output 1 \
     --so '"stalled" in outputs[0].error' --so 'outputs[1].lost == 0' beside.h264
-settle "hangs for good: the output beside it"
+settle "hangs for good: the other output"
 
 # A slow disk: 28 MB a second (the emulated GPU's pictures are lossless) for one that takes 10. When the queue of 64 MiB
-# is full frames are dropped, and never coded units: with P pictures in between, the decoder would have something to say.
+# is full, frames are dropped, but never coded units: with P pictures in between, the decoder would complain.
 if has_gpu "slow: a third of what it should take" iHD; then
     launcher=("$LAB/gpu/run" iHD)
     for ((i = 0; i < $(times 3 1); i++)); do

@@ -1,4 +1,5 @@
-// An encoder with faults on request, preloaded: libavcodec's avcodec_send_frame, which fails, hangs or crashes.
+// An encoder with faults on request: a preloaded replacement for libavcodec's avcodec_send_frame, which fails, hangs or
+// crashes.
 //
 // ENCODER_FAULT="FAULT PICTURE", pictures counted from 0 since the program began: "error 30" fails that one alone,
 // "hang 30" never returns from it, "crash 30" ends the process with SIGSEGV in the thread that encodes.

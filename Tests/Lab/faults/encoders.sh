@@ -1,5 +1,5 @@
 #!/bin/bash
-# Encoders that fail, hang, or are slow: in software, and on the emulated GPU beneath both drivers.
+# Encoders that fail, hang, or are slow: in software, and on the emulated GPU under both drivers.
 # usage: encoders.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -51,7 +51,7 @@ if built encoder -shared -fPIC; then
         ended
         trial "libx264: an error at the first picture" --status "$status" --wanted 69 --no-file
         settle "libx264: an error at the first picture"
-        # Software takes as long as it takes, so that nothing takes its place; a second signal ends it.
+        # Software may take any time, so nothing replaces it; a second signal ends it.
         draw 40 80
         ENCODER_FAULT="hang $drawn" start "${test90[@]}" --encoder software a.h264
         await 30 grep -q 'encoder: hang' stderr && await 30 is_over_after_another_signal || fail "libx264 hangs, two SIGTERM" "it does not end"
@@ -103,7 +103,7 @@ gpu_faults() {
     hang "the driver hangs for good" "${in_software[@]}" --encoder auto
 }
 
-# A fence that never signals: its thread is abandoned. With `recovers` the fault is gone once it was noticed.
+# A fence that never signals: its thread is abandoned. With `recovers` the fault ends once it has been noticed.
 hang() { # FAULT TRIAL-OPTIONS... --encoder ENCODER
     local fault=$1 options=("${@:2:$#-3}")
     echo "hang 40" >"$work/control"

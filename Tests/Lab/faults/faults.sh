@@ -1,7 +1,7 @@
 # Sourced by the scripts in this folder, after lib.sh: injects faults, and measures what each cost and whether it was survived.
 # shellcheck shell=bash disable=SC2034,SC2154 # what is set here is used there, and the other way round
 #
-# Each time that a fault was made is a trial: a line of JSON in $LAB_FAULTS. `scripts/faults` makes the table of them.
+# Each injected fault is a trial: a line of JSON in $LAB_FAULTS. `scripts/faults` makes a table of them.
 
 LAB_FAULTS=${LAB_FAULTS:-${work:-$RESULTS}/faults.lines}
 LAB_SEED=${LAB_SEED:-$((RANDOM * 32768 + RANDOM))}

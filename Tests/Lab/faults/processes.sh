@@ -1,5 +1,5 @@
 #!/bin/bash
-# The recorder is killed, stopped, crashed and doubled: what is in its files then.
+# The recorder is killed, stopped, crashed and run twice: what its files then contain.
 # usage: processes.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -10,8 +10,8 @@ begin
 part="The recorder's process"
 small=(--device test --size 320x240 --fps 30 --encoder software --keyframe-interval 15)
 
-# Killed at a random moment: the written part plays, and only data on its way is missing: for a container that
-# is its last second.
+# Killed at a random moment: the written part plays, and only data in flight is missing; for a container that is its
+# last second.
 for ((i = 0; i < $(times 100 2); i++)); do
     kind='in one file' segments=()
     if ((i % 2)); then kind='in segments' segments=(--segment 20f --sync 1s); fi
@@ -29,7 +29,7 @@ done
 for kind in 'in one file' 'in segments'; do
     for format in h264 h265 mkv mp4 ts; do settle "SIGKILL, .$format $kind"; done
 done
-# Stopped and continued at a random moment, for a random time: frames in between are counted.
+# Stopped at a random moment, for a random time, and continued: the frames in between are counted.
 for ((i = 0; i < $(times 20 1); i++)); do
     draw 2 "$(times 10 3)"
     start "${small[@]}" --timestamps t.txt a.h264
@@ -45,7 +45,7 @@ for ((i = 0; i < $(times 20 1); i++)); do
 done
 settle "SIGSTOP for up to 6 s, SIGCONT"
 
-# The encoder's library crashes the process: everything before is whole.
+# The encoder's library crashes the process: everything before is intact.
 if built encoder -shared -fPIC; then
     launcher=(env "LD_PRELOAD=$built")
     for ((i = 0; i < $(times 20 1); i++)); do
@@ -63,7 +63,7 @@ else
     skip "SIGSEGV in the encoder" "no gcc"
 fi
 
-# Two recorders and one file, or one pattern: the second one does no harm to the first.
+# Two recorders and one file, or one pattern: the second one does not harm the first.
 two() { # FAULT CODE FILES ARGUMENTS...: of both
     local other=0
     start "${small[@]}" "${@:4}"

@@ -1,14 +1,14 @@
 #!/bin/bash
-# In the guest, beneath the real systemd: a service that crashes or hangs while it records the USB webcam, and what that
+# In the guest, under the real systemd: a service that crashes or hangs while it records the USB webcam, and what that
 # costs until it records again.
 # usage: ../guest/run --systemd --limit 3600 service.sh [--short]
-# The short form is run by ../guest/unattended.sh, which has the watchdog strike as well.
+# ../guest/unattended.sh runs the short form, and triggers the watchdog itself.
 set -euo pipefail
 # shellcheck source=../guest/guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"
 # shellcheck source=faults.sh
 . "$LAB/faults/faults.sh"
-part="The service beneath systemd"
+part="The service under systemd"
 in_guest
 cd "$work"
 
@@ -78,7 +78,7 @@ strikes kill "the process is killed (SIGKILL)" 5 137 end
 halt() { systemctl kill --signal=STOP $service; }
 strikes hang "the process hangs (SIGSTOP), and the watchdog ends it after 30 s" 2 134 halt
 
-# A driver that crashes: Mesa ends the process that a submission is refused to.
+# A driver that crashes: Mesa ends the process when a submission is refused.
 if has_gpu "the GPU's driver ends the process" radeonsi; then
     mkdir -p /opt/lab/gpu /opt/lab/bin "/run/systemd/system/$service.d"
     mount --bind "$LAB_CACHE/gpu" /opt/lab/gpu

@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest: vivid's cameras through both drivers, the formats bit for bit, and what goes wrong with cameras.
+# In the guest: vivid's cameras with both GPU drivers, the formats bit for bit, and camera faults.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -8,10 +8,10 @@ cd "$work"
 cp "$CAMREC" /run/camrec && chmod 755 /run/camrec && CAMREC=/run/camrec
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
-# Nothing there yet.
+# No camera yet.
 refuses "no camera" 66 'no camera.*--device test' --frames 1 out.h264
 refuses "no render node" 69 'render node|/dev/dri' --device test --frames 1 --encoder vaapi out.h264
-records "no render node: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
+records "no render node: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
     says "no render node: says why" 'render node|/dev/dri|VAAPI'
 
 modprobe vivid n_devs=2 node_types=0x20001,0x1 input_types=0x0,0x0 multiplanar=1,2
@@ -21,7 +21,7 @@ single=$(vivid_node 000-vid-cap)
 metadata=$(vivid_node 000-meta-cap)
 multi=$(vivid_node 001-vid-cap)
 
-# The recording that all of this is for, on each driver.
+# An ordinary recording, on each driver.
 for driver in radeonsi iHD; do
     has_gpu "vivid, $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")
@@ -32,7 +32,7 @@ for driver in radeonsi iHD; do
         on_host check "vivid, $driver: every captured frame is accounted for" report $driver.json 'frames.written == 200' \
             'format.pixelFormat == "YUYV"' 'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     fi
-    # Two codecs and a container from one capture; both encoders take the same surface.
+    # Two codecs and a container from one capture; both encoders use the same surface.
     if records "vivid, $driver: H.264, H.265 and Matroska at once" --device "$single" --size 640x480 --format YUYV --fps 25 --keyframe-interval 25 --frames 200 --encoder vaapi \
         --report "$RESULTS/$driver-both.json" "$work/$driver-both.h264" "$work/$driver-both.h265" "$work/$driver-both.mkv"; then
         mv "$work/$driver-both".* "$RESULTS/"
@@ -53,7 +53,7 @@ watch() { # PROGRAM COMMAND...: its pictures go to PROGRAM.yuv, its messages to 
     shift
     timeout 200 "$@" >"$program.err" 2>&1 || status=$?
     check "watched: $program ends with the recording" test $status = 0
-    check "watched: $program has nothing to say" is_silent "$program.err"
+    check "watched: $program reports nothing" is_silent "$program.err"
     mv "$program.yuv" "$RESULTS/" || true
 }
 have_watched() { # COUNT UNITS: this many receivers have this many access units each
@@ -62,7 +62,7 @@ have_watched() { # COUNT UNITS: this many receivers have this many access units 
 is_silent() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 if command -v gst-launch-1.0 >/dev/null; then
     ip link set lo up
-    # It looks at all its plugins first, which takes longer than a recording: these are enough.
+    # It examines all its plugins first, which takes longer than a recording: these suffice.
     mkdir -p gst && ln -sf /usr/lib/*/gstreamer-1.0/libgst{coreelements,tcp,videoparsersbad,libav}.so gst/
     export GST_PLUGIN_SYSTEM_PATH_1_0=$work/gst GST_REGISTRY=$work/gst-registry
     gst-inspect-1.0 avdec_h264 >/dev/null 2>&1 || true
@@ -103,7 +103,7 @@ lossless() { # NODE FORMAT SIZE PATTERN COMPARISON...
     on_host check "lossless: $name as the camera delivered it" pictures equal "$file.h264" "$file.raw" --format "$format" --size "$size" --still "$@"
 }
 gcc -O2 -fPIC -shared -o driver.so "$LAB/guest/driver.c" -ldl
-# One-pixel checkers show whether chroma is the mean of two rows; squares show places and colours.
+# One-pixel checkers show whether chroma is the mean of two rows; squares show positions and colours.
 squares=4 checkers=14
 if has_gpu "lossless" iHD; then
     for format in YUYV UYVY YVYU; do lossless "$single" $format 640x480 $checkers; done
@@ -114,7 +114,7 @@ if has_gpu "lossless" iHD; then
     lossless "$multi" YM12 320x180 $squares
     lossless "$multi" YUYV 320x180 $checkers
 
-    # A driver that pads its lines, where v4l2-ctl's picture, read without the shim, has none.
+    # A driver that pads its lines; v4l2-ctl's picture, read without the shim, has no padding.
     for format in YUYV:704 NV12:384; do
         name=${format%:*} stride=${format#*:}
         still_picture "$single" $checkers
@@ -172,13 +172,13 @@ refuses "busy camera: names the program and its process" 75 "$single: busy: in u
 kill $holder
 wait $holder || true
 
-# One recorder a camera, by whatever link; the second can wait.
+# One recorder per camera, whatever the link; the second can wait.
 "$CAMREC" --device "$single" --frames 100000 --encoder software --overwrite first.h264 2>/dev/null &
 holder=$!
 await 10 test -s first.h264
 ln -s "$single" link
-refuses "one recorder a camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
-check "one recorder a camera: a look at it is free" "$CAMREC" devices
+refuses "one recorder per camera: the second says who has it" 75 "in use by camrec \(pid $holder\)" --device link --frames 1 --overwrite out.h264
+check "one recorder per camera: others may inspect it" "$CAMREC" devices
 second_waits() {
     "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
     await 20 grep -q 'waiting: .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder 2>/dev/null; return 1; }
@@ -186,7 +186,7 @@ second_waits() {
     wait $! || { echo "exit code $?: $(cat waiting)"; return 1; }
     is_sound second.h264 --frames 5
 }
-check "one recorder a camera: the second waits for its turn" second_waits
+check "one recorder per camera: the second waits for its turn" second_waits
 wait $holder || true
 
 # Permissions, as an ordinary user.
@@ -204,17 +204,17 @@ if cp "$LAB/../../udev/70-camrec.rules" /etc/udev/rules.d/; then
     udevadm trigger --settle --subsystem-match=video4linux --subsystem-match=drm
     check "udev rules: the camera belongs to group video" test "$(stat -c '%G %a' "$single")" = "video 660"
     check "udev rules: the render node belongs to group render" test "$(stat -c '%G %a' /dev/dri/renderD128)" = "render 660"
-    check "udev rules: udev has nothing to say" bash -c "! udevadm test --action=add /sys/class/video4linux/$(basename "$single") 2>&1 | grep -iE '70-camrec.rules.*(invalid|unknown|ignor)'"
+    check "udev rules: udev reports nothing" bash -c "! udevadm test --action=add /sys/class/video4linux/$(basename "$single") 2>&1 | grep -iE '70-camrec.rules.*(invalid|unknown|ignor)'"
 else
     fail "udev rules" "udev/70-camrec.rules is missing"
 fi
 
 # vgem is a render node that no VA-API driver knows.
 refuses "render node without a driver" 69 '/dev/dri/renderD128' --device test --frames 1 --encoder vaapi --overwrite out.h264
-records "render node without a driver: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose --overwrite out.h264 &&
+records "render node without a driver: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose --overwrite out.h264 &&
     says "render node without a driver: says why" '/dev/dri/renderD128'
 
-# What drivers do.
+# Driver faults.
 LD_PRELOAD=$work/driver.so DRIVER_STREAMON_ERRNO=28 refuses "ENOSPC at STREAMON is USB bandwidth" 74 'USB.*bandwidth|bandwidth.*USB' \
     --device "$single" "${software[@]}" --frames 1 out.h264
 v4l2-ctl -d "$single" -c inject_vidioc_streamon_error=1
@@ -250,18 +250,18 @@ if recording dropped percentage_of_dropped_buffers=50; then
     on_host check "dropped buffers: the recording is sound" is_sound dropped/out.h264 --frames 100
     on_host check "dropped buffers: a keyframe each second of capture" stream dropped/out.h264 --keyframe-time 1 --times dropped/out.txt
     on_host check "dropped buffers: the container has each picture at its time" container times dropped/out.mkv dropped/out.txt
-    on_host check "dropped buffers: so has the raw stream, put into one afterwards" remuxes dropped/out.h264 dropped/out.txt
+    on_host check "dropped buffers: so has the raw stream, remuxed afterwards" remuxes dropped/out.h264 dropped/out.txt
     check "dropped buffers: the user is told that the rate is off" grep -q 'frames arrived per second, but the stream declares 25.0: raw, it plays too fast' rec/stderr
-    # With half of the frames gone, fewer come a second than the stream says.
-    on_host check "dropped buffers: the rate is told" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
+    # With half of the frames missing, fewer arrive per second than the stream states.
+    on_host check "dropped buffers: the rate is reported" report dropped/report.json 'encoders[0].measuredFramesPerSecond < 0.9 * encoders[0].statedFramesPerSecond'
 else
     fail "dropped buffers" "camrec did not end well: $(cat rec/stderr)"
 fi
 interval=
 v4l2-ctl -d "$single" -c percentage_of_dropped_buffers=0
-# Behind the 128th.
+# After the 128th.
 v4l2-ctl -d "$single" -c wrap_sequence_number=1
-check "a sequence number begins ahead of its wrap" grep -aqE 'seq: *42949[0-9]{5}' <(v4l2-ctl -d "$single" --stream-mmap=4 --stream-count=1 --verbose 2>&1)
+check "a sequence number begins before its wrap" grep -aqE 'seq: *42949[0-9]{5}' <(v4l2-ctl -d "$single" --stream-mmap=4 --stream-count=1 --verbose 2>&1)
 frames=160
 if recording wrapped brightness=128; then
     on_host check "a sequence number that wraps is no loss" report wrapped/report.json 'frames.captured > 128' 'frames.droppedByDriver < 1000' 'frames.written == 160'
@@ -271,13 +271,13 @@ fi
 v4l2-ctl -d "$single" -c wrap_sequence_number=0
 frames=100
 
-# vivid heals when the last program closes it.
+# vivid recovers when the last program closes it.
 if recording lost disconnect=1; then
-    on_host check "a camera that disconnects is opened again: the report" report lost/report.json 'source.restarts == 1' 'frames.written == 100'
-    on_host check "a camera that disconnects is opened again: one file, with a keyframe more" is_sound lost/out.h264 --frames 100 --keyframe-interval 25 --extra-keyframes
-    on_host check "a camera that disconnects is opened again: the container has each picture at its time" container times lost/out.mkv lost/out.txt
+    on_host check "a camera that disconnects is reopened: the report" report lost/report.json 'source.restarts == 1' 'frames.written == 100'
+    on_host check "a camera that disconnects is reopened: one file, with one more keyframe" is_sound lost/out.h264 --frames 100 --keyframe-interval 25 --extra-keyframes
+    on_host check "a camera that disconnects is reopened: the container has each picture at its time" container times lost/out.mkv lost/out.txt
 else
-    fail "a camera that disconnects is opened again" "camrec did not end well: $(cat rec/stderr)"
+    fail "a camera that disconnects is reopened" "camrec did not end well: $(cat rec/stderr)"
 fi
 
 await 10 v4l2-ctl -d "$single" --get-fmt-video

@@ -1,4 +1,4 @@
-/* Loaded in front of a real V4L2 driver (LD_PRELOAD): behaviour that a driver may show and vivid shows not by itself.
+/* Loaded in front of a real V4L2 driver (LD_PRELOAD): behaviour that drivers may have but vivid does not have by itself.
  *   DRIVER_STRIDE=N           S_FMT asks for N bytes more a line, which vivid grants
  *   DRIVER_LOG=FILE           the bytes a line that were then granted are added to FILE, a line each
  *   DRIVER_FIELD=N            S_FMT asks for this order of fields (enum v4l2_field), which vivid's TV inputs grant

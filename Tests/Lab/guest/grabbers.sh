@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest: grabbers as vivid plays them (HDMI, TV, S-Video), and two webcams that only their places distinguish.
+# In the guest: grabbers simulated by vivid (HDMI, TV, S-Video), and two webcams that differ only in their ports.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -21,7 +21,7 @@ on_host eval "$(declare -f is_shown_as_pal)"
 "$CAMREC" devices >devices
 check "devices: lists the inputs" grep -qE 'input 2: S-Video' devices
 check "devices: says which is in use" grep -qE 'input [0-2]: .*, in use' devices
-refuses "an input that is not there" 64 "no input 'Scart', only 0 \(.*2 \(S-Video" --device "$grabber" --input Scart --frames 1 out.h264
+refuses "an input that does not exist" 64 "no input 'Scart', only 0 \(.*2 \(S-Video" --device "$grabber" --input Scart --frames 1 out.h264
 refuses "a standard where there is none" 64 'no television standards' --device "$grabber" --input 0 --standard PAL --frames 1 out.h264
 name=$(sed -nE 's/^ *input 2: ([^,]*).*/\1/p' devices | head -n 1)
 small=(--format YUYV --frames 3 --encoder software --overwrite)
@@ -30,11 +30,11 @@ if records "PAL at the S-Video input, by its name" --device "$grabber" --input "
     on_host check "PAL: the container has it too" is_shown_as_pal pal.mkv
 fi
 check "devices: lists the standards of the input in use" bash -c "'$CAMREC' devices | grep -qE 'standards: .*PAL[^,]* \(in use\)'"
-refuses "a standard that is not there" 64 "no standard 'HD', only .*NTSC" --device "$grabber" --input 2 --standard HD --frames 1 out.h264
+refuses "a standard that does not exist" 64 "no standard 'HD', only .*NTSC" --device "$grabber" --input 2 --standard HD --frames 1 out.h264
 records "NTSC" --device "$grabber" --input 2 --standard NTSC "${small[@]}" "$RESULTS/ntsc.h264" &&
     on_host check "NTSC: size and the shape of its pixels" has_properties ntsc.h264 width=720 height=480 sample_aspect_ratio=10:11
 
-# Fields one after another in a buffer: the pictures are those of a driver that weaves.
+# Fields one after another in a buffer: the pictures are those of a driver that interleaves them.
 if has_gpu "fields" iHD; then
     still_picture "$grabber" 4
     v4l2-ctl -d "$grabber" --set-fmt-video=width=720,height=480,pixelformat=YUYV,field=interlaced --stream-mmap=4 --stream-count=1 \
@@ -43,7 +43,7 @@ if has_gpu "fields" iHD; then
     for field in 4:interlaced 5:seq-tb 6:seq-bt; do
         DRIVER_FIELD=${field%:*} LD_PRELOAD=$work/driver.so records "fields: ${field#*:}" --device "$grabber" --format YUYV --frames 2 --encoder vaapi "$work/fields.h264" || continue
         mv fields.h264 "$RESULTS/${field#*:}.h264"
-        on_host check "fields: ${field#*:} is the woven picture" pictures equal "${field#*:}.h264" woven.raw --format YUYV --size 720x480 --still
+        on_host check "fields: ${field#*:} is the interleaved picture" pictures equal "${field#*:}.h264" woven.raw --format YUYV --size 720x480 --still
     done
     launcher=()
 fi
@@ -83,14 +83,14 @@ first=$(find /dev/camrec -name 'p*')
 "$camera/uvccam" -f "$camera/frames" -p 1 -s TWIN -c /run/two.sock >"$RESULTS/two.log" 2>&1 &
 check "twins: and one by the second one's" await 30 has_links 2
 udevadm settle
-check "twins: each leads to a camera of its own" test "$(find /dev/camrec -name 'p*' -exec readlink -f {} + | sort -u | wc -l)" = 2
+check "twins: each leads to its own camera" test "$(find /dev/camrec -name 'p*' -exec readlink -f {} + | sort -u | wc -l)" = 2
 mkdir twins
 timeout 200 "$CAMREC" --device "$(readlink -f "$first")" --size 320x240 --format YUYV --fps 15 --encoder software --frames 60 --report twins/report.json twins/out.h264 2>twins/stderr &
 recorder=$!
 check "twins: one is recorded" await 60 sh -c '[ -n "$(find twins -name "*h264*" -size +8k)" ]'
 cam -c /run/one.sock unplug
 check "twins: it is missed" await 30 grep -q 'waiting for it' twins/stderr
-# Longer than any pause between tries to find it.
+# Longer than any pause between attempts to find it.
 sleep 6
 check "twins: the other is not taken for it" bash -c '! grep -q "goes on" twins/stderr'
 cam -c /run/one.sock plug

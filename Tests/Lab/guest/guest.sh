@@ -1,4 +1,4 @@
-# Sourced by the scripts that run in the guest: cameras, and checks that are left for the host.
+# Sourced by the scripts that run in the guest: cameras, and checks that are deferred to the host.
 # shellcheck shell=bash
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

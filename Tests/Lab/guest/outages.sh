@@ -1,4 +1,4 @@
-# Sourced by webcam.sh: the webcam goes away or freezes while it is recorded, and comes back.
+# Sourced by webcam.sh: the webcam disappears or freezes during a recording, and comes back.
 # shellcheck shell=bash disable=SC2154
 came_back() { # NAME CHECK...: the report says so and adds up
     local name=$1
@@ -16,22 +16,22 @@ all_sound() { # FOLDER FRAMES: its streams are sound, and have this many frames 
 }
 on_host eval "$(declare -f all_sound)"
 
-# With keyframes this far apart the one after an outage is the only one besides the first.
+# With keyframes this far apart, the one after an outage is the only one other than the first.
 recording replugged --size 640x480 --format MJPG --frames 60 --keyframe-interval 1000
 cam unplug
 await 15 gone
 cam plug
 ended replugged 0
 came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 2'
-on_host check "replugged: the same file goes on with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
-on_host check "replugged: two warnings tell it" grep -q 'the camera was disconnected; recording goes on .*after .* s without a picture$' replugged/stderr
+on_host check "replugged: the same file continues with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
+on_host check "replugged: two warnings report it" grep -q 'the camera was disconnected; recording continues .*after .* s without a picture$' replugged/stderr
 
 # The endpoint halts until the stream is started again.
 recording stalled --size 320x240 --format YUYV --frames 60 --keyframe-interval 1000
 cam stall
 ended stalled 0
 came_back stalled 'frames.written == 60' 'source.restarts == 1' '2 < source.secondsLost < 15' 'frames.keyframes == 2'
-on_host check "stalled: the same file goes on with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
+on_host check "stalled: the same file continues with an IDR" is_sound stalled/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
 
 recording changed --size 640x480 --frames 60
 cam format B
@@ -44,7 +44,7 @@ on_host check "changed: all of it can be decoded" all_sound changed 60
 cam format A
 replug
 
-# Ended by a signal while nothing is there.
+# Ended by a signal while the camera is missing.
 recording awaited --size 320x240 --format YUYV
 cam unplug
 await 15 gone

@@ -14,11 +14,11 @@ PATH=$(dirname "$CAMREC"):$PATH
 mkdir -p /run/readme
 mount -t tmpfs none /run/readme
 mkdir /run/readme/bin
-# This is root already, and there is no display.
+# The guest runs as root, and there is no display.
 printf '#!/bin/sh\nexec "$@"\n' >/run/readme/bin/sudo
 chmod 755 /run/readme/bin/sudo
 export PATH=/run/readme/bin:$PATH SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
-# What the pictures show is checked elsewhere, and an emulated processor takes long for it.
+# The pictures' content is checked elsewhere, and takes long on an emulated processor.
 export FAKEGPU_PICTURES=cheap
 gpu=()
 if has_gpu "README: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi

@@ -85,7 +85,7 @@ replug
 # A short or broken JPEG always arrives.
 recording broken --size 320x240 --format MJPG --frames 80
 cam corrupt
-# Again and again, because on a busy machine most pictures are given up, and counted as late, before anyone looks into them.
+# Repeatedly, because on a busy machine most pictures are dropped as late before they are decoded.
 while kill -0 $recorder 2>/dev/null; do
     cam short
     sleep 0.3
@@ -110,7 +110,7 @@ on_host check "unplugged: what came before is sound" is_sound unplugged/out.h264
 cam plug
 await 15 test -e $link
 udevadm settle
-records "webcam: works after it was plugged in again" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
+records "webcam: works after it was replugged" --device $link --size 320x240 --frames 10 --encoder $encoder --overwrite out.h264 || true
 # shellcheck source=outages.sh
 . "$LAB/guest/outages.sh"
 cam quit
@@ -129,7 +129,7 @@ if modprobe v4l2loopback video_nr=9,10 exclusive_caps=1,1 card_label=Encoder,Sce
     fi
     kill $writer 2>/dev/null || true
     wait $writer || true
-    # Rates, keyframes and losses by true time, on content that bites.
+    # Rates, keyframes and losses by capture time, on difficult content.
     scenes --seed 7 --size 320x240 --fps 10 --seconds 300 --format yuyv --pace -o /dev/video10 >"$RESULTS/scenes.log" 2>&1 &
     writer=$!
     await 60 sh -c 'v4l2-ctl -d /dev/video10 --get-fmt-video | grep -q YUYV'

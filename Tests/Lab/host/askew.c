@@ -1,4 +1,4 @@
-/* A libva whose driver gets a surface wrong where ASKEW says so: `map` gives its chroma two bytes too late when it is
+/* A libva whose driver handles a surface incorrectly, as ASKEW says: `map` gives its chroma two bytes too late when it is
  * mapped, `put` forgets what is put into it, `lock` gives it as an image that cannot be mapped. To be preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

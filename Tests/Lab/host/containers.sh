@@ -1,6 +1,6 @@
 #!/bin/bash
-# Raw streams of x264 and x265 into containers: true times, the same pictures, and what is left after a crash; and
-# what camrec writes read again by inspect, remux and camplay, damaged or not.
+# Raw streams of x264 and x265 in containers: capture times, identical pictures, and what remains after a crash; and
+# reading what camrec writes with inspect, remux and camplay, damaged or not.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -33,7 +33,7 @@ has_configuration() { # FILE: avcC and hvcC begin with their version, Annex B wi
     ffprobe -v error -show_data -show_entries stream=extradata "$1" | grep -q '^00000000: 01'
 }
 
-# Ninety frames: thirty a second, then low light, a gap, and a clock that hardly moves.
+# Ninety frames: thirty a second, then low light, a gap, and a clock that hardly advances.
 awk 'BEGIN {
     print "# timestamp format v2"
     for (i = 0; i < 90; i++) {
@@ -57,7 +57,7 @@ for codec in h264 hevc; do
             records "$name" remux "$raw" "$file" --timestamps times.txt || continue
             check "$name: each picture at its time" container times "$file" times.txt
             check "$name: the pictures of the raw stream" has_pictures_of "$file" 1 -f $codec -i "$raw"
-            # An MP4 that is made of a recording has no name before it is whole.
+            # An MP4 that is made from a recording has no name before it is complete.
             [ $format = mp4 ] || check "$name: cut at any byte" container cuts "$file"
             check "$name: codec and size" has_stream "$file" codec_name=$codec width=320 height=240
             if [ $format = ts ]; then continue; fi
@@ -72,10 +72,10 @@ records "remux: the stream's own rate" remux --verbose h264-0.raw own.mkv && say
 records "remux: an MP4" remux h264-0.raw own.mp4 && check "remux: its index is in front" container indexed own.mp4
 mkfifo pipe.mp4
 cat pipe.mp4 >piped.mp4 &
-records "remux: an MP4 into a pipe" remux h264-0.raw pipe.mp4 && wait $! && check "remux: a fragment a keyframe" container fragments piped.mp4 6
+records "remux: an MP4 into a pipe" remux h264-0.raw pipe.mp4 && wait $! && check "remux: one fragment per keyframe" container fragments piped.mp4 6
 records "remux: another rate" remux h264-0.raw given.mp4 --fps 15 && check "remux: twice as long" has_stream given.mp4 duration=6.000000
 
-# What mkvmerge makes of a recording's timestamps, and camrec of the same.
+# mkvmerge and camrec make the same of a recording's timestamps.
 if command -v mkvmerge >/dev/null; then
     records "mkvmerge: recorded, with gaps" --device test --size 320x240 --fps 30 --encoder software --frames 60 --timestamps kept.txt kept.h264 &&
         sed -i '20,$ s/^\([0-9]*\)\./\1''5./' kept.txt
@@ -88,17 +88,17 @@ fi
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
-refuses "remux: an input that is not there" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
+refuses "remux: an input that does not exist" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv
 refuses "remux: an unknown container" 64 'named .mkv, .mp4, .ts, .h264 or .h265' remux h264-0.raw out.avi
 refuses "remux: the other codec's name" 64 'the stream is H\.264; name it \.h264' remux h264-0.raw out.h265
-refuses "remux: times beside a container's own" 64 'have times; leave out' remux own.mkv out.mp4 --fps 15
-refuses "remux: an end ahead of the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
-refuses "remux: a beginning behind the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
-refuses "remux: a folder that is not there" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
+refuses "remux: times in addition to a container's own" 64 'have times; leave out' remux own.mkv out.mp4 --fps 15
+refuses "remux: an end before the beginning" 64 'later than --from' remux own.mkv out.mp4 --from 2s --to 1s
+refuses "remux: a beginning after the end" 65 'last picture is at 2\.96[67] s' remux own.mkv out.mp4 --from 10s
+refuses "remux: a folder that does not exist" 73 'none/out\.mkv' remux h264-0.raw none/out.mkv
 head -n 60 times.txt >few.txt
 refuses "remux: fewer times than pictures" 65 '59 times for 90 pictures' remux h264-0.raw out.mkv --timestamps few.txt
 sed '10s/.*/soon/' times.txt >bad.txt
-refuses "remux: a line that is no time" 65 "line 10: 'soon'" remux h264-0.raw out.mkv --timestamps bad.txt
+refuses "remux: a line that is not a time" 65 "line 10: 'soon'" remux h264-0.raw out.mkv --timestamps bad.txt
 ln -s h264-0.raw link.mkv
 refuses "remux: an input as the output" 73 'it is also an input' remux h264-0.raw --overwrite link.mkv
 check "remux: nothing is left" test ! -e out.mkv -a ! -e out.mp4
@@ -136,7 +136,7 @@ for format in mkv ts; do
     done
 done
 
-# A recording that is killed, in the middle of a write.
+# A recording that is killed in the middle of a write.
 begins_like() { # FILE RAW LEAST: as far as both go, their pictures are the same, and there are at least this many
     local one other count
     one=$(picture_hashes "$1") other=$(picture_hashes "$2")
@@ -152,7 +152,7 @@ for format in mkv mp4 ts; do
     check "killed: a recording plays, .$format" begins_like live.$format killed.h264 15
 done
 
-# What camrec writes it reads: each container, both codecs, in all three programs.
+# camrec reads what it writes: each container, both codecs, in all three programs.
 same() { # FILE FILE
     cmp "$1" "$2"
 }
@@ -196,7 +196,7 @@ all_take() { # FILE: none of the three crashes, hangs or says more than it shoul
     taken=0
     rm -f taken.mkv taken.json
     few_lines "$CAMREC" inspect "$1" && few_lines "$CAMREC" remux "$1" taken.mkv || return
-    # What it had made stays where the input turns out to be damaged later on.
+    # What was already written stays if the input turns out to be damaged later.
     if [ $code = 0 ] || [ -e taken.mkv ]; then
         taken=$(packets taken.mkv)
         [ "$taken" -gt 0 ] || { echo "exit code $code, and no picture was made"; return 1; }
@@ -299,14 +299,15 @@ for format in mkv mp4 ts; do
     records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
         check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
-# The pictures before the damage are whole, also those that are held back for their order when a keyframe follows it.
+# The pictures before the damage are complete, including those that are held back for reordering when a keyframe follows
+# it.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 60 -c:v libx264 -bf 3 -g 20 -keyint_min 20 -sc_threshold 0 ordered.mkv
 spoil block ordered.mkv spoilt.mkv 38
 plays_spoilt "spoilt: ahead of a keyframe" spoilt.mkv ordered.mkv "pictures.received == $(packets spoilt.mkv) + 1" 'pictures.decoded == pictures.received - 1' 'pictures.decoded > 56'
 
-# Times that jump back, as two recordings have that were put together
+# Times that jump back, as in two concatenated recordings
 ffmpeg -nostdin -v error -y -i whole.mp4 -c copy -bsf:v "setts=dts=DTS-30000:pts=if(gte(N\,30)*lt(N\,40)\,PTS-10000\,PTS)" -video_track_timescale 15360 back.mp4
-records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not rise: 1;'
+records "times that jump back: remux" remux --overwrite back.mp4 rest.mkv && says "times that jump back: remux says so" 'times that do not increase: 1;'
 touch private.mp4 && chmod 600 private.mp4
 records "private: replaced" remux --overwrite whole.h264 private.mp4 && check "private: stays its owner's alone" test "$(stat -c %a private.mp4)" = 600
 
@@ -332,14 +333,14 @@ records "again: a film with sound that is turned" remux --overwrite turned.mp4 p
 check "again: inspect says it" grep -q 'also sound, a rotation by 90 degrees to the left' <("$CAMREC" inspect turned.mp4)
 check "again: camplay says it" grep -q 'left out: sound, a rotation by 90 degrees to the left' <("$CAMPLAY" --no-window --frames 1 --snapshot turned.png turned.mp4 2>&1)
 
-# Open groups: a film that begins with an I picture amid a stream, and one that is played from there
+# Open GOPs: a film that begins with an I picture in the middle of a stream, and one that is played from there
 for file in amid.mkv amid.mp4; do
     ffmpeg -nostdin -v error -y -ss 1.6 -i open.mp4 -c copy -avoid_negative_ts disabled $file
     check "again: $file begins with an open group, and is shown as ffmpeg shows it" plays_as_ffmpeg $file
     check "again: $file: inspect finds its parameter sets" grep -q '1 SPS (1 distinct), 1 PPS' <("$CAMREC" inspect $file)
 done
-check "again: an open group is where playing goes on" "$CAMPLAY" --no-window --start 1.9 open.mp4 --output play.y4m --overwrite
-check "again: at the very picture" has_pictures_of play.y4m 58 -i open.mp4
+check "again: playing continues at an open GOP" "$CAMPLAY" --no-window --start 1.9 open.mp4 --output play.y4m --overwrite
+check "again: at exactly that picture" has_pictures_of play.y4m 58 -i open.mp4
 check "again: a rate of its own changes nothing of that" "$CAMPLAY" --no-window --start 1.9 --fps 10 open.mp4 --report play.json --overwrite
 check "again: as many pictures" play_report play.json 'pictures.decoded == 33'
 
@@ -366,7 +367,7 @@ recorder=$CAMREC
 for file in sound.mp4 sound.ts two.mkv other.mp4 endless.mkv; do
     refuses "foreign: inspect $file" 65 "${reason[$file]}" inspect $file
     refuses "foreign: remux $file" 65 "${reason[$file]}" remux $file out.mkv
-    # If a file begins as a recording, its first pictures are played, and its problems reported.
+    # If a file begins like a recording, its first pictures are played, and its problems reported.
     if [ $file = endless.mkv ]; then
         check "foreign: camplay $file" gives_up "${reason[$file]}" "$CAMPLAY" --no-window $file
         continue
@@ -378,7 +379,8 @@ done
 refuses "foreign: a pipe" 65 'not a file' remux pipe.mkv out.mp4
 check "foreign: nothing is left" test ! -e out.mkv -a ! -e out.mp4
 
-# A transport stream that begins two minutes earlier than the one before it: libavformat takes that for its clock's wrap.
+# A transport stream that begins two minutes earlier than the previous one: libavformat treats that as a wrap of its
+# clock.
 joined_duration() { # FIRST SECOND: the joined stream's length in seconds, in another container
     cat "$1" "$2" >joined.ts
     "$CAMREC" remux --quiet --overwrite joined.ts joined.mkv 2>/dev/null && ffprobe -v error -show_entries format=duration -of csv=p=0 joined.mkv
@@ -390,7 +392,7 @@ goes_on() {
     awk -v seconds="$seconds" 'BEGIN {exit !(seconds > 3 && seconds < 5)}' || { echo "$seconds s in place of 4"; return 1; }
 }
 records "joined: two seconds" --device test --no-pace --size 320x240 --fps 30 --frames 60 --encoder software early.ts
-check "joined: one that begins earlier goes on at once" goes_on
+check "joined: one that begins earlier continues at once" goes_on
 
 # A raw stream needs none of libavformat's forty libraries.
 loads() { # NAME

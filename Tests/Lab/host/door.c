@@ -1,4 +1,4 @@
-// Preloaded before the emulated GPU: opening its node never returns, as where a kernel driver wakes a GPU in vain.
+// Preloaded before the emulated GPU: opening its node never returns, as if a kernel driver could not wake the GPU.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -22,17 +22,17 @@ for bad in "--size 0x0" "--size 640" "--size 99999999x99999999" "--fps 0" "--fps
     refuses_usage "usage: $bad" "${small[@]}" $bad --frames 1 out.h264
 done
 refuses_usage "usage: recording and report both on standard output" "${small[@]}" --frames 1 --report - -
-check "usage: nothing was made" test ! -e out.h264
+check "usage: nothing was created" test ! -e out.h264
 
-# Mistyped words are answered with what to type, and no camera is opened.
+# For mistyped words, the answer says what to type, and no camera is opened.
 for word in stop status list play inspct; do
     refuses "mistyped: camrec $word" 64 "'$word' is not a command; the nearest is 'cam" "$word"
     check "mistyped: camrec $word makes no file" test ! -e $word
 done
-refuses "mistyped: with a file behind it" 64 "'inspct' is not a command; the nearest is 'camrec inspect'" inspct --nal x.h264
+refuses "mistyped: with a file after it" 64 "'inspct' is not a command; the nearest is 'camrec inspect'" inspct --nal x.h264
 refuses "mistyped: behind options" 64 "'stop'.* add --codec h264" "${small[@]}" --frames 1 stop
 refuses "mistyped: behind an output" 64 "'stauts' is not a command; the nearest is 'camrec ctl SOCKET stats'" "${small[@]}" --frames 1 out.h264 stauts
-refuses "mistyped: a command behind options" 64 "'devices' is a command, and stands first: camrec devices" --device test devices
+refuses "mistyped: a command behind options" 64 "'devices' is a command and must come first: camrec devices" --device test devices
 check "mistyped: no file of that name" test ! -e stauts -a ! -e devices -a ! -e out.h264
 records "a bare word is a file where --codec says so" "${small[@]}" --frames 10 --codec h264 stop && check "a bare word: recorded" is_sound stop --frames 10
 for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do
@@ -43,10 +43,10 @@ refuses "output: rtsp://" 64 'does not support rtsp; use tcp://HOST:PORT' "${sma
 mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
 check "output: /dev/stdout" bash -o pipefail -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
-check "output: /dev/stdout where that is a file" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout >redirected.h264"
+check "output: /dev/stdout if that is a file" bash -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout >redirected.h264"
 check "output: what the file got" is_sound redirected.h264 --frames 5
 day=$(date +%F)
-refuses "a date: a folder ahead of it is not made" 73 'no such folder; create it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
+refuses "a date: a folder before it is not created" 73 'no such folder; create it first' "${small[@]}" --frames 5 'dated/%F/a.h264'
 refuses "a date: nor where there are segments" 73 'no such folder; create it first' "${small[@]}" --frames 5 --segment 2f 'dated/%F/a.h264'
 refuses "a date: nor of a report" 73 'no such folder; create it first' "${small[@]}" --frames 5 --report 'dated/%F/a.json' a.h264
 dated_at_begin() { # the source is a pipe, whose writer comes two seconds later
@@ -64,15 +64,15 @@ dated_at_begin() { # the source is a pipe, whose writer comes two seconds later
         [ "${name%.*}" -ge $begin ] || { echo "$name is older than $begin"; return 1; }
     done
 }
-check "a date: that of the recording's begin, whatever was waited for" dated_at_begin
+check "a date: that of the recording's start, however long it waited" dated_at_begin
 for conversion in %D %x %Ex; do
     refuses "a date: $conversion has slashes" 64 "$conversion becomes '.*/.*', .*; write %F for the date" "${small[@]}" --frames 5 "a-$conversion.h264"
 done
 refuses "a date: %D in a report's name" 64 '%D becomes .*; write %F' "${small[@]}" --frames 5 --report 'a-%D.json' a.h264
-check "a date: nothing was made" test -z "$(find . -name 'dated*' -o -name 'a-*' -o -name 'a.h264')"
-records "a date in a report's name" "${small[@]}" --frames 5 --utc --report '%Y/report.json' a.h264 && check "a date: the report is there" test -s "$(date -u +%Y)/report.json" -a ! -e %Y
+check "a date: nothing was created" test -z "$(find . -name 'dated*' -o -name 'a-*' -o -name 'a.h264')"
+records "a date in a report's name" "${small[@]}" --frames 5 --utc --report '%Y/report.json' a.h264 && check "a date: the report exists" test -s "$(date -u +%Y)/report.json" -a ! -e %Y
 mkdir dated
-records "a date in a single file's name" "${small[@]}" --frames 5 'dated/%F/a.h264' && check "a date: its folder is made" test -s "dated/$day/a.h264" -o -s "dated/$(date +%F)/a.h264"
+records "a date in a single file's name" "${small[@]}" --frames 5 'dated/%F/a.h264' && check "a date: its folder is created" test -s "dated/$day/a.h264" -o -s "dated/$(date +%F)/a.h264"
 says_usage() { # PATTERN ARGUMENTS...: exit code 64, and a line that says what to type
     local pattern=$1 status=0
     shift
@@ -105,16 +105,16 @@ refuses "message: a name that is not UTF-8" 64 "'caf.\.h264', is not UTF-8" "${s
 INVOCATION_ID=0123 refuses "no service: INVOCATION_ID in a shell" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 
 # Every option of every command, with unlikely values and bytes that are not text.
-check "walk: each value is taken, or told what it has to be" "$PYTHON" "$LAB/verify/values.py" "$CAMREC"
+check "walk: each value is accepted, or rejected with what it must be" "$PYTHON" "$LAB/verify/values.py" "$CAMREC"
 
 # 65: bad input
-refuses "bad input: a y4m file that is not there" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
+refuses "bad input: a y4m file that does not exist" 66 'missing\.y4m: no such file; check its name and folder$' --device missing.y4m "${quick[@]}" out.h264
 printf 'not a video\n' >bad.y4m
 refuses "bad input: not a y4m file" 65 'bad\.y4m.*; check the file, or create it again$' --device bad.y4m "${quick[@]}" out.h264
 : >empty.y4m
 refuses "bad input: an empty file" 65 'empty\.y4m: not a YUV4MPEG2 file' --device empty.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W999999999 H999999999 F25:1 C420\nFRAME\n' >huge.y4m
-refuses "bad input: a size that cannot be" 65 'huge\.y4m: its size of 999999999x999999999 is outside' --device huge.y4m "${quick[@]}" out.h264
+refuses "bad input: an impossible size" 65 'huge\.y4m: its size of 999999999x999999999 is outside' --device huge.y4m "${quick[@]}" out.h264
 printf 'YUV4MPEG2 W64 H64 F25:1 C420p10\nFRAME\n' >deep.y4m
 refuses "bad input: ten bits" 65 "deep\.y4m: its format 'C420p10' is not supported" --device deep.y4m "${quick[@]}" out.h264
 check "bad input: no file is left" test ! -e out.h264
@@ -125,7 +125,7 @@ check "bad input: recorded as far as it goes" is_sound out.h264 --frames 19
 rm -f out.h264
 
 # 66: no such device
-refuses "no device: a path that is not there" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
+refuses "no device: a path that does not exist" 66 '/dev/video250' --device /dev/video250 "${quick[@]}" out.h264
 refuses "no device: not a capture device" 66 '/dev/null' --device /dev/null "${quick[@]}" out.h264
 refuses "no device: --wait is for one that is in use" 66 '/dev/video250' --device /dev/video250 --wait 0 "${quick[@]}" out.h264
 waits_for_device() { # CODE ARGUMENTS...: the wait lasts as long as requested, or until the process is ended, and names the device
@@ -144,12 +144,12 @@ else
 fi
 
 # 69: no encoder
-refuses "no encoder: a render node that is not there" 69 '/dev/dri/renderD250' --device test --frames 1 --encoder vaapi --render-node /dev/dri/renderD250 out.h264
+refuses "no encoder: a render node that does not exist" 69 '/dev/dri/renderD250' --device test --frames 1 --encoder vaapi --render-node /dev/dri/renderD250 out.h264
 if compgen -G '/dev/dri/renderD*' >/dev/null; then
     skip "no encoder: no render node at all" "this machine has one"
 else
     refuses "no encoder: no render node at all" 69 'render node|/dev/dri' --device test --frames 1 --encoder vaapi out.h264
-    records "no encoder: software in its place" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
+    records "no encoder: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
         says "no encoder: says why" '(libx264|software).*(render node|/dev/dri|VAAPI)'
     rm -f out.h264
 fi
@@ -159,7 +159,7 @@ echo precious >existing.h264
 refuses "output: an existing file is refused" 73 'existing\.h264.*--overwrite' "${small[@]}" --frames 1 existing.h264
 check "output: the existing file is untouched" grep -qx precious existing.h264
 records "output: --overwrite takes it" "${small[@]}" --frames 10 --overwrite existing.h264 && check "output: overwritten" is_sound existing.h264 --frames 10
-refuses "output: a folder that is not there" 73 'nowhere' "${small[@]}" --frames 1 nowhere/out.h264
+refuses "output: a folder that does not exist" 73 'nowhere' "${small[@]}" --frames 1 nowhere/out.h264
 refuses "output: a folder in the file's place" 73 "$work" "${small[@]}" --frames 1 --overwrite "$work"
 refuses "output: a report that cannot be created" 73 'nowhere' "${small[@]}" --frames 1 --report nowhere/report.json out.h264
 
@@ -179,9 +179,9 @@ if [ "$(id -u)" = 0 ]; then
     mkdir -p disk closed
     mount -t tmpfs -o size=300k none disk
     refuses "write: a full disk" 74 'the disk is full' "${small[@]}" --frames 5000 --qp 5 disk/out.h264
-    check "write: what fitted is still a recording" stream <(head -c "$(stat -c %s disk/out.h264)" disk/out.h264 | "$PYTHON" -c 'import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[:d.rindex(b"\0\0\0\1")])')
+    check "write: what fit is still a recording" stream <(head -c "$(stat -c %s disk/out.h264)" disk/out.h264 | "$PYTHON" -c 'import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[:d.rindex(b"\0\0\0\1")])')
     umount disk
-    # The program and its folder may be closed to others: a copy that is not.
+    # The program and its folder may be inaccessible to others, so use a copy that is not.
     chmod 755 . && cp "$CAMREC" camrec.copy && chmod 755 camrec.copy
     chmod 700 closed
     launcher=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -214,14 +214,14 @@ refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${
 refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265
 refuses "codec: a level that H.265 has not" 64 'H.265 has no level 1.2' "${small[@]}" --frames 5 --level 1.2 none.h265
 records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5 --overwrite --codec hevc named.h264 &&
-    says "codec: the other name is told" 'named.h264 receives H.265'
+    says "codec: the other name is reported" 'named.h264 receives H.265'
 
-# A clean stop: exit 0, everything that was captured is in the file.
+# A clean stop: exit code 0, and everything that was captured is in the file.
 stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the signal
     local status=0 pid signal=$1
     shift
     rm -rf stop stop.json && mkdir stop
-    # bash lets a background job ignore SIGINT; env takes that back.
+    # bash makes a background job ignore SIGINT; env undoes that.
     env --default-signal=INT,TERM "$@" "$CAMREC" --device test --size 320x240 --fps 50 --encoder software --report stop.json stop/out.h264 2>stderr &
     pid=$!
     for _ in $(seq 100); do
@@ -242,7 +242,7 @@ stops_cleanly() { # SIGNAL [COMMAND...]: the command runs camrec and takes the s
 }
 check "SIGINT stops cleanly" stops_cleanly INT
 check "SIGTERM stops cleanly" stops_cleanly TERM
-# It hands a signal on to its child and to its group: two within microseconds, which are not always seen as one.
+# It passes a signal to its child and to its group: two within microseconds, which do not always merge into one.
 stopped_by_timeout() { for _ in 1 2 3 4 5; do stops_cleanly TERM timeout 60 || return 1; done; }
 check "timeout stops cleanly" stopped_by_timeout
 

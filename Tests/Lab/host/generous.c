@@ -1,4 +1,4 @@
-/* A libva whose driver says of every profile and entry point that it has them when it is asked for attributes, as
+/* A libva whose driver claims to have every profile and entry point when it is asked for attributes, like
  * nvidia-vaapi-driver does. To be preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

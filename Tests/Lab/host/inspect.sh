@@ -43,7 +43,7 @@ for file in own.h264 own.h265; do
     check "inspect: $file has the guaranteed shape" says_of '^ok: 110 access units, 6 IDR pictures$' --check $file
 done
 
-# What others make, with everything that is out of the ordinary.
+# Streams of other encoders, with everything unusual.
 x264 bframes.h264 250 320x240 25 open-gop=1:keyint=50:bframes=3
 x264 interlaced.h264 60 720x576 25 tff=1:slices=4:aud=1 -flags +ildct+ilme
 x264 cropped.h264 40 70x50 30000/1001 keyint=15:cqm=jvt -pix_fmt yuv444p10le
@@ -58,10 +58,10 @@ check "inspect: depth and sampling" says_of '4:2:2, 10 bit' cropped.h265
 check "inspect: interlaced" says_of '4:2:0, 8 bit, interlaced' interlaced.h264
 check "inspect: the encoder's words" says_of 'user_data_unregistered, "x265' bframes.h265
 check "inspect: start codes of both lengths" finds bframes.h264 'hasattr(startCodes, "3")' 'hasattr(startCodes, "4")'
-check "inspect: a line a unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
-check "inspect: a line a unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
+check "inspect: one line per unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
+check "inspect: one line per unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
 check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
-check "inspect: --nal has a line a unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
+check "inspect: --nal has one line per unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
 
 # H.265 of a GPU whose P pictures are coded as B slices.
 if has_gpu "inspect: iHD's H.265" iHD 'HEVCMain.*EncSlice'; then
@@ -71,7 +71,7 @@ if has_gpu "inspect: iHD's H.265" iHD 'HEVCMain.*EncSlice'; then
     launcher=()
 fi
 
-# --check names the first offence with its place in the file.
+# --check names the first violation with its position in the file.
 offends() { # FILE PATTERN
     local status=0 said
     said=$("$CAMREC" inspect --check "$1" 2>&1) || status=$?
@@ -114,19 +114,19 @@ check "check: H.265 with a delimiter" offends delimiter.h265 "no place in the st
 # The type of the third picture, made that of a CRA picture (21).
 { head -c $((third_trail + 4)) own.h265 && printf '\52' && tail -c +$((third_trail + 6)) own.h265; } >cra.h265
 check "check: H.265 with a CRA picture" offends cra.h265 "CRA or BLA.*offset $((third_trail + 4))"
-check "check: what others make" offends bframes.h264 'start code of exactly 4 bytes'
+check "check: streams of other encoders" offends bframes.h264 'start code of exactly 4 bytes'
 check "check: H.265 of others" offends bframes.h265 'start code of exactly 4 bytes'
 check_reads_on() { head -c 3000 own.h264 | "$CAMREC" inspect --check - >/dev/null; }
 check "check: standard input" check_reads_on
 
-# Odd streams are read as far as they go.
+# Unusual streams are read as far as possible.
 check "inspect: sets that are still in force are no problem" finds missing.h264 'len(problems) == 0' 'idrs == 6'
 check "inspect: missing sets at the beginning" says_of 'offset 0: the stream does not begin with a keyframe' beginning.h264
 check "inspect: missing sets" says_of 'offset 0: a slice refers to parameter sets that are not there' beginning.h264
 check "inspect: a lost picture" says_of 'offset [0-9]+: frame_num jumps' <(cut_out own.h264 "$third_p" "$(unit_offset own.h264 1 5)")
 check "inspect: long start codes" finds long.h264 'accessUnits == 110' 'len(problems) == 0'
 
-# Length-prefixed units, there and back.
+# To length-prefixed units and back.
 round_trip() { # FILE
     rm -f there.avcc back.raw again.avcc
     "$CAMREC" inspect --avcc there.avcc "$1" >/dev/null && "$CAMREC" inspect --annexb back.raw there.avcc >/dev/null && cmp "$1" back.raw &&
@@ -138,10 +138,10 @@ narrow() {
     "$CAMREC" inspect --avcc - --length-size 2 own.h264 >narrow.avcc && "$CAMREC" inspect --from avcc --length-size 2 --annexb - narrow.avcc | cmp - own.h264
 }
 check "avcc: lengths of 2 bytes, through pipes" narrow
-check "avcc: found out from the content" finds there.avcc 'accessUnits == 110' 'codec == "hevc"'
+check "avcc: detected from the content" finds there.avcc 'accessUnits == 110' 'codec == "hevc"'
 record_equals() { # FILE FORMAT: the box that ffmpeg writes has the same content
     rm -f record.bin record.mp4
-    # ffmpeg takes the first zero of a start code of 4 bytes for the end of the parameter set before it.
+    # ffmpeg treats the first zero of a start code of 4 bytes as the end of the previous parameter set.
     "$PYTHON" -c 'import sys; sys.stdout.buffer.write(open(sys.argv[1], "rb").read().replace(b"\0\0\0\1", b"\0\0\1"))' "$1" >short-codes
     "$CAMREC" inspect --avcc-record record.bin "$1" >/dev/null && ffmpeg -nostdin -v error -f "$2" -i short-codes -c copy record.mp4 &&
         "$PYTHON" -c 'import sys; sys.exit(open("record.bin", "rb").read() not in open("record.mp4", "rb").read())'
@@ -170,7 +170,7 @@ refuses "bad input: a container in a pipe" 65 'pipe\.mkv: a container is read fr
 wait $! || true
 for command in "inspect rtsp://camera/1" "remux rtsp://camera/1 out.mkv"; do
     # shellcheck disable=SC2086 # words
-    refuses "bad input: $command" 66 'files are read here, not addresses' $command
+    refuses "bad input: $command" 66 'this command reads files, not addresses' $command
 done
 refuses "bad input: no such file" 66 'nothing\.h264: no such file' inspect nothing.h264
 refuses "bad input: a folder" 66 'is a folder' inspect .
@@ -188,7 +188,7 @@ cut_short() { # of more than fits into the pipe
     "$CAMREC" inspect --nal film.h264 | head -n 2 >/dev/null
     test "${PIPESTATUS[0]}" = 0
 }
-check "inspect: a pipe that is closed is no failure" cut_short
+check "inspect: a closed pipe is not a failure" cut_short
 
 # Live: lines come while the stream is still being written, and the summary when it ends or at Ctrl-C.
 eventually() { # COMMAND...: within 20 s
@@ -234,7 +234,7 @@ looks_right() { # PAGE COLOUR...
     ! grep -E 'CONSOLE|Uncaught|Refused' browser.log || return 1
     "$PYTHON" "$LAB/verify/page.py" page.png "$@"
 }
-# Names and texts from outside are shown and nothing else.
+# Names and texts from outside are displayed, nothing more.
 name='a<img src=x onerror=document.title=1>.h264'
 cp own.h264 "$name"
 "$PYTHON" - own.h264 >hostile.h264 <<'END'

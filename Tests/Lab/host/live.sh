@@ -1,12 +1,12 @@
 #!/bin/bash
-# Receivers over TCP while a file is written: many, late, slow, vanishing ones; and a recording that takes orders.
+# Receivers over TCP while a file is written: many, late, slow and vanishing ones; and a recording that takes commands.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
 
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
-# Noise, which no encoder makes small: what a receiver does not take soon fills its buffer.
+# Noise, which no encoder can compress: what a receiver does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 420 -pix_fmt yuv420p noise.y4m
 noise=(--device noise.y4m --pace --encoder software)
 source=("${noise[@]}")
@@ -33,7 +33,7 @@ ends() { # NAME: the recording ends by itself, with exit code 0
 
 if make_distance 2>distance.log; then is_far=yes; else is_far=; fi
 
-# None, few and many, each at a recording of their own, with one more than are let in
+# None, few and many, each with its own recording and one more than allowed
 measures() { measured=(/usr/bin/time -q -f '%M %U %S %e' -o load); } # kilobytes, and seconds of user, system and in all
 alone() {
     mkdir alone && cd alone && measures
@@ -97,7 +97,7 @@ fi
 ends "crowd: the recording ends in time"
 wait $crowd || fail "crowd: the receivers" "they failed"
 wait $client || fail "crowd: ffmpeg's own client" "exit code $?"
-check "crowd: ffmpeg's own client has nothing to say" test ! -s ffmpeg.log
+check "crowd: ffmpeg's own client reports nothing" test ! -s ffmpeg.log
 check "crowd: the file is complete" is_sound crowd.h264 --frames 420
 check "crowd: no frame is lost" report crowd.json 'frames.droppedByUs == 0' 'frames.written == frames.encoded' 'outputs[1].lost == 0'
 if distinct=$(receivers tail crowd.h264 crowd/good-*.h264); then pass "crowd: sixteen receivers have everything from an IDR on"; else fail "crowd: sixteen receivers have everything from an IDR on" "$distinct"; fi
@@ -110,10 +110,10 @@ misses_some() { # a receiver that did not read for some seconds
     [ "$missing" -gt 0 ] || { echo "nothing is missing"; return 1; }
     report crowd.json "len([r for r in receivers if r.dropped == $missing]) >= 1"
 }
-check "crowd: one that stopped reading for 5 s goes on at an IDR, and the report has its losses" misses_some crowd/slow.h264
+check "crowd: one that stopped reading for 5 s continues at an IDR, and the report has its losses" misses_some crowd/slow.h264
 check "crowd: what that one received decodes" decodes_silently crowd/slow.h264
-check "crowd: the report tells of everybody" report crowd.json 'outputs[1].receivers >= 221' 'len(receivers) == outputs[1].receivers'
-check "crowd: it tells of each what became of it" receivers told crowd.json crowd 6
+check "crowd: the report lists everybody" report crowd.json 'outputs[1].receivers >= 221' 'len(receivers) == outputs[1].receivers'
+check "crowd: it says what happened to each" receivers told crowd.json crowd 6
 check "crowd: memory is bounded" receivers bounded alone/load load 32 crowd.h264
 if [ -n "$is_far" ]; then
     kill $lost 2>/dev/null || true
@@ -122,9 +122,9 @@ else
     skip "crowd: one whose link was cut is closed" "no network namespace: $(tail -n 1 distance.log)"
 fi
 says_joined() { grep -q ' joined$' log && grep -q ' left after ' log && grep -q 'too slow' log && [ "$(wc -l <log)" -lt 150 ]; }
-check "crowd: joins, leaves and drops are told, and not without bound" says_joined
+check "crowd: joins, leaves and drops are reported, up to a limit" says_joined
 
-# Orders
+# Commands
 source=(--device test --size 640x360 --encoder software)
 starts --listen 0 --duration 60s --keyframe-interval 300 --max-bitrate 8M --control-socket ctl --report orders.json orders.h264
 told() { # PATTERN COMMAND...: a command, and its answer
@@ -151,7 +151,7 @@ ffmpeg -nostdin -v warning -f h264 -i "tcp://127.0.0.1:$port" -frames:v 5 -c cop
 check "orders: a receiver far from the next keyframe has one forced" soon '"keyframes":4,'
 check "orders: and decodes" decodes_silently joined.h264
 check "orders: a bit rate, which libx264 takes without a keyframe" told '^{"keyframeForced":false,"ok":true}$' bitrate 300k
-check "orders: a maximum likewise" told '^{"keyframeForced":false,"ok":true}$' max-bitrate 600k
+check "orders: a maximum, too" told '^{"keyframeForced":false,"ok":true}$' max-bitrate 600k
 below() {
     local answer
     ! answer=$("$CAMREC" ctl ctl max-bitrate 200k) && grep -q 'less than the average of 300000' <<<"$answer"
@@ -183,7 +183,7 @@ with socket.socket(socket.AF_UNIX) as s:
     try: s.sendall(sys.stdin.buffer.read())
     except ConnectionError: pass' && told '"state"' stats
 }
-check "orders: nonsense does no harm" nonsense
+check "orders: nonsense is harmless" nonsense
 check "orders: stop" told '^{"ok":true}$' stop
 ends "orders: it ends"
 check "orders: the socket is gone" test ! -e ctl
@@ -211,9 +211,9 @@ ends "orders, constant QP: it ends"
 refuses "orders: nobody there" 69 'no such socket; is a recording running' ctl ctl stats
 refuses "orders: no folder for the socket" 73 'no such folder; create it first' "${source[@]}" --frames 1 --control-socket none/ctl other.h264
 touch plain
-refuses "orders: no socket in a file's place" 73 'not a socket' "${source[@]}" --frames 1 --control-socket plain other.h264
+refuses "orders: no socket in place of a file" 73 'not a socket' "${source[@]}" --frames 1 --control-socket plain other.h264
 
-# Out to a receiver that is late, and breaks the connection once
+# Connects to a receiver that is late, and breaks the connection once
 starts --listen 0 --frames 1
 free=$port
 wait $recorder || true
@@ -227,7 +227,7 @@ check "out: the file is complete" is_sound out.h264
 check "out: what came before the break is the stream" receivers piece out.h264 out/first.h264
 check "out: what came after it begins with an IDR and is the rest" receivers tail out.h264 out/second.h264
 check "out: it decodes" decodes_silently out/second.h264
-check "out: both connections are told" report out.json 'len(receivers) == 2' 'receivers[0].units > 0' 'receivers[1].units > 0'
+check "out: both connections are reported" report out.json 'len(receivers) == 2' 'receivers[0].units > 0' 'receivers[1].units > 0'
 nobody_there() {
     local status=0
     camrec "${source[@]}" --frames 30 "tcp://127.0.0.1:$free" || status=$?
@@ -239,7 +239,7 @@ timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 5s --report early.json "tc
 recorder=$!
 receivers listen "$free" early 1 || fail "out: a receiver that leaves for good" "it failed"
 ends "out: a receiver that leaves for good is no failure"
-check "out: but told, when it happens and in the end" grep -qE 'warning: tcp://.* left after [0-9]+ frames' log
+check "out: but reported, when it happens and at the end" grep -qE 'warning: tcp://.* left after [0-9]+ frames' log
 check "out: with what was not taken" grep -qE 'warning: tcp://127.0.0.1:[0-9]+: [0-9]+ of [0-9]+ frames were not received' log
 check "out: the report counts what was taken" report early.json 'outputs[0].written == receivers[0].units' 'outputs[0].receivers == 1' 'outputs[0].lost > 60' 'outputs[0].written + outputs[0].lost == frames.encoded'
 
@@ -247,7 +247,7 @@ check "out: the report counts what was taken" report early.json 'outputs[0].writ
 check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
 
 # A terminal that was stopped by Ctrl-S
-check "terminal: one that takes nothing holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
+check "terminal: a stopped one holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
 check "terminal: the file is sound" is_sound stopped.h264
 
 # A receiver with nothing to say, as under cron
@@ -260,7 +260,7 @@ while some := s.recv(65536): sys.stdout.buffer.write(some)" >one-way-received.h2
 ends "one way: the recording ends"
 check "one way: a receiver that ends its half of the connection gets the stream" receivers tail one-way.h264 one-way-received.h264
 
-# SIGUSR1 at any time, also to a program that has no use for it
+# SIGUSR1 at any time, even to a program that does not use it
 signalled() {
     mkfifo signalled.fifo
     "$CAMREC" inspect - <signalled.fifo >signalled.txt &
@@ -276,7 +276,7 @@ check "signals: SIGUSR1 ends nothing" signalled
 records "codec: of the only file" "${source[@]}" --frames 3 --listen 0 --report codec.json codec.h265 &&
     check "codec: one encoder for both" report codec.json 'len(encoders) == 1' "outputs[1].codec == 'hevc'"
 
-# Places: a client that reads a little and never catches up makes room; each address has a limit.
+# Places: a client that reads a little and never catches up is replaced; each address has a limit.
 crawls() { # PORT: takes a part of the stream, but always too little, until it is ended
     exec "$PYTHON" -c 'import socket, sys, time
 receiver = socket.socket()
@@ -306,7 +306,7 @@ crawlers_make_way() {
     [ -s late.h264 ] || { tail -n 5 log; return 1; }
     report crawl.json "len([r for r in receivers if 'lagged for 2 s' in r.left]) >= 1"
 }
-check "places: receivers that never catch up make way" crawlers_make_way
+check "places: receivers that never catch up are replaced" crawlers_make_way
 address_is_limited() {
     local peers=()
     local source=("${noise[@]}")
@@ -324,7 +324,7 @@ address_is_limited() {
 }
 if [ -n "$is_far" ]; then check "places: an address gets half of them" address_is_limited; else skip "places: an address gets half of them" "$(tail -n 1 distance.log)"; fi
 
-# A UNIX socket: whoever may write to it gets the stream.
+# A UNIX socket: everyone who may write to it gets the stream.
 serves_path() {
     "$CAMREC" "${source[@]}" --frames 150 --listen "unix:$work/live.sock,mode=660" --overwrite path.h264 2>path.log &
     recorder=$!
@@ -354,7 +354,7 @@ refuses "unix: an abstract socket" 64 'write unix:\./@abs' "${source[@]}" --fram
 refuses "unix: a path that is too long" 73 'at most 107 bytes' "${source[@]}" --frames 1 --listen "unix:x$(printf '%0107d' 0)"
 refuses "orders: not at an abstract socket" 64 'write \./@abs' "${source[@]}" --frames 1 --control-socket @abs other.h264
 refuses "listening: at two places" 64 'listen is given twice; leave one out' "${source[@]}" --frames 1 --listen 0 --listen 0.0.0.0:0
-check "unix: nothing was made" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"
+check "unix: nothing was created" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"
 records "limit of an address: of this machine" "${source[@]}" --frames 1 --listen 0 --max-clients-per-address 2 && says "limit of an address: it has no effect" 'has no effect: 127\.0\.0\.1:0 is open to this machine alone'
 records "limit of an address: of the network" "${source[@]}" --frames 1 --listen 0.0.0.0:0 --max-clients-per-address 2 && check "limit of an address: it has an effect" bash -c '! grep -q "no effect" stderr'
 refuses "time-out: of nothing" 64 "'--client-timeout <TIME>': expected a time in whole seconds, 1s to 1h" "${source[@]}" --frames 1 --listen 0 --client-timeout 0

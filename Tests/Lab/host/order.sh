@@ -1,5 +1,5 @@
 #!/bin/bash
-# camplay: whatever order a stream's pictures have, each is there, in ffmpeg's order, or counted.
+# camplay: whatever a stream's picture order, each picture appears in ffmpeg's order, or is counted.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -72,7 +72,7 @@ piped() { # FILE
 
 for file in *.h264 *.h265; do
     losses=0
-    # The last but one of its frames has one field, which libavcodec leaves out.
+    # The second to last of its frames has one field, which libavcodec drops.
     if [ "$file" = fields.h264 ]; then losses=1; fi
     plays "$file" $losses
     check "order: $file through a pipe" piped "$file"
@@ -104,7 +104,7 @@ check "order: a full disk ends it" test "$status" = 74
 check "order: and all that was received is counted" balances full.json
 check "order: leading pictures of a BLA picture are withheld, and counted" "$CAMPLAY" --no-window bla.h265 --report bla.json
 check "order: as many as there are" balances bla.json withheld some
-check "order: leading pictures of the first CRA picture likewise" "$CAMPLAY" --no-window begun.h265 --report begun.json
+check "order: leading pictures of the first CRA picture, too" "$CAMPLAY" --no-window begun.h265 --report begun.json
 check "order: as many as there are" balances begun.json withheld some
 check "order: fields are counted" "$CAMPLAY" --no-window fields.h264 --report fields.json
 check "order: as second ones" balances fields.json secondFields some

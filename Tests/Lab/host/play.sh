@@ -108,7 +108,7 @@ if [ -n "$is_far" ]; then
     cutting=$!
 fi
 
-# What a receiver meets over days: silent senders, data that is not a stream, and streams.
+# What a receiver encounters over days: silent senders, data that is not a stream, and streams.
 printf 'GET / HTTP/1.1\r\n\r\n' >request
 endures() {
     local at player
@@ -157,17 +157,17 @@ for file in *.h264 *.h265; do
     check "$name: the snapshot" "$PYTHON" "$LAB/verify/screen.py" last.png wanted.png
 done
 
-# Forms and sizes
+# Formats and sizes
 records "play: NV12" --no-window plain.h264 --output nv12.yuv --pixel-format nv12 &&
     check "play: NV12's samples" cmp nv12.yuv <(ffmpeg -nostdin -v error -i plain.h264 -fps_mode passthrough -pix_fmt nv12 -f rawvideo -)
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=176x144:r=30 -frames:v 5 -c:v libx264 -pix_fmt yuv422p10le fine.h264
 records "play: more than 8 bits" --no-window fine.h264 --output fine.y4m && says "play: tells what is written of them" 'fine\.y4m: the pictures are yuv422p10le and are written as yuv420p'
 records "play: scaled" --no-window plain.h265 --output scaled.y4m --scale 101x77 --frames 7 &&
-    check "play: as many pictures as asked for, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
+    check "play: the requested number of pictures, at that size" test "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 scaled.y4m)" = 101,77,7
 records "play: BGRA" --no-window plain.h264 --output bgra.yuv --pixel-format bgra --frames 2 &&
     check "play: BGRA's size" test "$(stat -c %s bgra.yuv)" = $((322 * 242 * 4 * 2))
 
-# A file of one codec, that its name says
+# A file has one codec, the one that its name implies
 records "play: saved under the other codec's name" --no-window plain.h265 --save misnamed.h264 &&
     says "play: with a warning" 'misnamed\.h264 receives H\.265, which does not match its name'
 changes() { # a sender of one codec, then a sender of the other
@@ -191,7 +191,7 @@ records "play: from the middle" --no-window middle.h264 --save tail.h264 --outpu
     check "play: saved from a keyframe on" is_tail tail.h264 plain.h264 &&
     check "play: decoded from a keyframe on" same_hashes tail.y4m tail.h264 &&
     check "play: told apart from a loss" reports middle.json decoded 45 losses 0 &&
-    says "play: and told" 'middle\.h264: [0-9]+ pictures before the first keyframe are left out'
+    says "play: and reported" 'middle\.h264: [0-9]+ pictures before the first keyframe are left out'
 
 # Losses and damage
 for codec in h264 h265; do
@@ -199,11 +199,11 @@ for codec in h264 h265; do
     records "play: a lost picture, $codec" --no-window lost.$codec --output frozen.y4m --report lost.json --overwrite &&
         check "play: frozen until the next keyframe, $codec" reports lost.json decoded 50 frozen 9 losses 1 &&
         says "play: says so, $codec" 'loss: .*frozen until the next keyframe' &&
-        check "play: no picture that the whole stream has not, $codec" has_only_pictures_of frozen.y4m plain.$codec
+        check "play: no picture that the intact stream lacks, $codec" has_only_pictures_of frozen.y4m plain.$codec
     records "play: a lost picture is shown on request, $codec" --no-window lost.$codec --on-loss show --report lost.json --overwrite &&
         check "play: all that there are, $codec" reports lost.json decoded 59 frozen 0
 done
-# Small ones: it is many that count.
+# Small ones, because the number matters.
 make small.h264 176x144 20 libx264 -bf 3 -g 8 -slices 2
 make small-plain.h264 176x144 20 libx264 -bf 0 -g 8
 make small.h265 176x144 20 libx265 -x265-params $x265:keyint=8:min-keyint=8
@@ -247,12 +247,12 @@ listens() {
     wait $! && cmp listened.h265 plain.h265
 }
 check "play: waits for a sender" listens
-check "play: warns where anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: anyone who can reach this port can send' listen.err
+check "play: warns if anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-9]*: anyone who can reach this port can send' listen.err
 
 make groups.h264 322x242 90 libx264 -g 15 -bf 2
 
-# On a GPU, and without one. The emulated one takes everything and decodes nothing: what is in its pictures is not
-# looked at, but that they come, of the right size, through the drivers that users have.
+# On a GPU, and without one. The emulated one accepts everything and decodes nothing: the pictures' content is not
+# checked, only that they arrive, with the right size, through the drivers that users have.
 counts() { # FILE SIZE
     [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
 }
@@ -269,8 +269,8 @@ for driver in iHD radeonsi; do
         says "play: says why software decodes" 'software \(because: /dev/dri/renderD128: no VA-API driver' &&
         check "play: software's pictures" same_hashes gpu.y4m plain.h264
     launcher=()
-    # A driver that never answers, wherever that begins: software continues, and every picture is accounted for. Side by
-    # side, because each waits for ten seconds.
+    # A driver that never answers, from any call on: software continues, and every picture is accounted for. In
+    # parallel, because each waits for ten seconds.
     calls=(3 80 140 200 230) playing=()
     for call in "${calls[@]}"; do
         mkdir "stuck-$driver-$call"
@@ -303,7 +303,7 @@ refuses "play: no stream" 65 'not a raw H.264' --no-window nothing.h264
 refuses "play: a container" 65 'YUV4MPEG2' --no-window tail.y4m
 refuses "play: an output that exists" 73 'tail\.y4m: already exists' --no-window plain.h264 --output tail.y4m
 refuses "play: the input as an output" 73 'it is also the input' --no-window plain.h264 --save plain.h264 --overwrite
-check "play: which is whole" same_hashes tail.y4m tail.h264
+check "play: which is complete" same_hashes tail.y4m tail.h264
 ln -s /dev/full full.yuv
 refuses "play: a full disk" 74 'disk is full' --no-window plain.h264 --output full.yuv
 : >same.h264 && ln same.h264 same.y4m
@@ -326,14 +326,14 @@ check "play: standard input is closed" closed 0 -
 check "play: standard output is closed" closed 1 --output - plain.h264
 refuses "play: an unknown output" 64 'y4m or .yuv' --no-window plain.h264 --output out.avi
 refuses "play: no host" 66 'no such host' --no-window tcp://host.invalid:1
-# A name service that is not up yet is no reason to give up, and Ctrl-C does not wait for it.
+# If the name service is not available yet, camplay does not give up, and Ctrl-C does not wait for it.
 unresolved() {
     timeout 20 ip netns exec $far "$CAMPLAY" --no-window tcp://camera.example:9982 2>unresolved.err &
     becomes grep -q 'name resolution.*retrying' unresolved.err || { cat unresolved.err; return 1; }
     kill -INT "$(pgrep -P $!)"
     wait $!
 }
-if [ -n "$is_far" ]; then check "play: without a name service it tries on" unresolved; else skip "play: without a name service it tries on" "no network namespace: $(tail -n 1 distance.log)"; fi
+if [ -n "$is_far" ]; then check "play: without a name service it keeps trying" unresolved; else skip "play: without a name service it keeps trying" "no network namespace: $(tail -n 1 distance.log)"; fi
 refuses "play: a live stream's speed" 64 'for files' --speed 2 tcp://localhost
 refuses "play: without a display" 69 'no display .*--no-window' plain.h264 --output never.y4m
 check "play: nothing is left of it" test ! -e never.y4m
@@ -344,7 +344,7 @@ else
     skip "play: a sender whose link was cut" "no network namespace: $(tail -n 1 distance.log)"
 fi
 if wait $enduring; then pass "play: silence and nonsense do not end it"; else fail "play: silence and nonsense do not end it" "$(cat endures.log)"; fi
-if wait $heading; then pass "play: a live stream without a keyframe is told of"; else fail "play: a live stream without a keyframe is told of" "$(cat headless.log)"; fi
+if wait $heading; then pass "play: a live stream without a keyframe is reported"; else fail "play: a live stream without a keyframe is reported" "$(cat headless.log)"; fi
 
 # The window
 if ! command -v Xvfb >/dev/null || ! command -v openbox >/dev/null || ! command -v xdotool >/dev/null; then
@@ -358,7 +358,7 @@ until [ -s display ]; do kill -0 $screen; done
 DISPLAY=:$(cat display)
 export DISPLAY
 
-# A window manager, for the keyboard's focus and the full screen, that adds nothing to windows.
+# A window manager, for keyboard focus and full screen, that adds nothing to windows.
 cat >openbox.xml <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
@@ -455,7 +455,7 @@ for file in slow.mkv slow.h264; do
     check "play: what lies between is not played, $file" "$PYTHON" -c 'import json; p = json.load(open("sought.json"))["pictures"]; assert p["decoded"] < 120, p'
 done
 
-# The statistics of a small window; and the display that goes away
+# The statistics of a small window; and a display that disappears
 timeout 60 "$CAMPLAY" --report lost.json --overwrite --snapshot lost.png --save lost-saved.h264 gray.h264 2>window.err &
 player=$!
 check "play: a grey film" within 10 is_lit
@@ -465,13 +465,13 @@ check "play: statistics in more than one line" within 5 has_line 60
 xdotool search --name "^camplay " windowkill
 status=0
 wait $player || status=$?
-check "play: a display that goes away is an error" test $status = 69
+check "play: a display that disappears is an error" test $status = 69
 check "play: with a reason" grep -q 'no display (it was closed)' window.err
-check "play: what comes last is written all the same" reports lost.json losses 0
+check "play: what comes last is still written" reports lost.json losses 0
 check "play: the picture, too" test "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 lost.png)" = 176,144
 check "play: and what was saved" decodes_silently lost-saved.h264
 
-# A live stream, whose sender goes and comes back with another picture; pictures are reordered
+# A live stream whose sender disappears and returns with another picture; pictures are reordered
 for way in null vflip; do
     ffmpeg -nostdin -v error -f lavfi -i smptehdbars=s=400x240:r=30,$way -frames:v 900 -pix_fmt yuv420p $way.y4m
     ffmpeg -nostdin -v error -i $way.y4m -frames:v 1 $way.png
@@ -488,7 +488,7 @@ check "play: a live stream in the window" within 10 screen_shows null.png
 kill "$(pgrep -P $sender)" && wait $sender || fail "play: the sender" "$(cat bars.err)"
 check "play: its sender has ended" within 5 grep -q 'sender disconnected' live.err
 sends vflip
-check "play: it goes on when the sender is back" within 10 grep -qz 'connected.*connected' live.err
+check "play: it continues when the sender is back" within 10 grep -qz 'connected.*connected' live.err
 check "play: and shows it" within 10 screen_shows vflip.png
 sleep 1
 xdotool key q
@@ -514,7 +514,7 @@ for file in plain.h264 reordered.h264 sliced.h264 own.h264 lost.h264 plain.h265 
         check "play: $file in the window, all of it" "$PYTHON" -c 'import json; p = json.load(open("window.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] and p["decoded"] + p["skipped"] > 30, p'
 done
 
-# A hundred thousand pictures a second can't be decoded in time on any machine.
+# No machine can decode a hundred thousand pictures a second in time.
 make heavy.h264 1280x720 400 libx264 -preset ultrafast -bf 2 -g 50
 for _ in 1 2 3 4 5; do cat heavy.h264; done >heavier.h264
 records "play: far too fast" --fps 1000 --speed 100 heavier.h264 --report heavy.json &&
@@ -541,7 +541,7 @@ kill $flood 2>/dev/null || true
 records "play: far too fast, with every picture written" --fps 1000 --speed 100 heavier.h264 --output heavy.yuv --scale 64x48 --report heavy.json --overwrite &&
     check "play: nothing is skipped" reports heavy.json decoded 2000 skipped 0
 
-# A file is played at the times that a file says, as far as they go.
+# A file is played at the times in a timestamp file, as far as they go.
 { echo "# timestamp format v2" && seq 500 30 1670; } >times.txt # 40 of them, in 1.2 s
 records "play: at times from a file" --timestamps times.txt own.h264 --report timed.json &&
     check "play: which take as long as they say" "$PYTHON" -c 'import json; t = json.load(open("timed.json"))["seconds"]; assert 1.17 <= t, t'
@@ -552,6 +552,6 @@ refuses "play: too few times" 65 'few\.txt has only 10 times' --timestamps few.t
 start=$(date +%s%N)
 records "play: a file in the window" --speed 2 --fps 30 plain.h264 --report rate.json
 taken=$((($(date +%s%N) - start) / 1000000))
-check "play: at the rate asked for" test $taken -ge 990
+check "play: at the requested rate" test $taken -ge 990
 check "play: every picture is shown or counted" "$PYTHON" -c 'import json; p = json.load(open("rate.json"))["pictures"]; assert p["shown"] + p["late"] == p["decoded"] == 60, p'
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A live stream in common players: the very lines that docs/guide/live.md shows, on a virtual display.
+# A live stream in common players: exactly the commands that docs/guide/live.md shows, on a virtual display.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -44,13 +44,13 @@ as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'
 plays() { # NAME COMMAND: in its own folder and on its own display
     local screen player name="players: $1"
     mkdir "$1" && cd "$1"
-    # One that is not made again when its last window goes.
+    # A display that is not reset when its last window closes.
     Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -nolisten tcp 3>display 2>/dev/null &
     screen=$!
     until [ -s display ]; do kill -0 $screen; sleep 0.05; done
     DISPLAY=:$(cat display)
     export DISPLAY
-    # No shell between: what is stopped is the player.
+    # Without a shell in between, so that the signal stops the player.
     bash -c "exec $2" </dev/null >log 2>&1 &
     player=$!
     check "$name shows it" within 20 shows positive

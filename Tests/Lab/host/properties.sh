@@ -1,6 +1,6 @@
 #!/bin/bash
-# Each session property, asked of one real driver on the emulated GPU: the table of the unit tests, run on it. Rates are
-# read from the calls to libva, since the emulated GPU has no rate control.
+# Each session property, requested from one real driver on the emulated GPU: runs the unit tests' table on it. Rates are
+# read from the calls to libva, because the emulated GPU has no rate control.
 # usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests; by default the optimised ones if they exist
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -18,7 +18,7 @@ elif [ ! -x "$tests" ]; then
     fail "properties: $driver" "no unit tests in $tests; build them with swift build --build-tests"
 else
     status=0
-    # Nobody looks at the pictures.
+    # The pictures are not examined.
     CAMREC_PROPERTIES_OF=$driver FAKEGPU_PICTURES=cheap timeout --kill-after=10 600 "$LAB/gpu/run" "$driver" \
         "$tests" --testing-library swift-testing --filter PropertyTableTests --xunit-output unit.xml >unit.log 2>&1 || status=$?
     if [ $status != 0 ]; then grep -a 'recorded an issue' unit.log | cut -c 1-300 || tail -n 20 unit.log; fi

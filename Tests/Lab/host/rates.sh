@@ -1,5 +1,6 @@
 #!/bin/bash
-# What is promised of bit rate and keyframes, on content that an encoder cannot get right by luck, by a measurement of our own.
+# The promises on bit rate and keyframes, on content that an encoder cannot get right by luck, with an independent
+# measurement.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -14,7 +15,7 @@ records_scenes() { # NAME KIND CODEC OPTIONS...
     rm -f out.*
     records "$name" --device "$kind.y4m" --encoder software --no-pace --overwrite --report report.json "$@" "out.$codec"
 }
-# The report has the same numbers as a measurement that knows nothing of camrec.
+# The report has the same numbers as a measurement that is independent of camrec.
 agrees() { # FILE WINDOW
     local found
     found=$(rate "$1" --fps 30 --window "$2" --json) || return 1
@@ -35,7 +36,7 @@ for codec in h264 h265; do
         records_scenes "$name" "$kind" "$codec" $options || continue
         check "$name: every window" rate out.$codec --fps 30 --window "$window" --max "$maximum"
         check "$name: nothing to warn of" is_silent
-        # A raw stream is in the order of coding, which with B frames is not that of capture.
+        # A raw stream is in coding order, which with B frames is not capture order.
         [[ $options = *bframes* ]] || check "$name: the report's numbers" agrees out.$codec "$window"
     done <<'END'
 switch 1s 3M --bitrate 2M --max-bitrate 3M
@@ -55,7 +56,7 @@ END
         check "rates: $codec, noise, average: within five per cent" rate out.$codec --fps 30 --window 1s --average 2M --within 0.05
 done
 
-# A maximum that noise can exceed is reported at the start, with one that it cannot, and that is true.
+# A maximum that noise can exceed is reported at the start, with one that it cannot, and that one holds.
 for codec in h264 h265; do
     records_scenes "rates: $codec, a maximum too near" switch $codec --bitrate 150k --max-bitrate 160k || continue
     enough=$(grep -oE 'use --max-bitrate [0-9.]+[kM] or more' stderr | grep -oE '[0-9.]+[kM]' || true)
@@ -73,7 +74,7 @@ records_scenes "keyframes: 50,1s" changing h264 --frames 120 --keyframe-interval
     local found
     found=$("$CAMREC" inspect --json out.h264 | "$PYTHON" -c 'import json, sys; print([n for n, f in enumerate(json.load(sys.stdin)["frames"]) if f["idr"]])')
     [ "$found" = "[0, 30, 50, 80, 100]" ] || { echo "keyframes at $found"; return 1; }
-} && check "keyframes: 50,1s: what is over first" idrs
+} && check "keyframes: 50,1s: whichever ends first" idrs
 for wrong in 0 '50,60' '1s,2s' '50,1s,2s' ',' '50,' x; do
     refuses "keyframes: no interval is $wrong" 64 'keyframe-interval' --device test --frames 1 --keyframe-interval "$wrong" out.h264
 done

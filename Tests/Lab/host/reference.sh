@@ -1,5 +1,5 @@
 #!/bin/bash
-# Holds camrec inspect's reading of streams to libavcodec's, value by value: trace_headers and ffprobe.
+# Compares how camrec inspect and libavcodec (trace_headers, ffprobe) read streams, value by value.
 # usage: reference.sh [--table FILE.md] [STREAM...]     (STREAMs of your own instead of those made here)
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -22,7 +22,7 @@ x() { # FILE FORMAT PARAMETERS [FFMPEG OPTIONS...]: a stream of libx264 or libx2
     local file=$1 format=$2 parameters=$3 library=libx264 option=-x264-params status
     shift 3
     if [ "$(demuxer "$file")" = hevc ]; then library=libx265 option=-x265-params; fi
-    # CI hung here once, with nothing but encoders running.
+    # CI hung here once, with only encoders running.
     for _ in 1 2; do
         status=0
         timeout --kill-after=5 60 ffmpeg -nostdin -v error -y -f lavfi -i "$picture" -frames:v "$frames" -pix_fmt "$format" "$@" -threads 2 \
@@ -128,7 +128,7 @@ h265_streams() {
     edited plain.h265 recropped.h265 crop_left=2:crop_right=4:crop_top=6:crop_bottom=8
 }
 
-# What no encoder at hand makes.
+# What no available encoder makes.
 odd_streams() {
     local suffix
     odd fields field-pairs.h264

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The generator of scenes makes the same pictures everywhere, and they survive coding; what measures rates measures right.
+# The scene generator makes the same pictures everywhere, and they survive coding; the rate measurement is correct.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -25,7 +25,7 @@ for kind in changing switch; do
     done
 done
 
-# Delay in pictures, not in time: the next is not there before the one before has come out.
+# Delay in pictures, not in time: the next one is not available until the previous one has come out.
 scenes --seed 4 --seconds 3 --kind changing -o scene.y4m
 for codec in h264 hevc; do
     check "scenes: $codec, no picture is held back" stepwise scene.y4m $codec 0 "$CAMREC" --device {} --no-pace --encoder software --codec $codec -

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Recordings in several files: no frame lost or doubled, what goes and what stays, full disks and kills.
+# Recordings in several files: no frame lost or duplicated, what is removed and what is kept, full disks and kills.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -23,8 +23,8 @@ frames_are() { # COUNT... -- FILE...: each file has this many frames and is soun
     done
 }
 
-# The test source makes the same pictures each time, and one encoder feeds both outputs: what is in the segments,
-# one after another, are the file next to them.
+# The test source makes the same pictures each time, and one encoder feeds both outputs: the concatenated segments are
+# the file next to them.
 same_stream() { # WHOLE FILE...
     local whole=$1
     shift
@@ -54,10 +54,10 @@ for format in mkv mp4 ts; do
 done
 
 # One capture, several outputs: only plain files are cut.
-records "segments beside standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
-    check "segments: one behind the other they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
+records "segments next to standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
+    check "segments: concatenated, they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
 
-# What is there is never overwritten.
+# Existing files are never overwritten.
 mkdir taken && echo mine | tee taken/a.h264 >taken/a-4.h264
 records "names: one that is taken gets a counter" "${small[@]}" --frames 10 --segment 100f taken/a.h264
 check "names: above those that are there" test -s taken/a-5.h264 -a "$(cat taken/a.h264 taken/a-4.h264)" = $'mine\nmine'
@@ -83,7 +83,7 @@ rings() { # COMMAND...: makes the event happen
     sleep 0.5
     kill -TERM $pid
     wait $pid || { cat stderr; return 1; }
-    # Each writer hears of the event between two pictures, which need not be the same two.
+    # Each writer learns of the event between two pictures, which need not be the same two.
     is_sound "ring/a-$(date +%Y).h264" --keyframe-interval 10 && ffmpeg -nostdin -v error -xerror -i ring/b.mkv -f null - &&
         report ring.json '75 <= outputs[0].written <= 130' 'outputs[0].segments.count == 1' 'abs(outputs[1].written - outputs[0].written) <= 20'
 }
@@ -93,25 +93,25 @@ check "ring: SIGUSR2 writes what was before it and what follows" rings by_signal
 check "ring: so does 'camrec ctl trigger'" rings by_socket
 refuses "ring: --post without it" 64 '--post' "${small[@]}" --frames 10 --post 3s out.h264
 
-# Removal: the oldest of its own files, and never another one.
+# Removal: the oldest of its own files, and never any other.
 mkdir keep && cp frames/a.h264 keep/film.h264 && cp frames/a.h264 keep/rec-1999.h264
 for _ in 1 2; do records "keep: recorded" "${small[@]}" --frames 250 --segment 50f --keep 3 --overwrite --report keep.json 'keep/rec-%Y.h264'; done
 check "keep: so many files of its own, and nothing else is touched" test "$(ls keep)" = "$(printf '%s\n' film.h264 rec-1999.h264 "rec-$(date +%Y)"-{7,8,9}.h264)"
-check "keep: the report counts what went" report keep.json 'outputs[0].segments.removed == 5' 'outputs[0].segments.count == 5'
+check "keep: the report counts what was removed" report keep.json 'outputs[0].segments.removed == 5' 'outputs[0].segments.count == 5'
 cp keep/rec-*-9.h264 copy.h264 && mv copy.h264 "keep/rec-$(date +%Y)-7.h264" && ln -sf film.h264 "keep/rec-$(date +%Y)-8.h264"
-records "keep: other files in the place of its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
+records "keep: other files that replaced its own" "${small[@]}" --frames 100 --segment 50f --keep 1 'keep/rec-%Y.h264'
 check "keep: they stay" test -e "keep/rec-$(date +%Y)-7.h264" -a -e keep/film.h264 -a ! -e "keep/rec-$(date +%Y)-9.h264"
-# Age holds while the camera is waited for.
-mkdir aged && records "keep: recorded, to grow old" "${small[@]}" --frames 90 --segment 30f --keep 50 'aged/a.h264' &&
-    check "keep: files that can grow old" frames_are 30 30 30 -- aged/a{,-1,-2}.h264
+# The age limit holds while camrec waits for the camera.
+mkdir aged && records "keep: recorded, to age" "${small[@]}" --frames 90 --segment 30f --keep 50 'aged/a.h264' &&
+    check "keep: files that can age" frames_are 30 30 30 -- aged/a{,-1,-2}.h264
 timeout 60 "$CAMREC" --device /dev/none --segment 30f --keep 1s aged/a.h264 2>/dev/null &
 recorder=$!
-check "keep: what is too old goes while the camera is not there" await 30 sh -c '[ -z "$(ls aged)" ]'
+check "keep: what is too old is removed while the camera is missing" await 30 sh -c '[ -z "$(ls aged)" ]'
 kill $recorder && wait $recorder || true
 refuses "keep: without segments" 64 '--keep' "${small[@]}" --frames 10 --keep 3 out.h264
 refuses "segments: no file" 64 'need an output that is a file' "${small[@]}" --frames 10 --segment 100f -
 refuses "segments: a length of nothing" 64 'segment' "${small[@]}" --frames 10 --segment 0f out.h264
-refuses "segments: a folder that cannot be" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
+refuses "segments: an impossible folder" 73 'copy|frames' "${small[@]}" --frames 10 --segment 10f 'frames/a.h264/%H.h264'
 
 # Disks
 is_whole() { # FILE...
@@ -137,7 +137,7 @@ if [ "$(id -u)" = 0 ]; then
             report full.json 'outputs[0].lost > 0' 'outputs[0].written + outputs[0].lost == frames.encoded' 'outputs[1].written == frames.encoded' \
                 'outputs[1].lost == 0'
     }
-    check "full disk: the file is whole, others go on, and segments begin again when there is room" fills
+    check "full disk: the file is complete, others continue, and segments resume when there is room" fills
     rm -rf disk/*
     # A container loses its unfinished part: the report counts what is in the file.
     counts_file() { # FORMAT
@@ -162,7 +162,7 @@ if [ "$(id -u)" = 0 ]; then
     records "full disk: --min-free loses nothing" "${small[@]}" --frames 3000 --qp 4 --segment 30f --min-free 25% --report free.json disk/b.h264
     check "full disk: it removed old segments instead" report free.json 'outputs[0].segments.removed > 5' 'outputs[0].lost == 0'
     # shellcheck disable=SC2046,SC2012 # no spaces in them
-    check "full disk: what is left is whole" is_whole $(ls -t disk/*.h264 | head -n 4)
+    check "full disk: what is left is complete" is_whole $(ls -t disk/*.h264 | head -n 4)
     umount disk
 else
     skip "full disk" "needs root for a mount"
@@ -189,7 +189,7 @@ loses_its_folder() { # WAY-TO-LOSE-IT
 check "the working folder is removed" loses_its_folder rm
 if [ "$(id -u)" = 0 ]; then check "the working folder's disk is unmounted" loses_its_folder umount; fi
 
-# Age holds while nothing is written: of a ring that nothing happens to, at the start and by a timer.
+# The age limit holds while nothing is written: for a ring without events, at the start and by a timer.
 ages_in_silence() {
     local pid
     mkdir silent
@@ -200,16 +200,16 @@ ages_in_silence() {
     kill -TERM $pid
     wait $pid
 }
-check "keep: what is too old goes while nothing is written" ages_in_silence
+check "keep: what is too old is removed while nothing is written" ages_in_silence
 
 # Copied to another disk, with the journal: nothing is removed or forgotten, and both are reported.
 mkdir moved && records "copies: recorded" "${small[@]}" --frames 150 --segment 30f --keep 9 moved/a.h264 && cp -a moved copied
 for _ in 1 2; do
-    records "copies: recorded beside" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
-    says "copies: told, with the number and what to do" "copied: recordings that are copies, .*never removed: 5; 'camrec adopt copied'"
+    records "copies: recorded next to them" "${small[@]}" --frames 30 --segment 30f --keep 1 copied/a.h264
+    says "copies: reported, with the number and what to do" "copied: recordings that are copies, .*never removed: 5; 'camrec adopt copied'"
 done
 check "copies: they stay, its own go" test "$(cd copied && echo *.h264)" = "a-1.h264 a-2.h264 a-3.h264 a-4.h264 a-5.h264 a.h264"
-# A folder and a link that have a journal's name, and a folder that is not there, keep nothing from being taken over.
+# A folder and a link with a journal's name, and a missing folder, do not prevent adoption.
 mkdir copied/.folder.camrec && ln -s nowhere copied/.link.camrec
 adopts() { ("$CAMREC" adopt nowhere copied || [ $? = 66 ]) 2>/dev/null | grep -qx 'copied: recordings adopted: 5'; }
 check "copies: camrec adopt" adopts
@@ -220,7 +220,7 @@ mkdir none && refuses "copies: a folder without a journal" 66 'none: no journal 
 mkdir both && records "several limits" "${small[@]}" --frames 300 --segment 30f --keep 7d --keep 3 --keep 5 both/a.h264 &&
     check "several limits: each holds" test "$(cd both && echo *.h264)" = "a-7.h264 a-8.h264 a-9.h264"
 
-# Killed at any moment: every file plays, but for an access unit that was being written.
+# Killed at any moment: every file plays, except for an access unit that was being written.
 for _ in 1 2; do
     rm -rf killed && mkdir killed
     "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 "${quick[@]}" --qp 10 --segment 20f --sync 1s killed/a.h264 killed/a.mkv killed/a.mp4 killed/a.ts 2>/dev/null &
@@ -233,7 +233,7 @@ for _ in 1 2; do
     for format in mkv mp4 ts; do check "killed: .$format" same_pictures killed/a-1.$format killed/a-1.h264; done
 done
 
-# Timestamps under the segments' own names: said, and not tried forever.
+# Timestamps under the segments' own names: reported, and not retried forever.
 refuses "timestamps: the segments' own name" 64 'same.h264.*--timestamps' "${small[@]}" --frames 9 --segment 3f --timestamps same.h264 same.h264
 refuses "timestamps: a pattern that comes to the segments' name" 73 'y%.h264: given twice: it is also ' "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264'
 finish

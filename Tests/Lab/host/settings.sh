@@ -25,11 +25,11 @@ check "settings: its outputs" test "$(find . -name '*.h264' | wc -l)" = 2
 printf 'device = test\nencoder = software\npace = no\nframes = 9\nsegment = 1f\nkeep = 1\nkeep = 7d\nkeyframe-interval = 1\nverbose = yes\n' >keeps.conf
 records "settings: the command line's --keep stands for all of the file's" --settings keeps.conf --keep 3 kept.h264
 check "settings: three are left" test "$(echo kept*.h264)" = "kept-6.h264 kept-7.h264 kept-8.h264"
-records "settings: --quiet takes the place of verbose" --settings keeps.conf --quiet quiet.h264
-check "settings: the file's keeps hold together" test "$(echo quiet*.h264)" = "quiet-8.h264"
-check "settings: quiet it is" test ! -s stderr
+records "settings: --quiet replaces verbose" --settings keeps.conf --quiet quiet.h264
+check "settings: the file's keeps all apply" test "$(echo quiet*.h264)" = "quiet-8.h264"
+check "settings: it is quiet" test ! -s stderr
 
-# A service that is begun again has nobody to name another file.
+# After a restart of a service, there is nobody to name another file.
 for run in first second; do
     NOTIFY_SOCKET=$work/nobody records "service: the $run run" --device test --size 320x240 --frames 10 --no-pace --encoder software --report service.json service.h264
 done
@@ -52,7 +52,7 @@ ends_once() {
     [ $status = 76 ] && grep -q 'ended before the service was restarted' stderr || { echo "again: exit code $status: $(cat stderr)"; return 1; }
     [ "$(ls timed)" = a.h264 ] || { echo "files: $(ls timed)"; return 1; }
 }
-check "service: a duration with losses is over, and not begun again" ends_once
+check "service: a duration with losses is over, and not restarted" ends_once
 frames_end_once() {
     local status=0
     as_service "${timed[@]}" --frames 9 timed/frames.h264 /dev/full || status=$?
@@ -71,10 +71,10 @@ goes_on_after_crash() {
     kill -KILL $pid
     wait $pid || true
     as_service "${timed[@]}" --duration 4s --report timed.json timed/a.h264 || { echo "exit code $?: $(cat stderr)"; return 1; }
-    # 20 a second, and the former process has had some of them.
+    # 20 a second, and the previous process recorded some of them.
     report timed.json '0 < frames.written < 80'
 }
-check "service: after a crash what is left is recorded" goes_on_after_crash
+check "service: after a crash the rest is recorded" goes_on_after_crash
 
 cat >bad.conf <<'END'
 device test
@@ -109,13 +109,13 @@ refuses "settings: no such file" 64 'none.conf' --settings none.conf out.h264
 refuses "check: no such file" 1 'none.conf' check none.conf
 refuses "check: no file" 1 '/dev/null' check /dev/null
 
-# What record would refuse before any device.
+# What record would reject before opening a device.
 printf 'entropy = cabac\nprofile = constrained-baseline\n' >impossible.conf
 refuses "check: what no encoder can do" 1 'impossible.conf:2: CABAC needs profile main or high' check impossible.conf
 printf 'output = a.h265\nprofile = high\n' >impossible.conf
 refuses "check: a profile that H.265 has not" 1 'impossible.conf:2: H.265 has no profile high' check impossible.conf
 printf 'output = a.h264\nlisten = yes\n' >impossible.conf
-refuses "check: listen is no flag" 1 "impossible.conf:2: --listen cannot be 'yes': expected a port" check impossible.conf
+refuses "check: listen is not a flag" 1 "impossible.conf:2: --listen cannot be 'yes': expected a port" check impossible.conf
 printf 'output = a.h264\nmax-clients = 3\n' >impossible.conf
 refuses "check: an option without what it needs" 1 'impossible.conf:2: --max-clients needs --listen' check impossible.conf
 
@@ -139,24 +139,24 @@ mistaken 'H.264 has no level for 16384x16384; lower --size' 'size = 16384x16384'
 mistaken 'tset: no such device; use --device test' 'output = a.h264' 'device = tset'
 mistaken "'%D.h264': %D becomes '.*'.*; write %F" 'output = %D.h264'
 printf 'device = test\nlisten = 9982\nmax-clients-per-address = 3\nformat = nv12\n' >useless.conf
-records "check: what has no effect is no mistake" check useless.conf && says "check: but told" 'useless.conf: --max-clients-per-address has no effect'
+records "check: what has no effect is not a mistake" check useless.conf && says "check: but reported" 'useless.conf: --max-clients-per-address has no effect'
 printf 'output = a.h264\nformat = h264\nbitrate = 2M\n' >useless.conf
-records "check: a rate for the camera's own coding is no mistake" check useless.conf && says "check: but told, too" 'have no effect; leave them out'
+records "check: a rate for the camera's own H.264 is not a mistake" check useless.conf && says "check: but reported, too" 'have no effect; leave them out'
 
 printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
-check "check: a byte order mark is none" "$CAMREC" check marked.conf
+check "check: a byte order mark is not a mistake" "$CAMREC" check marked.conf
 for number in $(seq 100); do echo "control = $number"; done >wrong.conf
 status=0
 camrec check wrong.conf || status=$?
-check "check: many mistakes are told up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 21
-says "check: that there are more is told" 'wrong.conf: more is wrong'
+check "check: many mistakes are reported up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 21
+says "check: reports that there are more" 'wrong.conf: there are more mistakes'
 seq -f 'output = %g.h264' 2000 >long.conf
 status=0
 camrec check long.conf || status=$?
 check "check: far too many settings: the exit code" test "$status" = 1
 says "check: far too many settings" 'long.conf:257: more than 256 settings'
 
-# There is no camera on this machine, or there is one.
+# This machine may or may not have a camera.
 status=0
 camrec doctor --json --encode || status=$?
 cp stdout doctor.json
@@ -167,7 +167,7 @@ check "doctor: software encodes H.264 and H.265, and all of it decodes" json doc
     "[t['result']['decoded'] for t in r['encoderTrials'] if 'node' not in t] == [150, 150]"
 check "doctor: with a picture that resembles the source" json doctor.json "all(30 < t['result']['psnr'] < 60 for t in r['encoderTrials'] if 'node' not in t)"
 check "doctor: and the rates hold" json doctor.json "all(t['result']['holdsRates'] and t['result']['peakBitRate'] <= 1.02 * t['result']['maximumBitRate'] for t in r['encoderTrials'] if 'node' not in t)"
-check "doctor: near the rate that was asked for" json doctor.json "all(0.7 < t['result']['bitRate'] / t['result']['wantedBitRate'] < 1.3 for t in r['encoderTrials'] if 'node' not in t)"
+check "doctor: near the requested rate" json doctor.json "all(0.7 < t['result']['bitRate'] / t['result']['wantedBitRate'] < 1.3 for t in r['encoderTrials'] if 'node' not in t)"
 for driver in radeonsi iHD; do
     has_gpu "doctor: $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")

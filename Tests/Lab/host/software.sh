@@ -10,7 +10,7 @@ software=(--encoder software --no-pace --overwrite)
 if records "software: 200 frames of the test source" --device test --size 640x480 --fps 25 --frames 200 "${software[@]}" --report report.json out.h264; then
     check "software: IDR at 0, 25, 50 …, the promised shape" is_sound out.h264 --frames 200 --keyframe-interval 25
     check "software: every frame's number is in its picture" pictures numbers out.h264 --block 16
-    check "software: standard error is silent where it is no terminal" test ! -s stderr
+    check "software: standard error is silent if it is not a terminal" test ! -s stderr
     check "software: the report counts 200 frames" report report.json 'frames.encoded == 200' 'frames.written == 200' \
         'frames.keyframes == 8' 'frames.captured == 200 + frames.unused' 'frames.droppedByDriver == 0' "bytes == $(stat -c %s out.h264)"
 fi
@@ -63,7 +63,7 @@ if records "software: a 4:2:2 file of 720 lines" --device hd.y4m --qp 10 "${soft
     check "software: BT.709 is flagged" has_properties out.h264 color_space=bt709
 fi
 
-# Pixels' shape and chroma's place, as the file has them: between the pixels for JPEG's 4:2:0.
+# Pixel aspect ratio and chroma siting, as in the file: between the pixels for JPEG's 4:2:0.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 5 -vf setsar=10/11 -pix_fmt yuv420p shape.y4m
 for file in shape.h264 shape.h265; do
     records "software: pixels that are not square, $file" --device shape.y4m "${software[@]}" $file &&
@@ -122,7 +122,7 @@ if records "software: both codecs and a copy at once" --device test --size 640x4
         'outputs[1].codec == "hevc"' 'outputs[0].written == 60' 'outputs[1].written == 60' 'outputs[2].written == 60'
 fi
 
-# Keyframes alone are the Main profile, too, and not libx265's Main Intra.
+# Keyframes only are the Main profile, too, and not libx265's Main Intra.
 records "software: H.265, each frame a keyframe" --device test --size 320x240 --frames 10 --keyframe-interval 1 "${software[@]}" out.h265 &&
     check "software: H.265, each frame a keyframe: sound" is_sound out.h265 --frames 10 --keyframe-interval 1 &&
     check "software: H.265, each frame a keyframe: profile Main" has_properties out.h265 profile=Main

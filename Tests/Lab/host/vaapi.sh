@@ -1,5 +1,5 @@
 #!/bin/bash
-# The hardware path beneath one real driver on the emulated GPU.
+# The hardware path with one real driver on the emulated GPU.
 # usage: vaapi.sh radeonsi|iHD [--short]
 #   --short   without faults
 set -euo pipefail
@@ -21,7 +21,7 @@ case $driver in
     iHD) entry_point=EncSliceLP wrong_low_power=off lacking=(icq) ;;
 esac
 
-# The emulated GPU reports how each run went, on a line.
+# The emulated GPU reports on each run, in one line.
 export FAKEGPU_REPORT=$work/gpu.lines
 gpu_says() { # NAME EXPRESSION...: its report on the last run
     local name=$1
@@ -29,7 +29,7 @@ gpu_says() { # NAME EXPRESSION...: its report on the last run
     tail -n 1 "$FAKEGPU_REPORT" >gpu.json
     check "$name" report gpu.json "$@"
 }
-# Mesa 25 keeps a context and a page of memory to its end, and loses a picture more where its buffer is too small.
+# Mesa 25 keeps a context and a page of memory until it ends, and loses one more picture if its buffer is too small.
 none_left='devices[0].left.total == 0' lost=1 crashes=''
 if [ "$driver" = radeonsi ] && [[ ! $("${launcher[@]}" vainfo --display drm --device /dev/dri/renderD128 2>&1) = *"Mesa Gallium driver 22."* ]]; then
     none_left='devices[0].left.bytes <= 4096 and devices[0].left.contexts <= 1 and devices[0].left.mappings == 0 and devices[0].left.sessions == 0'
@@ -56,7 +56,7 @@ records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --n
 refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264
 exact
 
-# What a driver says of the attributes of an entry point means nothing if it does not have that.
+# A driver's attributes for an entry point that it does not have mean nothing.
 encoders() { # the profiles and entry points of the GPU
     "$@" "$CAMREC" devices --json | "$PYTHON" -c 'import json, sys; print(*[(p["profile"], p["entryPoint"]) for e in json.load(sys.stdin)["encoders"] if e.get("node") for p in e["profiles"]], sep="\n")'
 }
@@ -73,7 +73,7 @@ for codec in h264 hevc; do
     check "$driver: $codec, no picture is held back" stepwise scene.y4m $codec 0 "${launcher[@]}" "$CAMREC" --device {} --no-pace --encoder vaapi --codec $codec -
 done
 
-# Lossless: what the driver's surface was given is what the file's picture is.
+# Lossless: the file's picture equals what was written to the driver's surface.
 lossless() { # NAME FILE.y4m TOLERANCE
     records "$driver: $1" --device "$2" "${vaapi[@]}" out.h264 || return 0
     check "$driver: $1 is sound" is_sound out.h264 --frames 12
@@ -88,7 +88,7 @@ lossless "4:2:2 of 636x358" in.y4m 0
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=322x242:r=30 -frames:v 12 -pix_fmt yuv444p in.y4m
 lossless "4:4:4 of 322x242" in.y4m 1
 
-# A driver that gets surfaces wrong one way: the other way is used, and reported; if there is none, that is reported.
+# A driver that gets surfaces wrong in one way: the other way is used and reported; if there is none, that is reported.
 cc -shared -fPIC -O2 -Wall -Wextra -o askew.so "$LAB/host/askew.c"
 upright=("${launcher[@]}")
 askew() { # WAY OPTIONS...
@@ -99,17 +99,17 @@ askew() { # WAY OPTIONS...
 is_silent() { [ ! -s stderr ] || { cat stderr; return 1; }; }
 right=(pictures equal out.h264 in.y4m --format y4m --tolerance 1)
 askew none && check "$driver: surfaces are read back as they were written" is_silent
-askew map && check "$driver: mapped surfaces are askew: the pictures are right" "${right[@]}"
+askew map && check "$driver: mapped surfaces are askew: the pictures are correct" "${right[@]}"
 if grep -q 'mapped surface' stderr; then maps=yes; else maps=''; fi
-[ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: told" test -n "$maps"
-askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are right" "${right[@]}" &&
-    check "$driver: mapped surfaces are askew, --upload put: nothing to tell" is_silent
-askew lock && check "$driver: surfaces that cannot be mapped: the pictures are right" "${right[@]}" &&
-    check "$driver: surfaces that cannot be mapped: nothing to tell" is_silent
-askew put --upload put && says "$driver: what is put is forgotten, --upload put: told" 'read back differs from the one'
+[ "$driver" = radeonsi ] || check "$driver: mapped surfaces are askew: reported" test -n "$maps"
+askew map --upload put && check "$driver: mapped surfaces are askew, --upload put: the pictures are correct" "${right[@]}" &&
+    check "$driver: mapped surfaces are askew, --upload put: nothing to report" is_silent
+askew lock && check "$driver: surfaces that cannot be mapped: the pictures are correct" "${right[@]}" &&
+    check "$driver: surfaces that cannot be mapped: nothing to report" is_silent
+askew put --upload put && says "$driver: what is put is lost, --upload put: reported" 'read back differs from the one'
 if [ -n "$maps" ]; then
-    askew put && check "$driver: what is put is forgotten: it is mapped" "${right[@]}" && check "$driver: what is put is forgotten: nothing to tell" is_silent
-    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: told" 'read back differs from the one'
+    askew put && check "$driver: what is put is lost: surfaces are mapped" "${right[@]}" && check "$driver: what is put is lost: nothing to report" is_silent
+    askew map --upload map && says "$driver: mapped surfaces are askew, --upload map: reported" 'read back differs from the one'
 else
     refuses "$driver: --upload map is refused with the reason" 69 'leave out --upload map' --device test --frames 10 "${vaapi[@]}" --upload map out.h264
 fi
@@ -129,7 +129,7 @@ ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x360:r=50 -frames:v 30 -vf
 records "$driver: full range" --device full.y4m "${vaapi[@]}" out.h264 &&
     check "$driver: full range and 50 frames a second are flagged" has_properties out.h264 color_range=pc r_frame_rate=50/1 &&
     check "$driver: full range bit for bit" pictures equal out.h264 full.y4m --format y4m
-# Pixels' shape and chroma's place, as the file has them: between the pixels for JPEG's 4:2:0.
+# Pixel aspect ratio and chroma siting, as in the file: between the pixels for JPEG's 4:2:0.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=25 -frames:v 5 -vf setsar=10/11 -pix_fmt yuv420p shape.y4m
 for file in shape.h264 shape.h265; do
     records "$driver: pixels that are not square, $file" --device shape.y4m "${vaapi[@]}" $file &&
@@ -173,7 +173,7 @@ was_told "CBR" "--rate-control cbr --bitrate 2M" \
     bits_per_second=2000000 target_percentage=100 buffer_size=200000 initial_buffer_fullness=180000
 was_told "a maximum of our own" "--bitrate 2M" bits_per_second=5000000 target_percentage=40 buffer_size=3000000
 exact
-# The emulated GPU obeys no rate: camrec has measured its own output and says so, once.
+# The emulated GPU obeys no rate: camrec measures its own output and says so, once.
 records "$driver: a rate that is not held" --device test --size 320x240 --frames 60 --bitrate 500k --max-bitrate 1M "${vaapi[@]}" --report report.json out.h264 || true
 too_much() { [ "$(wc -l <stderr)" = 1 ] && grep -qE 'warning: the encoder exceeded its rate: [0-9.]+ Mbit/s in the fullest 1 s instead of 1; [0-9.]+ Mbit/s on average instead of 0.5' stderr || { cat stderr; return 1; }; }
 check "$driver: a rate that is not held: one warning, with the numbers" too_much
@@ -192,7 +192,7 @@ for size in 636x358 1920x1080; do
         check "$driver: H.265 of $size is cropped to its size" has_properties out.h265 width=${size%x*} height=${size#*x}
 done
 exact
-# Several outputs: both encoders take the same surface, so H.264 stays lossless next to H.265.
+# Several outputs: both encoders use the same surface, so H.264 stays lossless next to H.265.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x480:r=30 -frames:v 30 -pix_fmt yuv420p in.y4m
 if records "$driver: both codecs and a copy at once" --device in.y4m "${vaapi[@]}" --report report.json out.h264 out.h265 again.h265; then
     check "$driver: both at once: H.264" is_sound out.h264 --frames 30
@@ -207,19 +207,19 @@ fi
 if [ "$driver" = iHD ]; then
     export FAKEGPU_DEVICES=skylake
     refuses "$driver: no H.265 on this GPU" 69 'has no EncSlice.* for H.265' --device test --size 320x240 --frames 10 "${vaapi[@]}" out.h265
-    records "$driver: no H.265 on this GPU: software in its place" --device test --size 320x240 --frames 10 --no-pace --overwrite --verbose out.h265 &&
+    records "$driver: no H.265 on this GPU: software instead" --device test --size 320x240 --frames 10 --no-pace --overwrite --verbose out.h265 &&
         says "$driver: no H.265 on this GPU: says why" 'libx265.*because.*H.265' &&
-        check "$driver: no H.265 on this GPU: sound all the same" is_sound out.h265 --frames 10
-    records "$driver: H.264 on the GPU beside H.265 in software" --device in.y4m --no-pace --overwrite --report report.json out.h264 out.h265 &&
+        check "$driver: no H.265 on this GPU: still sound" is_sound out.h265 --frames 10
+    records "$driver: H.264 on the GPU next to H.265 in software" --device in.y4m --no-pace --overwrite --report report.json out.h264 out.h265 &&
         check "$driver: each where it can be" report report.json 'encoders[0].implementation == "h264_vaapi"' 'encoders[1].implementation == "libx265"' &&
-        check "$driver: H.264 on the GPU beside H.265 in software, bit for bit" pictures equal out.h264 in.y4m --format y4m
+        check "$driver: H.264 on the GPU next to H.265 in software, bit for bit" pictures equal out.h264 in.y4m --format y4m
     unset FAKEGPU_DEVICES
 fi
 cheap
 for mode in "${lacking[@]}"; do
     records "$driver: $mode, which it lacks" --device test --size 640x480 --frames 20 --rate-control "$mode" --quality 25 "${vaapi[@]}" out.h264 &&
         says "$driver: says that it lacks $mode" "$mode|${mode^^}" &&
-        check "$driver: recorded all the same without $mode" is_sound out.h264 --frames 20
+        check "$driver: still recorded without $mode" is_sound out.h264 --frames 20
 done
 # Two GPUs: the first that has the codec is chosen, or the one that is named.
 launcher=("$LAB/gpu/run" "skylake,icelake")
@@ -237,8 +237,8 @@ if [ "${2-}" = --short ]; then
     exit
 fi
 
-# What GPUs do on bad days. Software takes over if it may; if not, the recording so far is kept and the error
-# is named; every frame is accounted for; nothing on the GPU is left.
+# GPU faults. Software takes over if allowed; if not, the recording so far is kept and the error is reported. Every
+# frame is accounted for, and nothing is left on the GPU.
 accounted='frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 fault() { # FAULT COMMAND...
     local status=0
@@ -266,7 +266,7 @@ test60=(--device test --size 320x240 --fps 30 --frames 60 --overwrite --report r
 hw=(--encoder vaapi --no-pace)
 case $driver in
     iHD)
-        # A frame for each of the three attempts to open it again, and the first.
+        # One frame for each of the three attempts to reopen it, and the first.
         fault "lost 20" records "$driver: device lost" "${test60[@]}" --no-pace out.h264 && replaced "$driver: device lost" 4
         fault "hang 20 300" records "$driver: GPU hang" "${test60[@]}" --no-pace out.h264 && replaced "$driver: GPU hang" 4
         gives_up "$driver: GPU hang, no other encoder" "hang 20 300"
@@ -275,7 +275,7 @@ case $driver in
         check "$driver: GPU hang: every frame is accounted for" report report.json 'frames.written == 20' "$accounted"
         frees_all "$driver: GPU hang"
         fault "fail I915_GEM_EXECBUFFER2 EIO 31 1" records "$driver: one submission fails" "${test60[@]}" "${hw[@]}" out.h264 &&
-            check "$driver: one submission fails: a frame is lost, no more" report report.json 'frames.written == 60' 'frames.droppedByEncoder == 1' \
+            check "$driver: one submission fails: one frame is lost, no more" report report.json 'frames.written == 60' 'frames.droppedByEncoder == 1' \
                 'encoder.implementation == "h264_vaapi"' "$accounted" &&
             check "$driver: one submission fails: sound" stream out.h264 --frames 60
         ;;
@@ -283,7 +283,7 @@ case $driver in
         # Mesa 22.3 ends the program by itself when the kernel refuses a submission.
         status=0
         fault "hang 20 300" camrec "${test60[@]}" "${hw[@]}" out.h264 || status=$?
-        check "$driver: GPU hang: it is no success, and ends" test $status != 0 -a $status != 124
+        check "$driver: GPU hang: it fails, and ends" test $status != 0 -a $status != 124
         says "$driver: GPU hang: Mesa gives up" 'The process will be terminated|the context is lost'
         # Mesa 25 returns part of the hung picture before it ends the program.
         check "$driver: GPU hang: what was recorded is whole" is_cut_off out.h264 20
@@ -304,7 +304,7 @@ fault "slow 60" records "$driver: slow GPU" --device test --size 320x240 --fps 3
     check "$driver: slow GPU: drops are counted" report report.json 'frames.written == 25' 'frames.droppedByUs > 5' "$accounted" &&
     check "$driver: slow GPU: sound" stream out.h264 --frames 25 &&
     gpu_says "$driver: slow GPU: what it coded is what was encoded" 'devices[0].pictures.h264 == 25' "$none_left"
-# The camera's rate is another than its name says: another session follows it, with the same parameter sets.
+# The camera's rate differs from its nominal rate: another session follows it, with the same parameter sets.
 for codec in h264 h265; do
     fault "slow 60" records "$driver: slow GPU, $codec, rates follow" --device test --size 320x240 --fps 30 --frames 100 --keyframe-interval 15 \
         --encoder vaapi --bitrate 1M --max-bitrate 2M --overwrite out.$codec || continue
@@ -313,7 +313,7 @@ for codec in h264 h265; do
 done
 
 # A driver that never answers, at each call that enters it before the first picture: its node is left out, and every
-# command ends. Side by side, because each waits for ten seconds.
+# command ends. In parallel, because each waits for ten seconds.
 case $driver in
     radeonsi) stuck=("VERSION" "AMDGPU_INFO 20" "AMDGPU_CTX") ;;
     iHD) stuck=("VERSION" "I915_GETPARAM 20" "I915_GEM_CONTEXT_CREATE") ;;
@@ -336,7 +336,7 @@ for place in 0 1 2; do
     check "$driver: stuck in ${stuck[$place]}: the node is left out, with the reason" grep -q "renderD128: its driver is not responding; left out" "stuck$place/stderr"
     check "$driver: stuck in ${stuck[$place]}: software took over" report "stuck$place/report.json" 'frames.written == 30' 'encoder.implementation == "libx264"'
 done
-# Wherever the hang is, clean-up and the other codec included, camrec ends.
+# Wherever the hang is, including cleanup and the other codec, camrec ends.
 calls=(15 40 60 70 78 82 86 88 90 94 98 102 106 110)
 stuck=()
 for call in "${calls[@]}"; do stuck+=("* $call 1"); done
@@ -368,7 +368,7 @@ check "$driver: stuck, no other encoder" test "$(cat stuck0/status)" = 69
 check "$driver: stuck, no other encoder: nothing was made" test ! -e stuck0/out.h265
 check "$driver: stuck: devices ends" test "$(cat stuck1/status)" = 0
 check "$driver: stuck: devices says why" grep -q "renderD128: its driver is not responding" stuck1/stdout
-check "$driver: stuck: doctor ends, for want of a camera" test "$(cat stuck2/status)" = 66
+check "$driver: stuck: doctor ends, reporting no camera" test "$(cat stuck2/status)" = 66
 check "$driver: stuck: doctor says why" grep -q "renderD128: its driver is not responding" stuck2/stdout
 export FAKEGPU_REPORT=$work/gpu.lines
 
@@ -376,13 +376,13 @@ export FAKEGPU_REPORT=$work/gpu.lines
 echo "hang 20" >faults
 FAKEGPU_CONTROL=$work/faults limit=60 camrec --device test --size 320x240 --fps 30 --frames 60 --keyframe-interval 30 "${vaapi[@]}" --report report.json out.h264 out.h265 &
 recorder=$!
-# Until the fault is gone, every encoder that takes its place hangs as well.
+# Until the fault ends, every encoder that replaces it hangs as well.
 await 30 grep -qs "the GPU's driver hangs" stderr || true
 : >faults
 status=0
 wait $recorder || status=$?
-check "$driver: an encoder that hangs: recording goes on" test $status = 0
-says "$driver: an encoder that hangs: one line tells it" "warning: the GPU's driver hangs; recording goes on with h264_vaapi"
+check "$driver: an encoder that hangs: the recording continues" test $status = 0
+says "$driver: an encoder that hangs: one line reports it" "warning: the GPU's driver hangs; recording continues with h264_vaapi"
 check "$driver: an encoder that hangs: the report" report report.json 'encoders[0].restarts >= 1' 'frames.written == 60' \
     'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
 for file in out.h264 out.h265; do

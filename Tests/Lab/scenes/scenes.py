@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes moving pictures that are hard on rate control, the same from the same seed on every machine.
+"""Makes moving pictures that are hard on rate control; the same seed gives the same pictures on every machine.
 
 usage: scenes.py --seed N [--kind KIND] [--size WxH] [--fps F] [--seconds S | --frames N] [--format y4m|yuyv|yu12]
                  [--sensor-noise yes|no|random] [--pace] [--show-time] [-o FILE|DEVICE|-]
@@ -82,7 +82,7 @@ def spread(grid, factor):
 
 
 def texture(random, height, width, octaves):
-    """Values around 0 whose detail falls with its fineness, as in pictures of the world."""
+    """Values around 0 whose detail decreases with its fineness, as in natural pictures."""
     total = numpy.zeros((height, width), numpy.int32)
     for factor, amplitude in octaves:
         rows, columns = -(-height // factor), -(-width // factor)
@@ -133,7 +133,7 @@ class World:
 
 
 class Figure:
-    """Someone who walks across the picture, in clothes of some texture."""
+    """A figure that walks across the picture, in textured clothes."""
 
     SWING = (0, 90, 150, 90, 0, -90, -150, -90)
 
@@ -182,7 +182,7 @@ class Figure:
 
 
 class Studio:
-    """Makes the pictures of each kind. Each method yields pictures without end, as planes of Y, U and V."""
+    """Makes the pictures of each kind. Each method yields endless pictures, as planes of Y, U and V."""
 
     KINDS = ("still", "pan", "figures", "noise", "cuts", "fades", "flashes")
 
@@ -271,7 +271,7 @@ class Studio:
 
 
 def schedule(random, kind, rate):
-    """Yields kinds and the number of pictures of each, without end."""
+    """Endlessly yields kinds and the number of pictures of each."""
     if kind not in ("changing", "switch"):
         while True:
             yield kind, 1 << 30
@@ -287,7 +287,7 @@ def schedule(random, kind, rate):
             continue
         ranges = ((2, 8), (8, rate), (rate, 5 * rate))
         end = position + random.between(*sorted(random.pick(ranges)))
-        # Where noise begins just before a keyframe or with it, both large pictures fall into one window.
+        # If noise begins just before or with a keyframe, both large pictures fall into one window.
         phase = random.between(0, 2)
         if phase < 2 and (kind == "switch" or following == "noise"):
             end += (phase - 1 - end) % rate
@@ -381,7 +381,7 @@ def open_output(options):
 
 
 def write_all(output, data):
-    """A device takes a picture a write; a pipe may take less."""
+    """A device accepts one picture per write; a pipe may accept less."""
     data = memoryview(data)
     while data:
         data = data[os.write(output, data):]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Records for long and watches what the recorder's process holds: memory, descriptors, threads.
+"""Records for a long time and watches the recorder's process: memory, descriptors, threads.
 
 usage: soak.py [--short] [--seed N] MINUTES CAMREC FOLDER     (scripts/soak calls it)
 
 One recording in real time, of MINUTES, with everything at once that comes and goes: segments that are removed, receivers,
-orders. Beside it, one after the other, recordings of a source without a pace, which put many hours of frames through the
-same code. --short is those alone, and brief. Prints a table in Markdown; exits 1 where something is not as it should be.
+commands. Meanwhile, one after the other, recordings of an unpaced source, which put many hours of frames through the
+same code. --short runs only those, briefly. Prints a table in Markdown; exits 1 if something is wrong.
 
 Flat means: in the last third of the time there is no more than 1 MB above, and no descriptor or thread beyond, the most that there
 was before.
@@ -31,7 +31,7 @@ ACCOUNTED = ("encoded", "corrupt", "droppedByUs", "paused", "droppedByEncoder", 
 
 
 class Recording:
-    """A camrec of its own in a folder of its own, sampled until it ends."""
+    """A separate camrec in its own folder, sampled until it ends."""
 
     def __init__(self, name, camrec, folder, arguments, gpu=None):
         environment = {}
@@ -74,7 +74,7 @@ class Recording:
         return max(values[:-last]), max(values[-last:])
 
     def faults(self):
-        """What is not as it should be."""
+        """What is wrong."""
         if self.process.returncode != 0:
             with open(os.path.join(self.folder, "stderr"), encoding="utf-8", errors="replace") as file:
                 return [f"exit code {self.process.returncode}: {file.read()[-300:]}"]
@@ -143,7 +143,7 @@ class Visitors(threading.Thread):
 
     @staticmethod
     def take(guests):
-        """What has come, for as long as something comes."""
+        """What has arrived, as long as something arrives."""
         for guest in select.select(guests, [], [], 0.5)[0]:
             try:
                 ended = not guest.recv(1 << 20)

@@ -4,15 +4,15 @@
 usage: faults.py trial --part PART --fault FAULT [OPTION...] [FILE...]   a line of JSON for each time that it was made
        faults.py settle --part PART --fault FAULT LINES                  was it survived each time?
        faults.py names --part PART LINES                             which faults were made
-       faults.py table --document FILE [--note TEXT] LINES               FILE's rows of these parts are made anew
+       faults.py table --document FILE [--note TEXT] LINES               FILE's rows of these parts are replaced
 
 FILEs are one output's, in their order. What is lost and how long nothing was recorded is read from the decoded
 pictures: the test source (--block 16) draws a number and the time of CLOCK_MONOTONIC into each, the lab's webcam in YUYV
 (--block 1) a number. Where there are no numbers (--block 0) it is read from --times, the timestamp file, at --rate.
 
---made N                it was made so many times, and each of the N longest gaps in --times is what one of them cost
+--made N                it was injected N times, and each of the N longest gaps in --times is what one of them cost
 --late                  it may itself be late: by their times more may be missing than it sent
---anew                  the numbers begin anew whenever the camera starts
+--renumbered            the numbers restart whenever the camera starts
 --status N --wanted N   the exit code, and the one that is documented
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
@@ -20,8 +20,8 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --died-at N             the process ended at this picture, without a report; FILEs as with --killed
 --sent N                it was ended at some moment, until which the camera had sent so many frames; what it would have sent
                         while it --took is lost, too; FILEs as with --killed
---gone                  files were removed, so that there are less pictures than were written
---no-file               nothing was recorded: no FILE is expected; without this, one has to be there
+--gone                  files were removed, so that there are fewer pictures than were written
+--no-file               nothing was recorded: no FILE is expected; without this, there must be one
 --took SECONDS          how long it took, where the pictures cannot tell; each time where it was made several times
 --most-lost N, --most-took SECONDS   more is not survived, nor is what cannot be measured
 """
@@ -72,24 +72,24 @@ def row(pictures, y, block):
 
 
 def unwrapped(values, period):
-    """Counters that begin again after `period`, going on."""
+    """Counters that restart after `period`, made continuous."""
     steps = numpy.diff(values)
     return values + period * numpy.concatenate(([0], numpy.cumsum(steps < -period // 2))) if len(values) else values
 
 
 def joined(numbers):
-    """Counters that begin again with each start of the stream, going on; what a start lost in front stays missing."""
+    """Counters that restart with each start of the stream, made continuous; what was lost before a start stays missing."""
     begins = numpy.concatenate(([False], numpy.diff(numbers) < 1))
     return numbers + numpy.cumsum(numpy.where(begins, numpy.roll(numbers, 1) + 1, 0))
 
 
 def was_ended(options):
-    """Whether the process had no time to end its files."""
+    """Whether the process had no time to complete its files."""
     return any(value is not None for value in (options.killed, options.died_at, options.sent))
 
 
 def without_last_picture(data, is_h265):
-    """A raw stream up to its last NAL unit, and up to the parameter sets and messages ahead of that."""
+    """A raw stream up to its last NAL unit, and up to the parameter sets and messages before that."""
     end = max(0, data.rfind(START_CODE))
     while end:
         previous = max(0, data.rfind(START_CODE, 0, end))
@@ -137,7 +137,7 @@ def decoded(options):
     if not options.block or not count:
         return count, None, None
     numbers = numpy.concatenate([part[1] for part in parts]).astype(numpy.int64)
-    numbers = joined(numbers) if options.anew else unwrapped(numbers, 1 << 16)
+    numbers = joined(numbers) if options.renumbered else unwrapped(numbers, 1 << 16)
     if numpy.any(numpy.diff(numbers) < 1):
         raise Problem(f"pictures come twice or go back at number {numbers[numpy.argmax(numpy.diff(numbers) < 1)]}")
     if options.block < 16:
@@ -198,7 +198,7 @@ def of_each(options, result, gaps):
 
 
 def measure(options, result):
-    """Fills the trial in, as far as it comes before a problem.
+    """Fills in the trial, up to the first problem.
 
     Returns the seconds from picture to picture.
     """
@@ -224,7 +224,7 @@ def measure(options, result):
             raise Problem("no picture tells when it was made")
         # The source's clock is the lower half of CLOCK_MONOTONIC's microseconds.
         result["took"] = round((options.killed - seconds[-1]) % (2 ** 32 / 1e6), 3)
-        # What is missing before that was dropped by a busy machine, and not lost with the process.
+        # What is missing before that was dropped by a busy machine, not lost with the process.
         result["lost"] = int(result["took"] * options.rate)
     if options.died_at is not None:
         result["lost"] = options.died_at - count
@@ -313,7 +313,7 @@ def rendered(rows, note):
 
 
 def table(options):
-    """The document with these parts in place of its former ones; others stay as they are."""
+    """The document with these parts replaced; others stay unchanged."""
     rows = lines(options.lines)
     head, *sections = re.split(r"^(?=## )", options.document.read_text(), flags=re.MULTILINE)
     known = {section.splitlines()[0][3:]: section.rstrip() + "\n" for section in sections}
@@ -331,7 +331,7 @@ def main():
     trials.add_argument("--rate", type=float)
     trials.add_argument("--made", type=int, default=1)
     trials.add_argument("--late", action="store_true")
-    trials.add_argument("--anew", action="store_true")
+    trials.add_argument("--renumbered", action="store_true")
     trials.add_argument("--times", type=pathlib.Path, action="append", default=[])
     trials.add_argument("--status", type=int, default=0)
     trials.add_argument("--wanted", type=int, default=0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Has camplay join a raw stream at many places, and lose pictures at many: what it shows must be the stream's own pictures.
+"""Makes camplay join a raw stream at many positions, and lose pictures at many: what it shows must be the stream's own pictures.
 
 usage: joined.py CAMPLAY STREAM KEYFRAMES     (.h265 is H.265, all else H.264)
 
@@ -68,7 +68,7 @@ class Stream:
             report = json.load(file)
         places = []
         for picture in hashes("joined.y4m") if os.path.exists("joined.y4m") else ():
-            # The same picture may come twice in a film: the next one of them is meant.
+            # The same picture may occur twice in a film: this means the next one.
             later = self.pictures.index(picture, places[-1] + 1 if places else 0) if picture in self.pictures else None
             assert later is not None, f"a picture that the stream does not have, behind {places[-1:]}"
             places.append(later)
@@ -98,7 +98,7 @@ def join(stream, first, distance):
 
 
 def lose(stream, lost, distance):
-    """Plays all but an access unit."""
+    """Plays all but one access unit."""
     places, report = stream.play(stream.units[:lost] + stream.units[lost + 1:])
     assert report["losses"] <= 1, f"without {lost}: {report}"
     # A refresh is over when the next one begins.

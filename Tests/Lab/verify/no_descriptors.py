@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A recording that has no descriptors left: who wants to give an order waits, and is answered when there are some.
+"""A recording that has no descriptors left: clients that send a command wait, and are answered when there are some.
 
 usage: no_descriptors.py CAMREC
 """

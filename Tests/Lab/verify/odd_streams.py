@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes streams that no encoder at hand makes: by hand, bit by bit, or out of others' NAL units.
+"""Makes streams that no available encoder makes: by hand, bit by bit, or from other streams' NAL units.
 
 usage: odd_streams.py KIND OUT [STREAM...]     (.h265 is H.265, all else H.264)
 
@@ -109,7 +109,7 @@ def order_type_1():
 
 
 def redundant():
-    """Redundant coded pictures (Baseline) behind the primary ones."""
+    """Redundant coded pictures (Baseline) after the primary ones."""
     units = [sps(profile=66), pps(redundant=1)]
     for i in range(6):
         for count in range(1 + i % 3):
@@ -134,7 +134,7 @@ def leading():
 
 
 def pyramid():
-    """P pictures, with seven B pictures between each and the one before."""
+    """P pictures, with seven B pictures between each and the previous one."""
     units, number = [sps(), pps()], 0
     for group in range(4):
         units.append(slice_of("I", 0, [("u", 6, 0)], idr=group % 2))
@@ -149,12 +149,12 @@ def pyramid():
 
 
 def long_term():
-    """An IDR picture that stays for reference, and P pictures that have nothing of their own."""
+    """An IDR picture that is kept for reference, and P pictures without content of their own."""
     units = [sps(), pps(), slice_of("I", 0, [("u", 6, 0)], idr=0, long_term=True)]
     return units + [slice_of("I" if i % 5 == 4 else "P", i, [("u", 6, 2 * i)]) for i in range(1, 16)]
 
 
-# Out of others' NAL units.
+# From other streams' NAL units.
 
 class Stream:
     def __init__(self, path):
@@ -194,7 +194,7 @@ def sets(stream):
 
 
 def second_group(stream):
-    """Where the parameter sets stand for the second time."""
+    """Where the parameter sets are for the second time."""
     firsts = [i for i, unit in enumerate(stream.units) if stream.type(unit) == (32 if stream.is_h265 else 7)]
     return firsts[1]
 
@@ -212,7 +212,7 @@ def bla(stream):
 
 
 def filled(stream):
-    """Filler data behind each picture: bytes of ones."""
+    """Filler data after each picture: bytes of ones."""
     units = []
     for unit in stream.units:
         units.append(unit)

@@ -4,7 +4,7 @@
 usage: page.py SCREENSHOT.png COLOUR...
 
 Each COLOUR (idr, intra, predicted, bidirectional, rate) must be there as in bars, on more pixels than the legend has of it
-and in more than one place. Prints what is not so and exits 1.
+and in more than one place. Prints what is wrong and exits 1.
 """
 import re
 import subprocess
@@ -29,7 +29,7 @@ def pixels(path):
 
 
 def colors():
-    """The light colours of the style sheet, which stand ahead of the dark ones."""
+    """The light colours of the style sheet, which precede the dark ones."""
     found = {}
     for name, value in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", STYLE.read_text(encoding="utf-8")):
         found.setdefault(name, tuple(bytes.fromhex(value)))

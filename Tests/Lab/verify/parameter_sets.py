@@ -1,6 +1,6 @@
 """Parameter sets with every syntax element that the standards have for the base layer, at random values within their ranges.
 
-An element is present whenever chance will have it, so that a few hundred sets cover the syntax: what encoders write is a
+Whether an element is present is random, so that a few hundred sets cover the syntax: what encoders write is a
 small part of it. The sets take ids that the stream around them does not use.
 """
 from bits import Bits, h264_header, h265_header
@@ -10,7 +10,7 @@ HIGH = (100, 110, 122, 244, 44)
 
 
 class Random:
-    """Elements with values by chance. `r` is a random.Random."""
+    """Elements with random values. `r` is a random.Random."""
 
     def __init__(self, r):
         self.r = r
@@ -23,7 +23,7 @@ class Random:
         return self.bits.u(count, self.r.randint(low, (1 << count) - 1 if high is None else high))
 
     def ue(self, low, high):
-        # Half of the values are small, else most codes would be of the longest form.
+        # Half of the values are small; otherwise most codes would be of the longest form.
         return self.bits.ue(self.r.randint(low, self.r.choice((high, min(high, low + 3)))))
 
     def se(self, low, high):
@@ -183,7 +183,7 @@ def h264_sets(r, count):
 # H.265
 
 def h265_profile(x, idc):
-    """The 88 bits that tell a profile in profile_tier_level() (7.3.3)."""
+    """The 88 bits that describe a profile in profile_tier_level() (7.3.3)."""
     x.bits.u(2, 0), x.flag()
     x.bits.u(5, idc)
     compatibility = [x.flag(0.1) for _ in range(32)]

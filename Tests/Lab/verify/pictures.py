@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the pictures in a recording with what the source delivered, by a conversion of our own.
+"""Compares the pictures in a recording with what the source delivered, with an independent conversion.
 
 usage: pictures.py equal STREAM RAW --format FORMAT --size WxH [--still] [--tolerance N] [--psnr DB]
                    [--range limited|full] [--matrix 601|709]
@@ -10,10 +10,10 @@ usage: pictures.py equal STREAM RAW --format FORMAT --size WxH [--still] [--tole
 equal    every decoded picture is the source's picture of the same place (with --still: RAW's only one). FORMAT is a
          V4L2 FourCC or y4m.
 same     both recordings have the same pictures.
-numbers  the frame numbers in the top left corner go up from 0, but for --lost of them: 16 blocks of N pixels, light
+numbers  the frame numbers in the top left corner go up from 0, except for --lost of them: 16 blocks of N pixels, light
          is 1, the highest bit first. (../webcam: blocks of 1 pixel, in YUYV; the test source: 16.)
 follow   each picture looks like one of FOLDER's JPEG files, each the successor of the one before, from the first on, but for --lost.
-With --lost-by-report it is camrec's own report that says how many frames are missing.
+With --lost-by-report, camrec's own report says how many frames are missing.
 """
 import argparse
 import glob
@@ -27,7 +27,7 @@ import numpy
 
 
 class Different(Exception):
-    """The recording does not hold the source's pictures."""
+    """The recording does not contain the source's pictures."""
 
 
 def run(*command):

@@ -14,7 +14,7 @@ container. A window is (t - W, t] for each access unit's time t; its rate is its
 at the start, which are not full, count as little as they hold. The average is over n access units' time: n / F, or
 n times the mean distance of their times.
 
-Exits 1 after one line where a limit is exceeded. --tolerance, --within and --at-most are fractions of the limit; an
+Prints one line and exits 1 if a limit is exceeded. --tolerance, --within and --at-most are fractions of the limit; an
 average is held to both sides, or with --at-most to the upper side only.
 """
 import argparse
@@ -123,7 +123,7 @@ def worst_window(sizes, times, window):
         sums.append(sums[-1] + size)
     worst = (0, 0)
     for index, end in enumerate(times):
-        # Others of the same time that follow are counted when it is their turn.
+        # Others with the same time that follow are counted in their turn.
         first = bisect.bisect_right(times, end - window, 0, index)
         worst = max(worst, (sums[index + 1] - sums[first], -index))
     return worst[0] * 8 / window, -worst[1]
@@ -140,7 +140,7 @@ def measure(sizes, times, window):
 
 
 def judge(result, options):
-    """Raises where a limit is exceeded."""
+    """Raises if a limit is exceeded."""
     if options.max and result["worstWindow"] > options.max * (1 + options.tolerance):
         raise Exceeded(f"{result['worstWindow']:.0f} bit/s in the {result['window']:g} s up to {result['worstWindowEnd']:.3f} s"
                        f" are {result['worstWindow'] / float(options.max) - 1:+.1%} from the limit of {float(options.max):.0f}")
@@ -219,7 +219,7 @@ def made_stream(chance, is_h265):
 
 
 def check_rates(chance):
-    """The worst window is what counting every window one by one says."""
+    """The worst window is the one found by checking every window."""
     for _ in range(50):
         at, times, sizes = Fraction(0), [], []
         for _ in range(80):

@@ -33,7 +33,7 @@ import sys
 import time
 
 WELL_BEHAVED = 16
-# Of the receivers that stop reading: how long they do.
+# How long receivers that stop reading do so.
 PAUSE = 5.0
 LEAVERS = 200
 # A receiver's buffer of two seconds, the default, of pictures at 30 a second.
@@ -41,7 +41,7 @@ BUFFERED_UNITS = 60
 
 
 class Receiver:
-    """One connection, of which everything that came is kept."""
+    """One connection; everything received is kept."""
 
     def __init__(self, name, port, receive_buffer=None):
         self.name = name
@@ -55,7 +55,7 @@ class Receiver:
         self.address = "%s:%d" % self.socket.getsockname()
 
     def read(self, count=1 << 16):
-        """Whether the stream goes on."""
+        """Whether the stream continues."""
         try:
             some = self.socket.recv(count)
         except BlockingIOError:
@@ -118,7 +118,7 @@ def crowd(port, folder):
     last = None
     while True:
         now = time.monotonic()
-        # They come one after another, in the middle of the stream.
+        # They join one after another, in the middle of the stream.
         if len(good) < WELL_BEHAVED and now >= start + 0.13 * len(good):
             good.append(Receiver(f"good-{len(good)}", port))
         if killed and now >= start + 1.5:

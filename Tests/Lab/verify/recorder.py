@@ -1,4 +1,4 @@
-"""A camrec that runs beside a check, and has to end well by the first SIGTERM."""
+"""A camrec that runs during a check, and must end cleanly on the first SIGTERM."""
 import contextlib
 import os
 import re

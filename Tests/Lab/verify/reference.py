@@ -11,7 +11,7 @@ For each stream five comparisons, each of which passes or fails as a whole:
   pictures         each access unit's size and whether decoding can begin with it; each decoded frame's type (ffprobe)
   format           profile, level, size, sample format, rate, colour (ffprobe)
 
-Where the two may differ is said in the tables below, with the reason; all else that only one side has is a failure.
+The tables below list where the two may differ, with the reason; anything else that only one side has is a failure.
 """
 import argparse
 import concurrent.futures
@@ -75,7 +75,7 @@ READ_PAYLOADS = {0, 1, 4, 5, 6}
 # What pictures are by slice_type (H.264: Table 7-6, modulo 5; H.265: Table 7-7).
 SLICE_KINDS = {"h264": "PBIPI", "hevc": "BPI"}
 
-# ffprobe's words for camrec's.
+# ffprobe's terms for camrec's.
 PROFILES = {
     "Constrained High": "High",  # A.2.4.2: libavcodec does not tell the constrained one.
     # A.3.5: the format range extensions are one profile_idc with many names; libavcodec has the one.
@@ -137,7 +137,7 @@ def expect(what, ours, theirs):
         raise Different(f"{what}: camrec has {ours!r}, libavcodec {theirs!r}")
 
 
-# What the two say.
+# What both report.
 
 class Unit:
     """A NAL unit as trace_headers prints it: pairs of name and value, and whether reading broke off."""
@@ -229,7 +229,7 @@ class Stream:
         return [(unit, theirs) for unit, theirs in zip(ours, self.trace.units) if unit["type"] in kinds]
 
     def compare_elements(self, ours, theirs):
-        """The two begin alike, as far as ours goes; gives what libavcodec has behind that."""
+        """Both begin alike, as far as ours goes; returns what libavcodec has after that."""
         where = f"unit at offset {ours['offset']}"
         if theirs.is_broken and not ends_early(ours):
             raise Different(f"{where}: libavcodec can't read it")
@@ -245,7 +245,7 @@ class Stream:
 
 
 def ends_early(ours):
-    """Whether a slice's header was read no further than to the parameter sets it refers to, for they have not come."""
+    """Whether a slice's header was read only up to the parameter sets it refers to, because they have not arrived."""
     return ours["elements"][-1][0] in ("pic_parameter_set_id", "slice_pic_parameter_set_id")
 
 
@@ -317,7 +317,7 @@ def units_of(stream, picture):
 
 
 def without_sets(stream, picture):
-    """Whether one of the picture's slices refers to parameter sets that have not come."""
+    """Whether one of the picture's slices refers to parameter sets that have not arrived."""
     return any("sliceType" in unit and ends_early(unit) for unit in units_of(stream, picture))
 
 
@@ -326,7 +326,7 @@ def has_element(stream, picture, element):
 
 
 def messages_of(elements):
-    """Splits what stands behind the header of an SEI unit: type, size and elements of each message."""
+    """Splits what follows the header of an SEI unit: type, size and elements of each message."""
     messages, numbers, is_size = [], [0, 0], False
     for name, value in elements:
         if name == "ff_byte":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what camrec's JSON report says.
+"""Checks camrec's JSON report.
 
 usage: report.py FILE EXPRESSION...
 

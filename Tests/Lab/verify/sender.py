@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sends a raw stream to whoever connects, the way that networks do: in pieces, and not always to the end.
+"""Sends a raw stream to every client that connects, as networks do: in pieces, and not always to the end.
 
 usage: sender.py PORT FILE [SHARE]...    serves one connection a SHARE (default one of 1), each that part of the file
        sender.py --to PORT FILE          connects instead

@@ -2,7 +2,7 @@
 """Spoils a recording in one place, as a disk or a faulty writer does.
 
 usage: spoil.py zeros IN OUT PICTURE     a picture's bytes in a container become zeros
-       spoil.py block IN OUT PICTURE     what a container says ahead of a picture, and its beginning, become zeros
+       spoil.py block IN OUT PICTURE     what a container has before a picture, and its beginning, become zeros
        spoil.py length IN OUT PICTURE    the first length of a picture in a container is far too large
        spoil.py unit IN OUT NUMBER       the length of a NAL unit of an AVCC file is 7 too large
        spoil.py lose IN OUT PICTURE      a picture of a raw stream of H.264, one slice each, is missing

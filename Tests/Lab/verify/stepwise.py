@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Feeds camrec one picture at a time, and the next only once the picture before has come out: no frame is held back.
+"""Feeds camrec one picture at a time, and the next only when the previous one has come out: no frame is held back.
 
 usage: stepwise.py PICTURES.y4m CODEC DELAY COMMAND...      (the command reads the FIFO given to it as {}, and writes to standard output)
 
-Exits 1 where a picture has not come out after a minute, that is, where more than DELAY pictures are held back.
+Exits 1 if a picture has not come out after a minute, that is, if more than DELAY pictures are held back.
 """
 import os
 import re

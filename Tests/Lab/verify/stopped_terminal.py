@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A recording on a terminal that takes nothing any more, as after Ctrl-S: receivers get the stream, and the first
+"""A recording on a terminal that was stopped, as by Ctrl-S: receivers get the stream, and the first
 SIGTERM ends the recording.
 
 usage: stopped_terminal.py CAMREC FILE

@@ -7,8 +7,8 @@ usage: stream.py FILE [--frames N] [--keyframe-interval N [--extra-keyframes]] [
 --keyframe-time: each IDR but the first is the first picture captured so long after the IDR before, by the times in a
 "timestamp format v2".
 
-Every NAL unit stands behind a start code of 4 bytes; each IDR picture's access unit is [VPS] SPS PPS [SEI] IDR; parameter
-sets stand nowhere else; the first access unit is an IDR; there are no access unit delimiters; a picture has one slice
+Every NAL unit follows a start code of 4 bytes; each IDR picture's access unit is [VPS] SPS PPS [SEI] IDR; parameter
+sets are nowhere else; the first access unit is an IDR; there are no access unit delimiters; a picture has one slice
 unless --slices says otherwise; with --slices-from its slices are those of another stream, byte for byte. Prints one line and exits 1 where something of that does not hold.
 """
 import argparse
@@ -26,7 +26,7 @@ JITTER = 0.25
 
 
 class Codec:
-    """How one of the standards says what a NAL unit is."""
+    """How one of the standards describes NAL units."""
 
     def __init__(self, path):
         self.is_h265 = path.endswith((".h265", ".265", ".hevc"))
@@ -46,7 +46,7 @@ class Broken(Exception):
 
 
 def nal_units(data):
-    """The NAL units of the stream, each behind a start code of exactly 4 bytes."""
+    """The NAL units of the stream, each after a start code of exactly 4 bytes."""
     if not data.startswith(b"\0\0\0\1"):
         raise Broken("the file does not begin with a start code of 4 bytes")
     starts = [m.start() for m in re.finditer(b"\0\0\1", data)]
@@ -79,7 +79,7 @@ def access_units(units, codec):
 
 
 def check_access_unit(index, unit, slices, codec):
-    """Raises unless the access unit has the shape; says whether it is an IDR."""
+    """Raises unless the access unit has the shape; returns whether it is an IDR."""
     text = "".join(codec.kind(u) for u in unit)
     if "d" in text:
         raise Broken(f"access unit {index} has an access unit delimiter")

@@ -3,7 +3,7 @@
 
 usage: unit_tests.py NAME STATUS REPORT.xml...
 
-Prints a line a test: outcome, name, reason. A status other than 0 without a failed test, or no test at all, counts as
+Prints one line per test: outcome, name, reason. A status other than 0 without a failed test, or no test at all, counts as
 a failure: the tests crashed, or there were none.
 """
 import sys

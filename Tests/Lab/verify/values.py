@@ -1,6 +1,6 @@
-"""values.py CAMREC: walks every option of every command with values that nobody means.
+"""values.py CAMREC: tries every option of every command with unlikely values.
 
-Each is taken, or refused with one line that says what it has to be; nothing is made under an odd name.
+Each is accepted, or rejected with one line that says what it must be; no file with an odd name is created.
 """
 
 import concurrent.futures
@@ -16,7 +16,7 @@ VALUES = [
     b"", b" ", b"-1", b"0", b"abc", b"nan", b"1e999", b"1,2", b"\n", b"a\nb", b"\x1b[2J", b"\xff", b"caf\xe9", "\u0663".encode(),
     b"9" * 400, b"a" * 5000, b"@", b"%D",
 ]
-# What each command needs to come to an end by itself.
+# What each command needs to end by itself.
 OPERANDS = {
     "record": "--device test --size 64x64 --encoder software --no-pace --frames 1 --overwrite out.h264".split(),
     "inspect": ["none.h264"],
@@ -27,7 +27,7 @@ OPERANDS = {
 }
 # Those of docs/reference/exit-codes.md, and 1 of 'check'.
 CODES = {0, 1, 64, 65, 66, 69, 73, 74, 75, 77}
-# Two of one option would be refused for that.
+# Repeating an option would be rejected for that reason.
 PLACES = {"device"}
 
 
@@ -40,7 +40,7 @@ def options(command):
 
 
 def fault(command, option, value, is_joined):
-    """Why the run was not as it should be; None where it was."""
+    """What was wrong with the run; None if nothing was."""
     operands = [word.encode() for word in OPERANDS.get(command, [])]
     if option in PLACES and b"--device" in operands:
         start = operands.index(b"--device")

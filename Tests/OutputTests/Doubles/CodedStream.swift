@@ -12,7 +12,7 @@ struct CodedStream {
     let units: [AccessUnit]
     let reordering: Int
 
-    /// - Parameter timestamps: times of capture by a picture's number, in nanoseconds.
+    /// - Parameter timestamps: capture times by a picture's number, in nanoseconds.
     init(
         _ codec: Codec, frames: Int = 60, keyframeInterval: Int = 10, bFrames: Int = 0,
         timestamps: (Int) -> Int64 = { Int64($0) * 33_333_333 }
@@ -81,7 +81,7 @@ struct ContainerContent {
     }
 }
 
-/// Gathers packets that C hands on.
+/// Collects packets that C code passes on.
 final class Packets {
     struct Packet: Equatable {
         let bytes: [UInt8]

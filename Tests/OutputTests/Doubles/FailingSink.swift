@@ -3,7 +3,7 @@ import Files
 
 @testable import Output
 
-/// Writes to a file, unless it is to fail.
+/// Writes to a file, unless it should fail.
 final class FailingSink: AccessUnitSink {
     private let file: FileSink
     private let failure: () -> OutputError.Kind?

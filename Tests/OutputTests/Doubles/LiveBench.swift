@@ -7,8 +7,8 @@ import Time
 
 @testable import Output
 
-/// A live output's loop, driven round by round by the test, with receivers over socket pairs and a clock of the
-/// test's own.
+/// A live output's loop, driven round by round by the test, with receivers over socket pairs and a scripted
+/// clock.
 final class LiveBench {
     let buffer: BroadcastBuffer
     let ledger: ReceiverLedger
@@ -20,7 +20,7 @@ final class LiveBench {
     private let keyframeInterval: Int
     private var isForced = false
 
-    /// Frames come 30 a second.
+    /// Frames arrive 30 a second.
     static let frameDuration = Duration.nanoseconds(33_333_333)
 
     init(
@@ -63,8 +63,8 @@ final class LiveBench {
 
     /// A frame passes, and a round of the loop.
     /// - Parameters:
-    ///   - isIDR: nil for what the regular keyframes say.
-    ///   - duration: the time since the frame before.
+    ///   - isIDR: nil to follow the regular keyframes.
+    ///   - duration: the time since the previous frame.
     @discardableResult func frame(
         length: Int = 1000, isIDR: Bool? = nil, after duration: Duration = LiveBench.frameDuration
     ) -> AccessUnit {
@@ -82,7 +82,7 @@ final class LiveBench {
         (0..<count).map { _ in frame(length: length) }
     }
 
-    /// What has happened until now is noted, and dealt with.
+    /// Handles everything that has happened so far.
     @discardableResult func round() -> Bool {
         loop.wait(until: .distantPast)
         return loop.proceed(at: now)
@@ -93,11 +93,11 @@ final class LiveBench {
     var keyframeRequests: Int { log.keyframeRequests.load(ordering: .relaxed) }
 }
 
-/// Receivers as a test lets them come.
+/// Receivers that connect when a test lets them.
 final class ScriptedSource: ReceiverSource {
     let wakeUp: WakeUp
     var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
-    /// Told instead of the next arrivals.
+    /// Reported instead of the next arrivals.
     var exhaustion: Int32?
     private(set) var departures = 0
     private(set) var isStopped = false
@@ -135,13 +135,13 @@ final class Peer {
 
     deinit { leave() }
 
-    /// As much as a slow receiver takes: this many bytes, or what has come.
+    /// As much as a slow receiver reads: this many bytes, or what has arrived.
     func sip(_ count: Int) {
         var room = [UInt8](repeating: 0, count: count)
         recv(descriptor, &room, count, Int32(MSG_DONTWAIT))
     }
 
-    /// Everything that has come.
+    /// Everything that has arrived.
     func read() -> [UInt8] {
         var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while true {
@@ -157,7 +157,7 @@ final class Peer {
         return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Says that no more comes from it, and still reads.
+    /// Stops sending, but still reads.
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
@@ -168,7 +168,7 @@ final class Peer {
     }
 }
 
-/// What a live output told.
+/// The events that a live output reported.
 final class EventLog: @unchecked Sendable {
     // Safe to share: the list is touched with the lock held.
     private let monitor = Monitor()

@@ -6,15 +6,15 @@ import Time
 
 @testable import Output
 
-/// A folder, a clock and a disk that fails as the test says, for outputs of several files.
+/// A folder, a clock and a disk that fails on request, for outputs of several files.
 final class SegmentBench {
     let folder = TemporaryFolder()
     let clock = ScriptedTime(now: .start, wallTime: WallTime(seconds: 1_234_567_890))
-    /// What the next files fail with when they are written to; nil for none.
+    /// The error of writing to the next files; nil for none.
     var failure: OutputError.Kind?
-    /// What making a file fails with.
+    /// The error of creating a file.
     var creationFailure: OutputError.Kind?
-    /// What the next files say that they lost; taken once.
+    /// The losses that the next files report, once.
     var retracted = WrittenUnits()
     /// The streams that files were opened for.
     private(set) var openedStreams: [StreamDescription] = []
@@ -70,7 +70,7 @@ final class SegmentBench {
         }
     }
 
-    /// Writes units and says which ones were lost.
+    /// Writes units and returns which ones were lost.
     func lost(of units: some Sequence<AccessUnit>, by sink: SegmentRecorder) -> [Int] {
         units.compactMap { unit in
             do {

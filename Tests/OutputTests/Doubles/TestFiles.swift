@@ -6,7 +6,7 @@ import TestSupport
 import Time
 
 extension TemporaryFolder {
-    /// The names in a folder of it but for hidden ones, in alphabetical order.
+    /// The names in one of its folders, except hidden ones, in alphabetical order.
     func names(in folder: String = "") -> [String] {
         Folder.names(in: path(folder)).filter { !$0.hasPrefix(".") }.sorted()
     }
@@ -60,7 +60,7 @@ func accessUnit(
     length: Int = 1000, isIDR: Bool = true, frameNumber: Int = 0, timestamp: Instant = .start
 ) -> AccessUnit {
     var builder = AccessUnitPool(codec: .h264).makeBuilder()
-    // The number follows the header, so that no two frames are the same; nowhere are zeros.
+    // The number follows the header, so that no two frames are the same; there are no zeros.
     let bytes = (0..<max(1, length)).map { index -> UInt8 in
         switch index {
         case 0: isIDR ? 0x65 : 0x41

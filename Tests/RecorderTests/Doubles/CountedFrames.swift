@@ -10,7 +10,7 @@ struct CountedFrames {
     subscript(_ counter: EncoderCounter) -> Int { encoder[counter] }
     subscript(_ counter: OutputCounter) -> Int { output[counter] }
 
-    /// Every frame that was captured came to one end.
+    /// Whether every captured frame is counted exactly once.
     var addUp: Bool {
         self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.paused] + self[.droppedByEncoder]
             + self[.encoded] + self[.unused]

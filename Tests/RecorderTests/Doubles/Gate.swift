@@ -2,7 +2,7 @@ import Threading
 
 @testable import Recorder
 
-/// Makes one thread wait for another: closed until someone opens it, then open forever.
+/// Makes one thread wait for another: closed until it is opened, then open forever.
 final class Gate: @unchecked Sendable {
     // Safe to share: the flag is touched with the lock held.
     private let monitor = Monitor()

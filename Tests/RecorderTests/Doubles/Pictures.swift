@@ -4,7 +4,7 @@ import Time
 
 @testable import Capture
 
-/// Makes pictures of nothing, for tests that look at their numbers alone.
+/// Creates empty pictures, for tests that only look at their numbers.
 final class Pictures: Sendable {
     let format: PictureFormat
     let pool: PixelBufferPool

@@ -23,7 +23,7 @@ final class Scenes {
         pool = try .allocated(count: 1, length: format.minimumLengths[0])
         generator = SeededGenerator(seed: seed)
         stillness = generator.bytes(format.minimumLengths[0]).enumerated().map { index, byte in
-            // A texture with an edge here and there.
+            // A texture with some edges.
             UInt8(96 + (index % width) / 4 + Int(byte) % 16 + (index / width % 24 < 3 ? 40 : 0))
         }
         self.noiseOnly = noiseOnly
@@ -31,7 +31,7 @@ final class Scenes {
 
     private let noiseOnly: Bool
 
-    /// The next picture. The one before must be gone: they share their memory.
+    /// The next picture. The previous one must have been destroyed, because they share memory.
     func next(timestamp: Instant) -> PixelBuffer {
         if framesLeft == 0 {
             isNoise.toggle()

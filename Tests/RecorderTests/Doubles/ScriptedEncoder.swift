@@ -18,10 +18,10 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     var delay = 0
     /// Pictures that never come out, by their count from 0.
     var swallows: Set<Int> = []
-    /// What goes wrong with which picture, counted from 0, and how.
+    /// The failures, by picture, counted from 0.
     var failures: [Int: (Failure, EncoderError.Kind)] = [:]
     var drainFailure: EncoderError.Kind?
-    /// Called with each picture as it comes in, by its count from 0.
+    /// Called with each picture's number, counted from 0, when it arrives.
     var onPicture: (Int) -> Void = { _ in }
     /// The requested kinds.
     private(set) var kinds: [FrameKind] = []

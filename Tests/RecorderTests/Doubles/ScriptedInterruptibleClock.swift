@@ -4,7 +4,7 @@ import Time
 
 @testable import Recorder
 
-/// Time that moves only when somebody waits.
+/// Time that moves only during waits.
 final class ScriptedInterruptibleClock: ScriptedTime, SourceStop, @unchecked Sendable {
     // Safe to share: a test's encode thread uses it alone until it has ended.
 

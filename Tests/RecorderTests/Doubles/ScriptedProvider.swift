@@ -3,7 +3,7 @@ import Encoder
 import Pictures
 import Threading
 
-/// Hands out its encoders one after another, and records the requests.
+/// Returns its encoders one after another, and records the requests.
 final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     // Safe to share: the encode thread's alone, until it has ended.
 
@@ -11,11 +11,11 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     var keyframeInterval: KeyframeInterval
     var choice: EncoderChoice? { EncoderChoice(details: nil, name: "scripted") }
     private(set) var stream: EncodedStream
-    /// One for each session; without another none can be opened.
+    /// One for each session; when there are no more, opening fails.
     var encoders: [any PictureEncoder]
     /// Once there are no more encoders.
     var openFailure = EncoderError.Kind.openFailed(encoder: "scripted", detail: "gone")
-    /// The open encoder takes other rates.
+    /// Whether the open encoder accepts other rates.
     var changesRateInPlace = false
     /// Whether there is an encoder that needs no driver.
     var hasSoftware = false

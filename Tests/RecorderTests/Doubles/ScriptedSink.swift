@@ -10,9 +10,9 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     private(set) var units: [AccessUnit] = []
     private(set) var descriptions: [StreamDescription] = []
     private(set) var isFinished = false
-    /// What goes wrong with which access unit, counted from 0.
+    /// The failures, by access unit, counted from 0.
     var failures: [Int: OutputError.Kind] = [:]
-    /// Whether it goes on after a failure; access units that failed are counted, too.
+    /// Whether it continues after a failure; access units that failed are counted, too.
     var recovers = false
     private var count = 0
     var finishFailure: OutputError.Kind?

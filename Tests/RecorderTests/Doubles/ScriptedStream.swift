@@ -9,16 +9,16 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
 
     enum Event {
         case picture
-        /// So many pictures, one after another.
+        /// This many pictures, one after another.
         case pictures(Int)
         /// Frames that never became a picture: (dropped by the driver, corrupt).
         case loss(Int, Int)
         case wait(Gate)
         case open(Gate)
         case fail(CaptureError.Kind)
-        /// Fails once; started again it goes on.
+        /// Fails once; continues after a restart.
         case failOnce(CaptureError.Kind)
-        /// Pictures without end.
+        /// Endless pictures.
         case endless
         /// Waits for the interruption.
         case silence
@@ -32,7 +32,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     private(set) var isReleased = false
     private(set) var startCount = 0
     var startFailure: CaptureError.Kind?
-    /// Someone holds a buffer and does not give it back.
+    /// Whether a buffer is held and never returned.
     var keepsBuffers = false
     private let pictures: Pictures
     private var events: [Event]

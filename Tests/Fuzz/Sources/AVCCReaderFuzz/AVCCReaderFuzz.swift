@@ -17,8 +17,8 @@ private func read(_ chunks: [[UInt8]], _ lengthSize: AVCC.LengthSize, limit: Int
     return found
 }
 
-/// Reads in one piece and in chunks: both find the same. Units that are written again are the same bytes, and
-/// survive the way to Annex B and back where it takes them.
+/// Reads in one piece and in chunks: both find the same. Writing the units gives the same bytes, and they
+/// survive conversion to Annex B and back if Annex B can represent them.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)

@@ -2,8 +2,8 @@ import Bitstream
 import Decoder
 import FuzzSupport
 
-/// Gathers a stream in chunks, and in one piece: the same access units come out, and no NAL unit is lost. Or breaks the
-/// connection somewhere within it.
+/// Gathers a stream in chunks and in one piece: the same access units come out, and no NAL unit is lost. Or
+/// breaks the connection somewhere in the stream.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
@@ -18,7 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let stream = chunks.flatMap { $0 }
     let whole = gather([stream], codec, byteLimit)
     promise(gather(chunks, codec, byteLimit) == whole, "where chunks end makes no difference")
-    // A start code may be written longer than it came.
+    // A start code may be written longer than it was.
     if 2 * stream.count < byteLimit {
         let units = nalUnits(of: stream)
         let isSound = !units.contains { EmulationPrevention.isBroken(in: $0.span.bytes) }
@@ -33,9 +33,9 @@ private struct Gathered: Equatable {
     let number: Int
     let hasPicture: Bool
     let isEntryPoint: Bool
-    let isBehindGap: Bool
+    let followsGap: Bool
     let isIncomplete: Bool
-    /// Of the parameter sets in force: they may be longer than the stream of thousands of access units is.
+    /// The size of the parameter sets in force: for thousands of access units they may exceed the stream.
     let setsHash: Int
     let bytes: [UInt8]
 
@@ -43,7 +43,7 @@ private struct Gathered: Equatable {
         number = unit.number
         hasPicture = unit.hasPicture
         isEntryPoint = unit.isEntryPoint
-        isBehindGap = unit.isBehindGap
+        followsGap = unit.followsGap
         isIncomplete = unit.isIncomplete
         setsHash = unit.parameterSets.annexB.hashValue
         bytes = unit.withUnsafeBytes { Array($0) }
@@ -69,7 +69,7 @@ private func abandon(_ chunks: [[UInt8]], after count: Int, _ codec: Codec, _ by
     var isFirst = false
     for (number, chunk) in chunks.enumerated() {
         gatherer.gather(chunk.span.bytes) { unit in
-            promise(!isFirst || unit.isBehindGap, "a new connection begins behind a loss")
+            promise(!isFirst || unit.followsGap, "a new connection begins behind a loss")
             isFirst = false
         }
         if number == count {

@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// What is escaped has no start code in it, and is the same again when unescaped.
+/// Escaped bytes contain no start code, and unescaping restores the original.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = FuzzInput(start, count).rest

@@ -1,27 +1,27 @@
-/// An input of libFuzzer's: first bytes that steer the target, then the bytes to be read.
+/// A libFuzzer input: first bytes that control the target, then the bytes to read.
 public struct FuzzInput {
     private var bytes: UnsafeRawBufferPointer
 
-    /// The input that libFuzzer lends to `LLVMFuzzerTestOneInput`, for the duration of that call.
+    /// The input that libFuzzer passes to `LLVMFuzzerTestOneInput`, valid during that call.
     public init(_ start: UnsafePointer<UInt8>?, _ count: Int) {
         bytes = UnsafeRawBufferPointer(start: start, count: count)
     }
 
-    /// Takes a control byte, in the given range; its lower bound if none is left.
+    /// Takes a control byte, in the given range; the lower bound if none is left.
     public mutating func choice(_ range: ClosedRange<Int>) -> Int {
         guard let byte = bytes.first else { return range.lowerBound }
         bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         return range.lowerBound + Int(byte) % range.count
     }
 
-    /// The bytes that are left.
+    /// The remaining bytes.
     public var rest: [UInt8] { Array(bytes) }
 
-    /// The bytes that are left, cut into chunks of sizes that one steering byte decides; each chunk is memory
-    /// of its own, so that AddressSanitizer sees reads beyond its end.
+    /// The remaining bytes, split into chunks whose sizes one control byte determines; each chunk has its own
+    /// memory, so that AddressSanitizer detects reads beyond its end.
     ///
-    /// Small and large ones take turns: 4 kB in chunks of a byte or two would take thousands of allocations, and most of
-    /// the time.
+    /// Small and large ones alternate: 4 kB in chunks of one or two bytes would take thousands of
+    /// allocations, and most of the time.
     public mutating func chunks() -> [[UInt8]] {
         var state = UInt32(choice(0...255))
         var chunks: [[UInt8]] = []
@@ -37,7 +37,7 @@ public struct FuzzInput {
     }
 }
 
-/// Ends the process, which libFuzzer reports as a finding, where a promise does not hold.
+/// Ends the process if a promise does not hold, which libFuzzer reports as a finding.
 public func promise(_ holds: Bool, _ promise: String) {
     if !holds { fatalError("broken promise: \(promise)") }
 }

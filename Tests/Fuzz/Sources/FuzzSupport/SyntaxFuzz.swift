@@ -33,7 +33,7 @@ private func readMessages(of nalUnit: RawSpan, _ sets: StreamParameterSets) {
     }
 }
 
-/// Asks for all that is derived from parameter sets: none of it may trap.
+/// Evaluates everything that is derived from parameter sets: none of it may trap.
 private func describe(_ sets: StreamParameterSets) {
     for set in sets.h264.sequence.values {
         _ = (set.width, set.height, set.codedWidth, set.codedHeight, set.frameRate, set.bitDepth)

@@ -2,7 +2,7 @@ import Bitstream
 import Decoder
 import FuzzSupport
 
-/// Receives a stream as camplay does, up to pictures in another form: libavcodec's software decoders are part of it.
+/// Receives a stream like camplay, up to converted pictures, including libavcodec's software decoders.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
@@ -19,7 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter: PictureConverter) {
     let gatherer = AccessUnitGatherer(codec: decoder.configuration.codec, byteLimit: 1 << 20)
     func take(_ unit: borrowing ReceivedAccessUnit) {
-        // That no decoder opens for these parameter sets is an error of words.
+        // If no decoder opens for these parameter sets, that is an ordinary error.
         guard (try? decoder.decode(unit)) != nil else { return }
         takePictures()
     }
@@ -35,7 +35,7 @@ private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter
     promise(counters.losses == 0 || decoder.lastLoss?.isEmpty == false, "a loss has words")
 }
 
-/// Reads every sample, as it came and converted: AddressSanitizer notices a missing one.
+/// Reads every sample, original and converted: AddressSanitizer detects a missing one.
 private func look(at picture: consuming DecodedPicture, _ converter: PictureConverter) {
     let (width, height) = (picture.width, picture.height)
     promise(width > 0 && height > 0 && width * height <= 256 * 256, "no picture is above the limit")

@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// Inspects a stream, chunk by chunk, as both codecs would have it.
+/// Inspects a stream, chunk by chunk, as each of both codecs.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)

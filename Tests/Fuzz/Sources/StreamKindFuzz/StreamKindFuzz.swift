@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// Finds out what a stream is from its first bytes, with the rest of it to come and without.
+/// Detects what a stream is from its first bytes, with and without more to come.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let stream = FuzzInput(start, count).rest

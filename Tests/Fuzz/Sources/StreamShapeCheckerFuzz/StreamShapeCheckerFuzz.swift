@@ -1,7 +1,7 @@
 import Bitstream
 import FuzzSupport
 
-/// Checks any bytes, cut into access units of sizes that steering bytes decide.
+/// Checks arbitrary bytes, split into access units whose sizes control bytes determine.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)

@@ -26,8 +26,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         do {
             try checker.check(shaped)
         } catch {
-            // Damage within slices and parameter sets is passed on as it came, and so are open groups of pictures,
-            // which a container may have: for the checker to find.
+            // Damage within slices and parameter sets is passed on unchanged, and so are open GOPs, which a
+            // container may have: the checker must find them.
             promise(error.isDamageOfTheEncoder, "the shape is kept: \(error)")
             shaper.expectIDR()
             checker = StreamShapeChecker(codec: codec)
@@ -51,7 +51,7 @@ private func packets(of stream: [UInt8], _ codec: Codec) -> [[UInt8]] {
 }
 
 extension StreamShapeViolation {
-    /// Whether the offence lies in units that the shaper hands on untouched.
+    /// Whether the violation lies in units that the shaper passes on unchanged.
     fileprivate var isDamageOfTheEncoder: Bool {
         switch rule {
         case .referenceIndication, .temporalID, .syntax, .unknownParameterSet, .mixedSlices, .pictureBoundary,

@@ -7,12 +7,12 @@ import Time
 
 @testable import camrec
 
-/// What a recording would fail with is known before a device is opened.
-@Suite struct ForesightTests {
+/// Errors that a recording would encounter later are reported before a device is opened.
+@Suite struct PreflightTests {
     private func failure(_ arguments: String...) throws -> RecordingError? {
         let command = try RecordCommand.parse(arguments)
         do throws(RecordingError) {
-            try command.foreseeFailures(at: WallTime(seconds: 0))
+            try command.preflight(at: WallTime(seconds: 0))
             return nil
         } catch { return error }
     }
@@ -47,7 +47,7 @@ import Time
         ])
     func usedTwice(arguments: [String], reason: String) throws {
         let command = try RecordCommand.parse(arguments)
-        let error = #expect(throws: RecordingError.self) { try command.foreseeFailures(at: WallTime(seconds: 0)) }
+        let error = #expect(throws: RecordingError.self) { try command.preflight(at: WallTime(seconds: 0)) }
         #expect(try #require(error?.description).contains(reason))
         #expect(error.map(ExitStatus.init) == .cannotCreate)
     }
@@ -62,7 +62,7 @@ import Time
         ])
     func different(arguments: [String]) throws {
         let command = try RecordCommand.parse(arguments)
-        #expect(throws: Never.self) { try command.foreseeFailures(at: WallTime(seconds: 0)) }
+        #expect(throws: Never.self) { try command.preflight(at: WallTime(seconds: 0)) }
     }
 
     @Test("recognises one existing file under two names")

@@ -6,10 +6,10 @@ import Recorder
 import Time
 
 extension RecordCommand {
-    /// Throws the errors that a recording would meet later, if they can be foreseen before opening a device or
-    /// creating a file.
-    /// - Parameter time: seconds since 1970, for the dates in names.
-    func foreseeFailures(at time: WallTime) throws(RecordingError) {
+    /// Throws the errors that a recording would encounter later, if they can be detected before opening a
+    /// device or creating a file.
+    /// - Parameter time: for the dates in names.
+    func preflight(at time: WallTime) throws(RecordingError) {
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(source.device, request: source.request)
         } catch { throw .capture(error) }
