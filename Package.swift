@@ -138,7 +138,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "CamrecTests",
-            dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
+            dependencies: [
+                "camrec", "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Terminal", "Time",
+            ]),
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),

@@ -54,6 +54,7 @@ struct ParameterSetAmender: Sendable {
         let pixelAspect: PixelAspect?
 
         init(_ nalUnit: [UInt8], codec: Codec) throws {
+            let usability: (any VideoUsability)?
             switch codec {
             case .h264:
                 let set = try H264.SequenceParameterSet(nalUnit.span.bytes)
@@ -61,33 +62,18 @@ struct ParameterSetAmender: Sendable {
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
                 level = set.level_idc
-                chromaSiting = set.vui_parameters?.chroma_sample_loc_type_top_field ?? 0
-                pixelAspect = set.vui_parameters.flatMap {
-                    PixelAspect(code: $0.aspect_ratio_idc, width: $0.sar_width, height: $0.sar_height)
-                }
-                color = set.vui_parameters.flatMap { vui in
-                    guard vui.colour_description_present_flag else { return nil }
-                    return ColorEncoding(
-                        isFullRange: vui.video_full_range_flag, matrix: vui.matrix_coefficients,
-                        primaries: vui.colour_primaries, transfer: vui.transfer_characteristics)
-                }
+                usability = set.vui_parameters
             case .hevc:
                 let set = try H265.SequenceParameterSet(nalUnit.span.bytes)
                 codedSize = (set.pic_width_in_luma_samples, set.pic_height_in_luma_samples)
                 size = PictureSize(set.width, set.height)
                 frameRate = set.frameRate
                 level = set.profile_tier_level.general_level_idc
-                chromaSiting = set.vui_parameters?.chroma_sample_loc_type_top_field ?? 0
-                pixelAspect = set.vui_parameters.flatMap {
-                    PixelAspect(code: $0.aspect_ratio_idc, width: $0.sar_width, height: $0.sar_height)
-                }
-                color = set.vui_parameters.flatMap { vui in
-                    guard vui.colour_description_present_flag else { return nil }
-                    return ColorEncoding(
-                        isFullRange: vui.video_full_range_flag, matrix: vui.matrix_coeffs,
-                        primaries: vui.colour_primaries, transfer: vui.transfer_characteristics)
-                }
+                usability = set.vui_parameters
             }
+            color = usability?.colour_description_present_flag == true ? usability?.colorEncoding : nil
+            chromaSiting = usability?.chroma_sample_loc_type_top_field ?? 0
+            pixelAspect = usability?.pixelAspect
         }
     }
 
@@ -158,23 +144,5 @@ struct ParameterSetAmender: Sendable {
             ("tick_rate", "\(ticks * frameRate.numerator)/\(frameRate.denominator)"),
         ] + (chromaSiting == .left ? [] : [("chroma_sample_loc_type", "\(chromaSiting.rawValue)")])
             + (pixelAspect.map { [("sample_aspect_ratio", "\($0.width)/\($0.height)")] } ?? [])
-    }
-}
-
-extension ColorEncoding {
-    /// Nil for a matrix that camrec does not encode with.
-    fileprivate init?(isFullRange: Bool, matrix: Int, primaries: Int, transfer: Int) {
-        guard let matrix = Matrix.supported.first(where: { Int($0.rawValue) == matrix }) else { return nil }
-        self.init(
-            range: isFullRange ? .full : .limited, matrix: matrix, primaries: UInt8(clamping: primaries),
-            transfer: UInt8(clamping: transfer))
-    }
-}
-
-extension PixelAspect {
-    /// What a VUI says (table E-1).
-    fileprivate init?(code: Int, width: Int?, height: Int?) {
-        let listed = VideoUsabilityTables.sampleAspectRatio(code)
-        self.init(listed?.width ?? width ?? 0, listed?.height ?? height ?? 0)
     }
 }

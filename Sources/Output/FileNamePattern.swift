@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import Time
 
 /// The names of a recording's files: a pattern in which `strftime` inserts the time, and a counter if that name is
 /// taken.
@@ -33,8 +34,8 @@ public struct FileNamePattern: Sendable {
     }
 
     /// Returns the next unused name.
-    /// - Parameter time: seconds since 1970 at the file's beginning.
-    public mutating func next(at time: time_t) -> String {
+    /// - Parameter time: when the file begins.
+    public mutating func next(at time: WallTime) -> String {
         let name = expanded(at: time)
         if name == lastName {
             counter += 1
@@ -45,11 +46,10 @@ public struct FileNamePattern: Sendable {
     }
 
     /// Returns the name at a given time, without a counter, whether a file has it or not.
-    /// - Parameter time: seconds since 1970.
-    public func name(at time: time_t) -> String { expanded(at: time) }
+    public func name(at time: WallTime) -> String { expanded(at: time) }
 
     /// Returns the name at a given time with the counter that another pattern's name has.
-    func companion(at time: time_t, counter: Int) -> String {
+    func companion(at time: WallTime, counter: Int) -> String {
         Self.name(expanded(at: time), counter: counter)
     }
 
@@ -65,8 +65,7 @@ public struct FileNamePattern: Sendable {
 
     /// Returns whether `covers` recognises the names that the pattern produces: not if the time expands to
     /// slashes (`%D`), nor if `..` follows it.
-    /// - Parameter time: seconds since 1970.
-    public func areKnownAgain(at time: time_t) -> Bool {
+    public func areKnownAgain(at time: WallTime) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let changing = parts.drop { !isPattern || !$0.contains("%") }
         return !changing.contains("..") && covers(expanded(at: time))
@@ -74,8 +73,7 @@ public struct FileNamePattern: Sendable {
 
     /// Returns the first conversion whose text cannot be part of a file's name, and that text: `%D` and `%x` expand to
     /// slashes, `%n` to a line feed. Nil if there is none.
-    /// - Parameter time: seconds since 1970.
-    public func misplacedConversion(at time: time_t) -> (conversion: String, text: String)? {
+    public func misplacedConversion(at time: WallTime) -> (conversion: String, text: String)? {
         guard isPattern else { return nil }
         var rest = pattern[...]
         while let start = rest.firstIndex(of: "%") {
@@ -99,12 +97,12 @@ public struct FileNamePattern: Sendable {
 
     private static let flags = "_-0^#123456789EO"
 
-    private func expanded(at time: time_t) -> String {
+    private func expanded(at time: WallTime) -> String {
         isPattern ? expanded(pattern, at: time) : pattern
     }
 
-    private func expanded(_ pattern: String, at time: time_t) -> String {
-        var (moment, parts) = (time, tm())
+    private func expanded(_ pattern: String, at time: WallTime) -> String {
+        var (moment, parts) = (time_t(time.seconds), tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
         // The space keeps the result from being empty: strftime returns 0 both for that and for too long a result.
         let capacity = Int(PATH_MAX)

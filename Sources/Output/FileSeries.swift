@@ -42,7 +42,7 @@ struct FileSeries {
     /// Opens the next file, and the one for its timestamps.
     mutating func next() throws(OutputError) -> Opened {
         guard !volume.isGone else { throw OutputError(.volumeGone, output: main.names.folder) }
-        let time = clock.wallTime.seconds
+        let time = clock.wallTime
         for _ in 0..<Self.mostNames {
             let path = main.names.next(at: time)
             let companion = timestamps?.names.companion(at: time, counter: main.names.lastCounter)

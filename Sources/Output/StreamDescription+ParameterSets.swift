@@ -11,35 +11,13 @@ extension StreamDescription {
             self.init(
                 codec: .h264, width: set.width, height: set.height, frameRate: set.frameRate,
                 reordering: reordering ?? set.maxNumReorderFrames,
-                color: set.vui_parameters.flatMap(ColorEncoding.init))
+                color: set.vui_parameters?.colorEncoding)
         case .hevc:
             guard let set = parameterSets.hevc.latestSequence else { return nil }
             self.init(
                 codec: .hevc, width: set.width, height: set.height, frameRate: set.pictureRate,
                 reordering: reordering ?? set.maxNumReorderPictures,
-                color: set.vui_parameters.flatMap(ColorEncoding.init))
+                color: set.vui_parameters?.colorEncoding)
         }
-    }
-}
-
-extension ColorEncoding {
-    /// Nil if nothing is said.
-    fileprivate init?(_ vui: H264.VUIParameters) {
-        guard vui.video_signal_type_present_flag else { return nil }
-        self.init(
-            range: vui.video_full_range_flag ? .full : .limited,
-            matrix: Matrix(rawValue: UInt8(clamping: vui.matrix_coefficients)),
-            primaries: UInt8(clamping: vui.colour_primaries),
-            transfer: UInt8(clamping: vui.transfer_characteristics))
-    }
-
-    /// Nil if nothing is said.
-    fileprivate init?(_ vui: H265.VUIParameters) {
-        guard vui.video_signal_type_present_flag else { return nil }
-        self.init(
-            range: vui.video_full_range_flag ? .full : .limited,
-            matrix: Matrix(rawValue: UInt8(clamping: vui.matrix_coeffs)),
-            primaries: UInt8(clamping: vui.colour_primaries),
-            transfer: UInt8(clamping: vui.transfer_characteristics))
     }
 }

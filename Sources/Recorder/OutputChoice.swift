@@ -2,6 +2,7 @@ import Bitstream
 import Files
 import Network
 import Output
+import Time
 
 /// The requested output: where it goes, its form and its codec.
 public struct OutputChoice: Sendable {
@@ -71,8 +72,7 @@ public struct OutputChoice: Sendable {
     public var isPattern: Bool { isFile && path.contains("%") }
 
     /// Returns this output with the date filled into its name, for an output that is a single file.
-    /// - Parameter time: seconds since 1970.
-    public func dated(at time: Int, isUTC: Bool) -> OutputChoice {
+    public func dated(at time: WallTime, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
         var choice = self
         let names = FileNamePattern(path, expandsTime: true, isUTC: isUTC)

@@ -69,7 +69,7 @@ final class PictureFile {
         }
         try file.close()
         let former = file.name
-        file = try OutputFile(path: names.next(at: 0), overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(path: names.next(at: .now), overwrite: overwrite, interruption: interruption)
         (self.shape, hasHeader) = (next, false)
         return former
     }

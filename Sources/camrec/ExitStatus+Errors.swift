@@ -14,14 +14,22 @@ extension ExitStatus {
         switch error {
         case .capture(let error): self.init(error)
         case .encoder(let error): self.init(error)
-        case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
+        case .output(let error): self.init(error)
         case .noResources: self = .inputOutput
         }
     }
 
+    init(_ error: OutputError) {
+        self =
+            switch error.kind {
+            case .noContainerLibrary: .unavailable
+            default: error.isCreation ? .cannotCreate : .inputOutput
+            }
+    }
+
     init(_ error: RemuxError) {
         switch error {
-        case .output(let error): self = error.isCreation ? .cannotCreate : .inputOutput
+        case .output(let error): self.init(error)
         case .input(let error): self.init(error)
         case .noFrameRate, .tooFewTimestamps, .beyondEnd: self = .badInput
         case .otherCodec: self = .usage

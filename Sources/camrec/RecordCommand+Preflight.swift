@@ -1,15 +1,15 @@
 import Capture
 import Files
-import Glibc
 import Network
 import Output
 import Recorder
+import Time
 
 extension RecordCommand {
     /// Throws the errors that a recording would encounter later, if they can be detected before opening a
     /// device or creating a file.
     /// - Parameter time: seconds since 1970, for the dates in names.
-    func preflight(at time: time_t) throws(RecordingError) {
+    func preflight(at time: WallTime) throws(RecordingError) {
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(source.device, request: source.request)
         } catch { throw .capture(error) }
@@ -25,7 +25,7 @@ extension RecordCommand {
         return paths
     }
 
-    private func refusePlacesUsedTwice(at time: time_t) throws(OutputError) {
+    private func refusePlacesUsedTwice(at time: WallTime) throws(OutputError) {
         var uses: [FilePlace: String] = [:]
         for (path, use) in places(at: time) {
             // Data written to /dev/null cannot mix; standard output has its own rules.
@@ -38,7 +38,7 @@ extension RecordCommand {
     }
 
     /// Returns each name with its use: first files to read, then files to write.
-    private func places(at time: time_t) -> [(path: String, use: String)] {
+    private func places(at time: WallTime) -> [(path: String, use: String)] {
         let source = self.source.device.map { $0 == TestSource.name ? nil : ($0, "the source") } ?? nil
         let outputs = choices.filter { if case .live = $0.form { false } else { true } }
         let timestamps = choices.compactMap(\.timestamps).map {

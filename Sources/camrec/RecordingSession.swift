@@ -57,11 +57,11 @@ struct RecordingSession {
     ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport()
-        try command.preflight(at: time(nil))
+        try command.preflight(at: WallTime.now)
         let stream = try openSource(&service, until: deadline)
         service.begin(frameInterval: stream.format.frameRate.frameDuration)
         // Read the clock again: opening the source may have taken long.
-        let now = time(nil)
+        let now = WallTime.now
         let choices = datedChoices(at: now)
         let providers = BackendEncoderProvider.providers(
             command.encoder.request,
@@ -122,7 +122,7 @@ struct RecordingSession {
 
     /// Returns each output's choice, with the current date in the names of single files. Segments and a service's
     /// files are dated when they begin.
-    private func datedChoices(at now: time_t) -> [OutputChoice] {
+    private func datedChoices(at now: WallTime) -> [OutputChoice] {
         guard !command.segments.isSegmented, !ServiceEnvironment.own.isNotified else {
             return command.choices
         }

@@ -3,6 +3,7 @@ import Glibc
 import Output
 import Recorder
 import Terminal
+import Time
 
 /// The JSON report's file, opened before the recording, so that a failure is reported immediately.
 final class ReportFile {
@@ -10,7 +11,7 @@ final class ReportFile {
 
     /// Opens the file; nil if no report is requested.
     /// - Parameter names: its name as a pattern for the date (`-` stays as it is); nil for no report.
-    init?(_ options: ReportingOptions, names: FileNamePattern?, at time: time_t) throws(RecordingError) {
+    init?(_ options: ReportingOptions, names: FileNamePattern?, at time: WallTime) throws(RecordingError) {
         guard let names else { return nil }
         let path = names.name(at: time)
         do throws(OutputError) {

@@ -3,6 +3,7 @@ import Output
 import Recorder
 import Terminal
 import Testing
+import Time
 
 @testable import camrec
 
@@ -11,7 +12,7 @@ import Testing
     private func failure(_ arguments: String...) throws -> RecordingError? {
         let command = try RecordCommand.parse(arguments)
         do throws(RecordingError) {
-            try command.preflight(at: 0)
+            try command.preflight(at: WallTime(seconds: 0))
             return nil
         } catch { return error }
     }
@@ -46,7 +47,7 @@ import Testing
         ])
     func usedTwice(arguments: [String], reason: String) throws {
         let command = try RecordCommand.parse(arguments)
-        let error = #expect(throws: RecordingError.self) { try command.preflight(at: 0) }
+        let error = #expect(throws: RecordingError.self) { try command.preflight(at: WallTime(seconds: 0)) }
         #expect(try #require(error?.description).contains(reason))
         #expect(error.map(ExitStatus.init) == .cannotCreate)
     }
@@ -61,7 +62,7 @@ import Testing
         ])
     func different(arguments: [String]) throws {
         let command = try RecordCommand.parse(arguments)
-        #expect(throws: Never.self) { try command.preflight(at: 0) }
+        #expect(throws: Never.self) { try command.preflight(at: WallTime(seconds: 0)) }
     }
 
     @Test("recognises one existing file under two names")

@@ -1,6 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -8,7 +9,7 @@ import Testing
 @Suite struct FileNamePatternTests {
     private let folder = TemporaryFolder()
     /// Friday, 13 February 2009, 23:31:30 UTC.
-    private let time: time_t = 1_234_567_890
+    private let time = WallTime(seconds: 1_234_567_890)
 
     private func next(_ pattern: String, times: Int = 1) -> [String] {
         var names = FileNamePattern(folder.path(pattern), expandsTime: true, isUTC: true)
@@ -102,7 +103,7 @@ import Testing
             ("a.h264", true), ("%Y/%F-%H%M%S%z.h264", true), ("100%%.h264", true),
         ])
     func knownAgain(pattern: String, areKnown: Bool) {
-        #expect(FileNamePattern(pattern, expandsTime: true).areKnownAgain(at: 1_234_567_890) == areKnown)
+        #expect(FileNamePattern(pattern, expandsTime: true).areKnownAgain(at: time) == areKnown)
     }
 
     @Test("a pattern recognises its own names")

@@ -2,6 +2,7 @@ import Files
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -73,7 +74,7 @@ import Testing
             return try bench.open(path, stream)
         }
         #expect(name(try series.next().path) == "2009/a.h264")
-        (removals, bench.wall) = (2, bench.wall + 365 * 86400)
+        (removals, bench.wall) = (2, bench.wall + .seconds(365 * 86400))
         let error = #expect(throws: OutputError.self) { _ = try series.next() }
         #expect(error?.kind == .notCreated(errno: ENOENT))
     }

@@ -3,6 +3,7 @@ import Files
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -59,7 +60,7 @@ import Testing
         mkdir(bench.folder.path("a"), 0o755)
         let sink = try bench.recorder("a/%Y/%H%M/x.h264", .frames(10))
         for unit in pictures(0..<10, idrEvery: 10) { try sink.write(unit) }
-        bench.wall += 60
+        bench.wall += .seconds(60)
         for unit in pictures(10..<20, idrEvery: 10) { try sink.write(unit) }
         try sink.finish()
         #expect(bench.folder.names(in: "a/2009") == ["2331", "2332"])
@@ -188,7 +189,7 @@ import Testing
         bench.failure = .writeFailed(errno: EIO)
         var attempts: [Int64] = []
         for second in 0..<60 {
-            (bench.monotonic, bench.wall) = (second, second)
+            (bench.monotonic, bench.wall) = (second, WallTime(seconds: second))
             let files = sink.summary.count
             #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: second)) }
             if sink.summary.count > files { attempts.append(Int64(second)) }
@@ -205,7 +206,7 @@ import Testing
         let sink = try bench.recorder("a-%S.h264", .frames(1))
         func attempts(from start: Int, failing: Range<Int>) -> [Int] {
             (start..<failing.upperBound + 5).filter { second in
-                (bench.monotonic, bench.wall) = (second, second)
+                (bench.monotonic, bench.wall) = (second, WallTime(seconds: second))
                 bench.failure = failing.contains(second) ? .diskFull : nil
                 let files = sink.summary.count
                 try? sink.write(accessUnit(frameNumber: second))
@@ -222,7 +223,7 @@ import Testing
         let bench = SegmentBench()
         let sink = try bench.recorder("a-%S.h264", .frames(1))
         for second in 0..<3600 {
-            (bench.monotonic, bench.wall) = (second, second)
+            (bench.monotonic, bench.wall) = (second, WallTime(seconds: second))
             bench.failure = second % 12 < 2 ? .diskFull : nil
             try? sink.write(accessUnit(frameNumber: second))
         }
@@ -294,10 +295,10 @@ import Testing
         defer { for folder in [disk, store] { umount2(folder, Int32(MNT_DETACH)) } }
         var retention = SegmentRetention()
         retention.age = .seconds(60)
-        bench.wall = time(nil)
+        bench.wall = .now
         let sink = try bench.recorder("disk/a.h264", .frames(10), retention: retention)
         for unit in pictures(0..<25, idrEvery: 10) { try sink.write(unit) }
-        bench.wall += 3600
+        bench.wall += .seconds(3600)
         umount2(disk, Int32(MNT_DETACH))
         #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: 30)) }
         #expect(mount(store, disk, nil, UInt(MS_BIND), nil) == 0)
@@ -347,7 +348,7 @@ import Testing
     @Test("removes old segments at the start and while nothing is written, and reports copies")
     func maintenance() throws {
         let bench = SegmentBench()
-        bench.wall = time(nil)
+        bench.wall = .now
         var retention = SegmentRetention()
         retention.age = .seconds(60)
         func write(_ count: Int) throws {
@@ -357,7 +358,7 @@ import Testing
         }
         try write(5)
         #expect(bench.folder.names().count == 5)
-        bench.wall += 3600
+        bench.wall += .seconds(3600)
         let sink = try bench.recorder("a.h264", nil, retention: retention)
         #expect(sink.maintenanceInterval == .seconds(6))
         #expect(bench.folder.names().count == 3)

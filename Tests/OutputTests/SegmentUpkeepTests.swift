@@ -2,6 +2,7 @@ import Files
 import Glibc
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
@@ -98,7 +99,7 @@ import Testing
         #expect(!upkeep.isDiskGone)
         umount2(bench.folder.path("disk"), Int32(MNT_DETACH))
         #expect(upkeep.isDiskGone)
-        bench.wall = time(nil) + 3600
+        bench.wall = .now + .seconds(3600)
         let events = upkeep.prune(size: 0) + upkeep.pruneByTime() + upkeep.makeRoom()
         #expect(events == [])
     }

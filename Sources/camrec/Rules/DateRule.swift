@@ -1,11 +1,11 @@
-import Glibc
 import Output
 import Recorder
+import Time
 
 /// A date in a name does not create folders unasked.
 struct DateRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
-        let now = time(nil)
+        let now = WallTime.now
         let names =
             command.choices.filter(\.isFile).map(\.path)
             + [command.reporting.timestamps, command.reporting.report].compactMap { $0 }

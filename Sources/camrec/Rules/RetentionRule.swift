@@ -1,6 +1,6 @@
-import Glibc
 import Output
 import Recorder
+import Time
 
 /// Only segments are removed, and only under recognizable names.
 struct RetentionRule: OptionRule {
@@ -10,7 +10,7 @@ struct RetentionRule: OptionRule {
         guard segments.isSegmented else {
             return "--keep and --min-free need --segment or --ring; add one of these"
         }
-        let now = time(nil)
+        let now = WallTime.now
         let names = command.choices.filter(\.isFile).flatMap { [$0.path, $0.timestamps].compactMap { $0 } }
         return names.first { !segments.names($0).areKnownAgain(at: now) }.map {
             "--keep and --min-free cannot recognise such files later: '\($0)'; leave out '..' after a date"

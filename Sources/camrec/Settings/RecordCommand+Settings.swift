@@ -3,6 +3,7 @@ import Glibc
 import Recorder
 import Settings
 import Terminal
+import Time
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
@@ -90,7 +91,7 @@ extension RecordCommand {
     /// Returns why a recording with these arguments would be refused, or nil if it would start.
     private static func refusal(of arguments: [String]) -> String? {
         do {
-            try parsed(arguments).preflight(at: time(nil))
+            try parsed(arguments).preflight(at: WallTime.now)
             return nil
         } catch let error as RecordingError {
             return error.description

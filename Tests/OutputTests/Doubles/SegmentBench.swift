@@ -48,10 +48,9 @@ final class SegmentBench {
         FileNamePattern(folder.path(pattern), expandsTime: true, isUTC: true)
     }
 
-    /// Seconds since 1970.
-    var wall: time_t {
-        get { clock.wallTime.seconds }
-        set { clock.wallTime = WallTime(seconds: newValue) }
+    var wall: WallTime {
+        get { clock.wallTime }
+        set { clock.wallTime = newValue }
     }
 
     /// Seconds since the clock's start.
