@@ -30,7 +30,8 @@ import Time
 
     @Test("a date in a single file's name")
     func dated() {
-        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(at: WallTime(seconds: 0), isUTC: true)
+        let choice = OutputChoice(path: "rec/%Y/%H.h264", codec: nil).dated(
+            at: WallTime(seconds: 0), isUTC: true)
         #expect(choice.path == "rec/1970/00.h264" && choice.datedBelow == "rec")
         let plain = OutputChoice(path: "plain.h264", codec: nil).dated(at: WallTime(seconds: 0), isUTC: true)
         #expect(plain.path == "plain.h264" && plain.datedBelow == nil)
