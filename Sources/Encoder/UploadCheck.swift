@@ -10,7 +10,7 @@ struct UploadCheck {
     private let size: PictureSize
 
     /// Writes noise into a surface and reads it back. If it comes back changed, tries the other way of
-    /// uploading, and keeps it if that works.
+    /// uploading, and keeps that if it does better.
     ///
     /// Calls the driver, so use it within a connection's `call`.
     /// - Parameter isChangeable: whether the way of uploading may change.

@@ -63,8 +63,8 @@ public struct FileNamePattern: Sendable {
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
     }
 
-    /// Returns whether `covers` recognises the names that the pattern makes: not if the time expands to slashes (`%D`),
-    /// nor if `..` follows it.
+    /// Returns whether `covers` recognises the names that the pattern produces: not if the time expands to
+    /// slashes (`%D`), nor if `..` follows it.
     public func areKnownAgain(at time: WallTime) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let changing = parts.drop { !isPattern || !$0.contains("%") }

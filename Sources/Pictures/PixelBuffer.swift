@@ -1,6 +1,6 @@
 import Time
 
-/// A buffer from a stream's pool, taken out of the driver's queue: a picture, raw or compressed.
+/// A buffer from a stream's pool while its owner holds it: a picture, raw or compressed.
 ///
 /// Its owner may read it from any thread. When it is destroyed, its index is posted to the pool's mailbox and
 /// the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
