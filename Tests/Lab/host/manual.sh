@@ -10,8 +10,7 @@ manual() { SOURCE_DATE_EPOCH=1700000000 "$repository/scripts/manual" "$1" "$CAMR
 page() { mandoc -Tascii -O width=100 "pages/$1" | sed 's/.\x08//g'; }
 section() { sed -n "/^$1\$/,/^[A-Z]/p" | sed 1d; }
 options() { "$@" --help | grep -oE '^  (-[a-z], )?--[a-z-]+(/--[a-z-]+)?' | grep -oE -- '--[a-z-]+' | grep -vE '^--(help|version)$'; }
-describes_all_section() { sed -n "/^$1\$/,/^[A-Z]/p" | sed 1d; }
-options() { # PAGE COMMAND...: each is a term, with an explanation
+describes_all_options() { # PAGE COMMAND...: each is a term, with an explanation
     local page=$1 said option names status=0
     shift
     said=$(page "$page" | section OPTIONS)
