@@ -141,7 +141,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "CamrecTests",
-            dependencies: ["camrec", "Recorder", "Encoder", "Output", "Bitstream", "Terminal"]),
+            dependencies: [
+                "camrec", "Acceleration", "Capture", "Recorder", "Encoder", "Output", "Bitstream", "Pictures",
+                "Terminal",
+            ]),
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
