@@ -13,6 +13,11 @@ let compact = LinkerSetting.unsafeFlags(
         "--no-warn-symbol-ordering",
     ].reduce(["-use-ld=lld"]) { $0 + ["-Xlinker", $1] })
 
+/// The commit that `--version` prints, if whoever builds names one.
+let commit = (Context.environment["CAMREC_COMMIT"] ?? "").filter {
+    $0.isLetter || $0.isNumber || ".-+".contains($0)
+}
+
 let package = Package(
     name: "camrec",
     products: [
@@ -43,13 +48,17 @@ let package = Package(
         .target(name: "CSDL2"),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
+        // What a build says of itself.
+        .target(
+            name: "CBuild",
+            cSettings: commit.isEmpty ? [] : [.define("CAMREC_COMMIT", to: "\"\(commit)\"")]),
         .target(name: "Text"),
         .target(name: "Time"),
         .target(name: "Threading", dependencies: ["Time"]),
         .target(
             name: "Terminal",
             dependencies: [
-                "Text", "Threading", "Time",
+                "CBuild", "Text", "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem", "Time"]),
@@ -92,16 +101,16 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures", "Capture", "Encoder",
-                "Output", "Bitstream", "Files", "Network", "Terminal", "Threading", "Time",
+                "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
+                "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Decoder", "Output", "Pictures", "Bitstream", "Files", "Network", "Terminal", "Threading",
-                "Time",
-                "CSDL2",
+                "Acceleration", "Decoder", "Output", "Pictures", "Bitstream", "Files", "Network", "Terminal",
+                "Threading", "Time", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
@@ -139,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "CamrecTests",
             dependencies: [
-                "camrec", "Recorder", "Capture", "Encoder", "Output", "Bitstream", "Terminal", "Time",
+                "camrec", "Acceleration", "Capture", "Recorder", "Encoder", "Output", "Bitstream", "Pictures",
+                "Terminal", "Time",
             ]),
         .testTarget(
             name: "CamplayTests",

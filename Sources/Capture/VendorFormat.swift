@@ -19,5 +19,5 @@ enum VendorFormat {
 
 extension PixelFormat {
     /// Whether camrec, or a library it uses, can convert it.
-    var isReadable: Bool { arrangement != .vendor || VendorFormat.isReadable(self) }
+    public var isReadable: Bool { arrangement != .vendor || VendorFormat.isReadable(self) }
 }

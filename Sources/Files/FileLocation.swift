@@ -87,8 +87,8 @@ public final class FileLocation {
         }
     }
 
-    private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
-    private static let dot = CChar(bitPattern: UInt8(ascii: "."))
+    private static let slash = CChar(truncatingIfNeeded: UInt8(ascii: "/"))
+    private static let dot = CChar(truncatingIfNeeded: UInt8(ascii: "."))
 
     /// In reverse order, each zero-terminated.
     private static func parts(of path: ArraySlice<CChar>) -> [[CChar]] {
@@ -127,7 +127,7 @@ public final class FileLocation {
     }
 
     private static func text(_ part: [CChar]) -> String {
-        String(decoding: part.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        String(decoding: part.dropLast().map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
     }
 
     /// The links in /proc are not paths: only the kernel can follow them.

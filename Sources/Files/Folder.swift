@@ -16,6 +16,12 @@ public enum Folder {
         return names
     }
 
+    /// Whether a path, or what it links to, is a folder.
+    public static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// The folder that contains a file, by its path.
     public static func of(_ path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

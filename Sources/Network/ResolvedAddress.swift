@@ -147,6 +147,6 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     }
 
     private static func text(_ characters: [CChar]) -> String {
-        String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
     }
 }

@@ -111,7 +111,8 @@ public struct FileNamePattern: Sendable {
             guard let start = buffer.baseAddress else { return "" }
             let count = strftime(start, capacity, pattern + " ", &parts)
             return String(
-                decoding: buffer.prefix(max(0, count - 1)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+                decoding: buffer.prefix(max(0, count - 1)).map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self
+            )
         }
         return text.isEmpty ? pattern : text
     }

@@ -1,7 +1,7 @@
 /// How a picture's sample values become colours: the code points of ITU-T H.273, as the VUI carries them.
 public struct ColorEncoding: Sendable, Hashable {
     /// Whether luma uses 16 … 235 (video, "limited") or 0 … 255 (JPEG, "full").
-    public enum Range: String, Sendable, Hashable { case limited, full }
+    public enum Range: String, Sendable, Hashable, CaseIterable { case limited, full }
 
     /// The matrix between RGB and Y′CbCr by its code point (H.273 table 4), known to camrec or not.
     public struct Matrix: RawRepresentable, Sendable, Hashable, CustomStringConvertible {

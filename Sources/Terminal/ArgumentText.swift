@@ -41,6 +41,9 @@ public enum ArgumentText {
         .map { "'\($0)' has no value; write one, or leave the option out" }
     }
 
+    /// Whether a shell asks what may complete a word (ArgumentParser's `---completion`).
+    public static func isCompletionRequest(_ words: [String]) -> Bool { words.first == "---completion" }
+
     /// Whether a word begins like a negative number.
     public static func isNegative(_ word: String) -> Bool {
         word.hasPrefix("-") && word.dropFirst().first?.isNumber == true

@@ -1,3 +1,4 @@
+import Acceleration
 import ArgumentParser
 import Bitstream
 import Decoder
@@ -33,11 +34,11 @@ struct Camplay: ParsableCommand {
             no display or no decoder; 73 cannot create a file, or listen; 74 read or write failed; 77 no permission \
             to read; 129, 130, 143: stopped by a signal before playing began, or by a second one.
             """,
-        version: Version.current)
+        version: Version.text(of: "camplay", libraries: LoadedLibraries.descriptions))
 
     @Argument(
         help: ArgumentHelp("tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -.", valueName: "SOURCE"),
-        transform: SourceChoice.read)
+        completion: .file(), transform: SourceChoice.read)
     var source: SourceChoice
 
     @OptionGroup(title: "Input") var reading: ReadingOptions
@@ -86,6 +87,8 @@ struct Camplay: ParsableCommand {
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if ArgumentText.isCompletionRequest(words) { return main(words) }
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) {
@@ -93,7 +96,6 @@ struct Camplay: ParsableCommand {
             Glibc.exit(ExitStatus.usage.rawValue)
         }
         do {
-            let words = Array(CommandLine.arguments.dropFirst())
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
             let flags = CommandOptions(of: Self.self).flags
             var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words, flags: flags))

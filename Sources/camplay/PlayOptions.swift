@@ -1,3 +1,4 @@
+import Acceleration
 import ArgumentParser
 import Bitstream
 import Decoder
@@ -19,7 +20,7 @@ struct ReadingOptions: ParsableArguments {
         help: ArgumentHelp(
             "auto (a GPU that can, else software; the default), software, or a render node.",
             valueName: "MODE"),
-        transform: DecoderChoice.read)
+        completion: DecoderChoice.completion, transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto
 
     @Option(
@@ -29,7 +30,7 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     @Option(
@@ -59,7 +60,7 @@ struct ShowingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Times of a raw file, as written by camrec --timestamps.", valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var timestamps: String?
 
     private static func readSpeed(_ text: String) throws -> Double {
@@ -85,16 +86,18 @@ struct WritingOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write the pictures as .y4m, .yuv (raw samples), or - for standard output (.y4m if yuv420p, else raw).",
             valueName: "FILE|-"
-        ), transform: Self.fileName)
+        ), completion: .file(), transform: Self.fileName)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
             "Save the stream as received, from the first keyframe on.", valueName: "FILE.h264|.h265"),
-        transform: Self.fileName)
+        completion: .file(), transform: Self.fileName)
     var save: String?
 
-    @Option(help: ArgumentHelp("Save the last picture.", valueName: "FILE.png"), transform: Self.fileName)
+    @Option(
+        help: ArgumentHelp("Save the last picture.", valueName: "FILE.png"), completion: .file(),
+        transform: Self.fileName)
     var snapshot: String?
 
     @Option(help: ArgumentHelp("Pixel format of .yuv and -.", valueName: "FORMAT"))
@@ -107,7 +110,7 @@ struct WritingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Write a JSON report of what was received.", valueName: "FILE|-"),
-        transform: Self.fileName)
+        completion: .file(), transform: Self.fileName)
     var report: String?
 
     @Flag(help: "Replace existing files.")
@@ -163,6 +166,9 @@ enum DecoderChoice: ExplainedArgument {
         default: return nil
         }
     }
+
+    /// What a shell offers.
+    static let completion = CompletionKind.custom { _, _, _ in ["auto", "software"] + RenderNode.all() }
 
     var acceleration: DecoderConfiguration.Acceleration {
         switch self {

@@ -22,7 +22,8 @@ struct AdoptCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Folders with journals (.NAME.camrec): the part of an output's name before the first %.",
-            valueName: "FOLDER"), transform: PlainValue.text("expected a folder's name"))
+            valueName: "FOLDER"), completion: .directory,
+        transform: PlainValue.text("expected a folder's name"))
     var folders: [String]
 
     func run() throws {

@@ -1,3 +1,4 @@
+import Acceleration
 import ArgumentParser
 import Glibc
 import Terminal
@@ -8,7 +9,7 @@ struct Camrec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camrec",
         abstract: "Records a camera as H.264 or H.265, on the GPU if there is one.",
-        version: Version.current,
+        version: Version.text(of: "camrec", libraries: LoadedLibraries.descriptions),
         subcommands: [
             RecordCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self, CtlCommand.self,
             DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self, AdoptCommand.self,
@@ -22,10 +23,13 @@ struct Camrec: ParsableCommand {
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        // A shell's question repeats an unfinished command line, which has no mistakes yet.
+        if ArgumentText.isCompletionRequest(words) { return main(words) }
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) { refuse([damage]) }
-        let given = CommandLineWords(Array(CommandLine.arguments.dropFirst()))
+        let given = CommandLineWords(words)
         if let mistake = ArgumentText.emptyValue(in: given.words) ?? RepeatedOption.mistake(in: given) {
             refuse([mistake])
         }

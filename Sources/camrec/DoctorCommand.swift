@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
 
     /// The output of `--json`.
     private struct Report: Encodable {
-        let camrec = Camrec.configuration.version
+        let camrec = Version.current
         let diagnosis: Diagnosis
         /// Null without `--encode`.
         let encoderTrials: [EncoderTrial]?
@@ -58,7 +58,7 @@ struct DoctorCommand: ParsableCommand {
         typealias Trial = EncoderTrialCommand
         try Printout.write(
             lines: "\nEncoders, each with \(Trial.seconds) s of noisy \(Trial.width)x\(Trial.height) at "
-                + "\(Trial.framesPerSecond) frames/s (camrec \(Camrec.configuration.version))")
+                + "\(Trial.framesPerSecond) frames/s (camrec \(Version.current))")
         for (node, codec) in encoders { try Printout.write(lines: Trial.trial(node, codec).text) }
     }
 }

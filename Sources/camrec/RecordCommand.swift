@@ -46,7 +46,7 @@ struct RecordCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver.",
-            valueName: "OUTPUT"))
+            valueName: "OUTPUT"), completion: .file())
     var arguments: [String] = []
 
     @Option(name: .customLong("output"), help: .hidden)

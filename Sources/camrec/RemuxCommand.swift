@@ -27,12 +27,13 @@ struct RemuxCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Recording to read.", valueName: "IN"),
-        transform: PlainValue.text("expected a file's name")
+        completion: .readable, transform: PlainValue.text("expected a file's name")
     )
     var input: String
 
     @Argument(
         help: ArgumentHelp("File to write: .mkv, .mp4, .ts, .h264 or .h265.", valueName: "OUT"),
+        completion: .recording,
         transform: PlainValue.text("expected a file named .mkv, .mp4, .ts, .h264 or .h265"))
     var output: String
 
@@ -40,7 +41,7 @@ struct RemuxCommand: ParsableCommand {
         help: ArgumentHelp(
             "File with the pictures' times, from --timestamps or for mkvmerge (format v2).",
             valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var timestamps: String?
 
     @Option(
@@ -50,7 +51,7 @@ struct RemuxCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an .avcc file.", valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     @Option(

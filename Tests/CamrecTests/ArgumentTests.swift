@@ -28,7 +28,7 @@ import Testing
     func notUTF8() throws {
         func damage(_ words: [[UInt8]]) -> String? {
             let pointers = words.map { word in
-                strdup(word.map(CChar.init(bitPattern:)) + [0])
+                strdup(word.map(CChar.init(truncatingIfNeeded:)) + [0])
             }
             defer { for pointer in pointers { free(pointer) } }
             var list = pointers + [nil]

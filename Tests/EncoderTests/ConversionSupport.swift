@@ -8,6 +8,8 @@ import Time
 
 /// Memory that ends at an inaccessible page.
 final class GuardedMemory {
+    /// 4096 on PCs, 16384 on a Raspberry Pi 5.
+    private let page = sysconf(Int32(_SC_PAGESIZE))
     private let pages: UnsafeMutableRawPointer
     private let pageBytes: Int
     private let isOwned: Bool
@@ -15,7 +17,6 @@ final class GuardedMemory {
 
     /// - Parameter owned: false if a pool unmaps the pages.
     init(count: Int, owned: Bool = true) {
-        let page = 4096
         pageBytes = max(1, (count + page - 1) / page) * page
         pages = mmap(nil, pageBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         mprotect(pages + pageBytes, page, PROT_NONE)
@@ -26,11 +27,11 @@ final class GuardedMemory {
 
     /// All of it including the guard page, and where `bytes` begin.
     var mapping: (memory: UnsafeMutableRawBufferPointer, offset: Int) {
-        (UnsafeMutableRawBufferPointer(start: pages, count: pageBytes + 4096), pageBytes - bytes.count)
+        (UnsafeMutableRawBufferPointer(start: pages, count: pageBytes + page), pageBytes - bytes.count)
     }
 
     deinit {
-        if isOwned { munmap(pages, pageBytes + 4096) }
+        if isOwned { munmap(pages, pageBytes + page) }
     }
 }
 

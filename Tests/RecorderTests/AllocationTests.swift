@@ -87,7 +87,7 @@ struct AllocationTests {
         for _ in 0..<200 { bytes += Array("FRAME Ip\n".utf8) + Array(repeating: 100, count: 64 * 48 * 2) }
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)
         close(descriptor)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
         try expectNone(Y4MSource(path: path, request: CaptureRequest(), isPaced: false))
     }
 
@@ -279,7 +279,9 @@ private final class CountingSink: AccessUnitSink, @unchecked Sendable {
         var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
         close(mkstemp(&template))
         unlink(template)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + ".h264"
+        path =
+            String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+            + ".h264"
         // A segment that is not cut while it is measured.
         let plan = SegmentPlan(
             names: FileNamePattern(path, expandsTime: true), length: .time(.seconds(3600)))

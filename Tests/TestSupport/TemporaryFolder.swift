@@ -10,7 +10,7 @@ public final class TemporaryFolder: Sendable {
     public init() {
         var template = Array("/tmp/camrec-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { fatalError("mkdtemp: \(String(cString: strerror(errno)))") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     deinit { Self.remove(path) }

@@ -19,6 +19,9 @@ static inline int cvaapi_open(const char *path) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
+// The file that libva was loaded from; NULL if unknown.
+const char *cvaapi_library_path(void);
+
 static inline void cvaapi_silence_message(void *context, const char *message) {
     (void)context;
     (void)message;

@@ -96,6 +96,21 @@ public struct CameraControl: Sendable, Hashable {
         }
     }
 
+    /// The choices that can be listed, as `--control` takes them; empty for a number or a text.
+    public var listedChoices: [String] {
+        switch kind {
+        case .boolean: ["off", "on"]
+        case .menu(let entries):
+            entries.map { entry in
+                let name = Self.name(of: entry.title)
+                // A number is an index, whatever the titles are.
+                return name.isEmpty || Int64(name) != nil ? "\(entry.index)" : name
+            }
+        case .button: ["1"]
+        case .integer, .bitMask, .text, .compound: []
+        }
+    }
+
     /// The value that the text stands for; nil if the control has no such value.
     func value(meaning text: String) -> Value? {
         switch kind {

@@ -106,7 +106,7 @@ struct CameraControls {
             }
             return exchange(CV4L2_S_EXT_CTRLS, &entry)
         case .text(let text):
-            var bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
+            var bytes = text.utf8.map { CChar(truncatingIfNeeded: $0) } + [0]
             return bytes.withUnsafeMutableBufferPointer { buffer in
                 entry.size = UInt32(buffer.count)
                 entry.string = buffer.baseAddress
@@ -129,7 +129,8 @@ struct CameraControls {
             }
             guard result >= 0 else { return nil }
             return .text(
-                String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+                String(
+                    decoding: bytes.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self))
         default:
             guard exchange(CV4L2_G_EXT_CTRLS, &entry) >= 0 else { return nil }
             return .number(isWide ? entry.value64 : Int64(entry.value))

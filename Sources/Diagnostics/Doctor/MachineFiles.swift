@@ -31,7 +31,7 @@ struct MachineFiles {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(root + path, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        let target = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let target = String(decoding: bytes.prefix(count).map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
         return target.split(separator: "/").last.map(String.init)
     }
 }

@@ -13,7 +13,8 @@ enum ContainerLibrary {
         var library = cformat_library()
         var reason = [CChar](repeating: 0, count: 256)
         guard cformat_load(&library, &reason, reason.count) else {
-            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let text = String(
+                decoding: reason.prefix { $0 != 0 }.map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
             throw Failure(name: String(cString: cformat_library_name), reason: text)
         }
         return library

@@ -14,7 +14,8 @@ final class SDL: @unchecked Sendable {
         var library = csdl2_library()
         var reason = [CChar](repeating: 0, count: 256)
         guard csdl2_load(&library, &reason, reason.count) else {
-            let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let text = String(
+                decoding: reason.prefix { $0 != 0 }.map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
             throw .noDisplay(reason: "\(text); install libsdl2-2.0-0")
         }
         call = library

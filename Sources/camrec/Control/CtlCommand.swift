@@ -29,10 +29,12 @@ struct CtlCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The recording's --control-socket.", valueName: "PATH"),
-        transform: SocketPath.read)
+        completion: .file(), transform: SocketPath.read)
     var path: String
 
-    @Argument(help: ArgumentHelp("Command, with its value.", valueName: "COMMAND"))
+    @Argument(
+        help: ArgumentHelp("Command, with its value.", valueName: "COMMAND"),
+        completion: .list(ControlCommand.names))
     var words: [String]
 
     /// The fields of every reply.

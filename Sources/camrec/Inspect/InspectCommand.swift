@@ -39,7 +39,7 @@ struct InspectCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("A recording, or - for a raw stream on standard input.", valueName: "FILE|-"),
-        transform: PlainValue.text("expected a file's name, or -"))
+        completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
     var input: String
 
     @OptionGroup(title: "Report") var report: InspectReportOptions
@@ -97,23 +97,23 @@ struct InspectReportOptions: ParsableArguments {
 struct ConversionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write a page with charts; it needs no network.", valueName: "FILE"),
-        transform: Self.fileName)
+        completion: .file(), transform: Self.fileName)
     var html: String?
 
     @Option(
         help: ArgumentHelp("Write the NAL units with length prefixes (AVCC).", valueName: "FILE"),
-        transform: Self.fileName
+        completion: .file(), transform: Self.fileName
     )
     var avcc: String?
 
     @Option(
         help: ArgumentHelp("Write the decoder configuration record (avcC or hvcC).", valueName: "FILE"),
-        transform: Self.fileName)
+        completion: .file(), transform: Self.fileName)
     var avccRecord: String?
 
     @Option(
         help: ArgumentHelp("Write the NAL units with 4-byte start codes (Annex B).", valueName: "FILE"),
-        transform: Self.fileName)
+        completion: .file(), transform: Self.fileName)
     var annexb: String?
 
     @Flag(help: "Replace existing files.")
@@ -141,7 +141,7 @@ struct InspectReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("File with the avcC or hvcC of an AVCC stream.", valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var record: String?
 
     func validate() throws {

@@ -42,7 +42,7 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Accept commands on a socket; see 'camrec ctl'.", valueName: "PATH"),
-        transform: SocketPath.read)
+        completion: .file(), transform: SocketPath.read)
     var controlSocket: String?
 
     func validate() throws {

@@ -9,7 +9,7 @@ struct EncoderOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Use only this GPU: /dev/dri/renderD128.", valueName: "PATH"),
-        transform: PlainValue.text("expected a path, as in /dev/dri/renderD128"))
+        completion: .renderNode, transform: PlainValue.text("expected a path, as in /dev/dri/renderD128"))
     var renderNode: String?
 
     @Option(help: "Use the GPU's low-power encoder (EncSliceLP).")

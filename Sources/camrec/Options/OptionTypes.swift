@@ -64,6 +64,8 @@ struct Automatic<Value: ExpressibleByArgument>: ExpressibleByArgument {
     static var allValueStrings: [String] {
         Value.allValueStrings.isEmpty ? [] : ["auto"] + Value.allValueStrings
     }
+
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension RateControl.Mode: ExpressibleByArgument {}
@@ -92,6 +94,8 @@ struct MatrixName: ExpressibleByArgument {
     }
 
     static var allValueStrings: [String] { ColorEncoding.Matrix.supported.map { "\($0)" } }
+
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension BitsPerSecond: ExplainedArgument {

@@ -11,14 +11,14 @@ struct ReportingOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write a JSON report at the end. Its name may contain strftime's %Y, %m, ... (start of the recording).",
             valueName: "FILE|-"),
-        transform: PlainValue.text("expected a file's name, or -"))
+        completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
     var report: String?
 
     @Option(
         help: ArgumentHelp(
             "Write the time of each frame of the first output, for mkvmerge or 'camrec remux'.",
             valueName: "FILE|-"),
-        transform: PlainValue.text("expected a file's name, or -"))
+        completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
     var timestamps: String?
 
     @Flag(help: "Print only warnings and errors, even on a terminal.")

@@ -8,30 +8,31 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help:
             "Camera (/dev/video0, a /dev/v4l/by-id link), 'test', or FILE.y4m. Default: the first camera.",
-        transform: PlainValue.text("expected a camera's path, test, or a .y4m file"))
+        completion: .device, transform: PlainValue.text("expected a camera's path, test, or a .y4m file"))
     var device: String?
 
     @Option(
         help: ArgumentHelp("Picture size. Default: the camera's current size.", valueName: "WxH"),
-        transform: PictureSize.read)
+        completion: .size, transform: PictureSize.read)
     var size: PictureSize?
 
     @Option(
         help: ArgumentHelp(
             "Frames per second: 30, 29.97, 30000/1001. Default: 30 or the camera's nearest.", valueName: "F"),
-        transform: FrameRate.read)
+        completion: .frameRate, transform: FrameRate.read)
     var fps: FrameRate?
 
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
             "Pixel format: yuyv, nv12, mjpeg, a FourCC, or h264 for the camera's own H.264.",
-            valueName: "F|auto"), transform: Automatic<PixelFormat>.read)
+            valueName: "F|auto"), completion: .pixelFormat, transform: Automatic<PixelFormat>.read)
     var formatChoice: Automatic<PixelFormat> = .auto
 
     @Option(
         help: ArgumentHelp(
             "Input of a grabber, by number or name; 'camrec devices' lists them.", valueName: "N|NAME"),
+        completion: .input,
         transform: PlainValue.text("expected an input's number or name, as 'camrec devices' lists them"))
     var input: String?
 
@@ -39,7 +40,7 @@ struct SourceOptions: ParsableArguments {
         help: ArgumentHelp(
             "Television standard of that input: PAL, NTSC; 'camrec devices' lists them.",
             valueName: "NAME"),
-        transform: PlainValue.text("expected a standard's name, as in PAL"))
+        completion: .standard, transform: PlainValue.text("expected a standard's name, as in PAL"))
     var standard: String?
 
     @Flag(
@@ -50,20 +51,20 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Wait for a camera that is in use: 30s, 0 (do not wait) or forever. Default: 0.",
-            valueName: "TIME"), transform: Patience.read)
+            valueName: "TIME"), completion: .list(["0", "forever"]), transform: Patience.read)
     var wait: Patience?
 
     @Option(
         help: ArgumentHelp(
             "Wait for a camera that is missing or disconnected: 30s, 0 (do not wait) or forever. Default: forever as a service or with segments; otherwise 30s, and 0 at the start.",
-            valueName: "TIME"), transform: Patience.read)
+            valueName: "TIME"), completion: .list(["0", "forever"]), transform: Patience.read)
     var deviceTimeout: Patience?
 
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
             "Set camera controls before streaming: brightness=128,exposure_auto=manual.",
-            valueName: "NAME=VALUE,..."), transform: ControlList.read)
+            valueName: "NAME=VALUE,..."), completion: .control, transform: ControlList.read)
     var controlLists: [ControlList] = []
 
     @Flag(help: "Restore the previous values of the controls at the end.")

@@ -6,7 +6,9 @@ import Terminal
 
 /// Options for the stream.
 struct StreamOptions: ParsableArguments {
-    @Option(help: "h264 or hevc. Default: from each output's name, else h264.", transform: Codec.read)
+    @Option(
+        help: "h264 or hevc. Default: from each output's name, else h264.", completion: .codec,
+        transform: Codec.read)
     var codec: Codec?
 
     @Option(
@@ -20,7 +22,7 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"),
-        transform: Automatic<Level>.read)
+        completion: .list(["auto"]), transform: Automatic<Level>.read)
     var level: Automatic<Level> = .auto
 
     @Option(help: "H.264 entropy coding. Default: CABAC if the profile has it.")
@@ -43,7 +45,7 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Colour range: limited or full. Default: the camera's.", valueName: "RANGE"),
-        transform: ColorEncoding.Range.read)
+        completion: .list(ColorEncoding.Range.allCases.map(\.rawValue)), transform: ColorEncoding.Range.read)
     var colorRange: ColorEncoding.Range?
 
     @Option(

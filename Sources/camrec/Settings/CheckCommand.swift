@@ -16,7 +16,7 @@ struct CheckCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Settings files, such as /etc/camrec/NAME.conf.", valueName: "FILE"),
-        transform: PlainValue.text("expected a file's name"))
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
     var files: [String]
 
     func run() throws {

@@ -52,7 +52,7 @@ extension ScriptedDevice {
         guard let (entry, index) = control(list) else { return -EINVAL }
         switch controls[index].type {
         case V4L2_CTRL_TYPE_STRING:
-            let bytes = Array(controls[index].text.utf8.map { CChar(bitPattern: $0) } + [0])
+            let bytes = Array(controls[index].text.utf8.map { CChar(truncatingIfNeeded: $0) } + [0])
             guard Int(entry.pointee.size) >= bytes.count else { return -ENOSPC }
             entry.pointee.string.update(from: bytes, count: bytes.count)
         case V4L2_CTRL_TYPE_INTEGER64: entry.pointee.value64 = controls[index].value

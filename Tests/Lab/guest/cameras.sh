@@ -162,6 +162,31 @@ check "controls: each has the name that v4l2-ctl gives it" lists_all
 refuses "controls: an unknown one" 64 "no control 'brihgtness'; did you mean 'brightness'" --device "$single" --frames 1 --control brihgtness=1 --overwrite out.h264
 v4l2-ctl -d "$single" -c brightness=128,test_pattern=0
 
+# What a shell is offered, which asks the camera.
+completes() { # OPTION PREFIX WORD... -- GIVEN...: these are among the completions, after what is given
+    local option=$1 prefix=$2 words=() word found
+    shift 2
+    while [ "$1" != -- ]; do words+=("$1") && shift; done
+    shift
+    found=$("$CAMREC" ---completion record -- "$option" $(($# + 2)) ${#prefix} camrec "$@" "$option" "$prefix" 2>&1)
+    for word in "${words[@]}"; do
+        grep -qxF -- "$word" <<<"$found" || { echo "no $word: ${found//$'\n'/ }"; return 1; }
+    done
+}
+check "completion: both cameras, and the test picture" completes --device '' "$single" "$multi" test --
+check "completion: not the metadata node" eval '! completes --device "" "$metadata" --'
+check "completion: sizes" completes --size '' 320x180 640x360 -- --device "$single"
+check "completion: sizes of the first camera" completes --size '' 320x180 --
+check "completion: formats" completes --format '' auto yuyv nv12 -- --device "$single"
+check "completion: formats in capitals" completes --format Y YUYV -- --device "$single"
+check "completion: rates at a size" completes --fps '' 30 25 -- --device "$single" --size 640x360
+check "completion: no rate that only a smaller size has" eval '! completes --fps "" 60 -- --device "$single" --size 640x360'
+check "completion: controls" completes --control '' brightness= test_pattern= -- --device "$single"
+check "completion: another control" completes --control brightness=5,con brightness=5,contrast= -- --device "$single"
+check "completion: a menu's entries" completes --control test_pattern= test_pattern=100_red -- --device "$single"
+records "completion: what it offers is taken" --device "$single" "${software[@]}" --frames 5 --control test_pattern=100_red out.h264 || true
+v4l2-ctl -d "$single" -c test_pattern=0
+
 refuses "metadata node" 66 "$metadata.*metadata" --device "$metadata" --frames 1 --overwrite out.h264
 
 # Busy: another program streams.
@@ -169,6 +194,7 @@ v4l2-ctl -d "$single" --stream-mmap=4 >/dev/null 2>&1 &
 holder=$!
 await 10 sh -c "v4l2-ctl -d $single --set-fmt-video=width=640,height=480 2>&1 | grep -q busy"
 refuses "busy camera: names the program and its process" 75 "$single: busy: in use by v4l2-ctl \(pid $holder\)" --device "$single" --frames 1 --overwrite out.h264
+check "completion: a camera that another program streams from" completes --size '' 320x180 -- --device "$single"
 kill $holder
 wait $holder || true
 

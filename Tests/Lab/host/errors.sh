@@ -264,9 +264,16 @@ check "terminal: the encoder chosen" on_terminal_says 'libx264'
 check "terminal: the summary" on_terminal_says '50 frames'
 check "terminal: --quiet says nothing" on_terminal_is_silent --quiet
 
-prints_version() { "$CAMREC" --version | grep -qE '^(camrec )?[0-9]+\.[0-9]+'; }
+prints_version() { # PROGRAM: with the libraries that it has loaded
+    local said ffmpeg
+    said=$("$1" --version)
+    ffmpeg=$(ffmpeg -version | sed -nE '1s/ffmpeg version (\S+).*/\1/p')
+    grep -qE "^$(basename "$1") [0-9]+\.[0-9]+\.[0-9]+( \(commit [^ ]+\))?$" <<<"$said" && grep -qxF "FFmpeg $ffmpeg" <<<"$said" &&
+        grep -qE '^libva 2\.[0-9]+\.[0-9]+$' <<<"$said" || { echo "$said"; return 1; }
+}
 lists_json() { "$CAMREC" devices --json | "$PYTHON" -m json.tool >/dev/null; }
-check "--version" prints_version
+check "--version" prints_version "$CAMREC"
+check "camplay --version" prints_version "$CAMPLAY"
 check "camrec devices" "$CAMREC" devices
 check "camrec devices --json is JSON" lists_json
 

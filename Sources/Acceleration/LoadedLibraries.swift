@@ -1,0 +1,26 @@
+import CFFmpeg
+import CVAAPI
+import Glibc
+
+/// The versions of the libraries that the dynamic linker has loaded, which may be newer than those of the build.
+public enum LoadedLibraries {
+    /// `FFmpeg 5.1.6` and `libva 2.17.0`.
+    public static var descriptions: [String] {
+        ["FFmpeg \(String(cString: av_version_info()))", "libva \(libva ?? "of an unknown version")"]
+    }
+
+    /// libva tells its version only to those who have a GPU, but it is in the name of its file.
+    private static var libva: String? {
+        guard let path = cvaapi_library_path(), let file = realpath(path, nil) else { return nil }
+        defer { free(file) }
+        return version(ofLibva: String(cString: file))
+    }
+
+    /// Returns `2.17.0` for `…/libva.so.2.1700.0` (libva's meson.build: minor version times 100, plus micro).
+    static func version(ofLibva file: String) -> String? {
+        guard let suffix = file.ranges(of: ".so.").last?.upperBound else { return nil }
+        let numbers = file[suffix...].split(separator: ".").map { Int($0) }
+        guard numbers.count == 3, let major = numbers[0], let minor = numbers[1] else { return nil }
+        return "\(major).\(minor / 100).\(minor % 100)"
+    }
+}

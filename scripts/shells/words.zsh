@@ -1,0 +1,12 @@
+    # Recording needs no command.
+    local -ar commands=(COMMANDS)
+    if (( CURRENT > 2 )); then
+        local -ir is_command="${commands[(Ie)${words[2]}]}"
+    else
+        local -ir is_command="$(( ${#${(M)commands:#${(q)PREFIX}*}} ))"
+    fi
+    if (( ${#commands} && ! is_command )); then
+        words=("${words[1]}" record "${(@)words[2,-1]}")
+        (( CURRENT++ ))
+    fi
+
