@@ -18,6 +18,7 @@ has_property() { # UNIT PROPERTY PATTERN
     value=$(property "$1" "$2")
     grep -qE -- "$3" <<<"$value" || { echo "$2=$value has no '$3'"; return 1; }
 }
+has_file_since() { [ -n "$(find "$1" -name '*.h264' -size +1k -newermt "@$2")" ]; } # FOLDER SECONDS
 is_removed() { [ ! -e "$1" ]; }
 # Other packages' triggers are left alone: the index of all man pages takes minutes on an emulated processor.
 put() { dpkg --force-unsafe-io --no-triggers --install "$1"; }
@@ -54,8 +55,7 @@ check "upgrade: until then the status says that a newer version waits" grep -q '
 check "upgrade: once" has_property $segmenting NRestarts '^1$'
 check "upgrade: and without a failure" bash -c "! journalctl -b --no-pager -o cat -u $segmenting | grep 'Failed with result'"
 check "upgrade: it is the newer program" test "/proc/$(property $segmenting MainPID)/exe" -ef /usr/bin/camrec
-count=$(find $recordings -name '*.h264' | wc -l)
-check "upgrade: recording again" await 60 has_files $recordings $((count + 1))
+check "upgrade: recording again" await 60 has_file_since $recordings "$(($(date +%s) + 1))"
 check "upgrade: nothing is left to wait for" await 20 has_property $segmenting StatusText '^[1-9][^;]*$'
 # Each segment but the one that is being written is whole: the former process ended where the next would have begun.
 mkdir "$RESULTS/segments"
