@@ -12,7 +12,7 @@ public final class PictureConverter {
     public let layout: PictureLayout
     /// The size of converted pictures; nil to keep each picture's own.
     private let size: (width: Int, height: Int)?
-    private var scaler: OpaquePointer?
+    private var scaler: UnsafeMutableRawPointer?
     private let memory = PicturePool()
 
     /// - Parameter size: width and height in luma samples, at least 1; nil keeps each picture's own.
@@ -21,7 +21,7 @@ public final class PictureConverter {
         self.size = size
     }
 
-    deinit { sws_freeContext(scaler) }
+    deinit { cscale_free(scaler) }
 
     /// Converts a picture; the range and the matrix of luma and chroma stay the same.
     public func convert(_ picture: consuming DecodedPicture) throws(DecoderError) -> DecodedPicture {
@@ -39,25 +39,12 @@ public final class PictureConverter {
         let (source, target) = (picture.frame, converted.frame)
         guard av_frame_copy_props(target, source) >= 0 else { throw DecoderError(.outOfMemory) }
         cffmpeg_clear_log()
-        let isSameSize = (picture.width, picture.height) == (converted.width, converted.height)
-        let flags = (isSameSize ? SWS_BILINEAR : SWS_BICUBIC) | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT
-        scaler = sws_getCachedContext(
-            scaler, source.pointee.width, source.pointee.height, AVPixelFormat(source.pointee.format),
-            target.pointee.width, target.pointee.height, layout.format, flags, nil, nil, nil)
-        guard let scaler else {
-            throw DecoderError(.conversionFailed(detail: LibavMessage.reason(Int32(CFFMPEG_INVALID_DATA))))
-        }
-        let color = picture.color
-        let (isFull, coefficients) = (
-            color.isFullRange ? Int32(1) : 0, sws_getCoefficients(color.matrix.number)
-        )
-        // RGB has the full range; other formats keep the stream's.
-        sws_setColorspaceDetails(
-            scaler, coefficients, isFull, coefficients, layout.isRGB ? 1 : isFull, 0, 1 << 16, 1 << 16)
         if layout.isRGB {
             (target.pointee.colorspace, target.pointee.color_range) = (AVCOL_SPC_RGB, AVCOL_RANGE_JPEG)
         }
-        let result = cscale_scale(scaler, source, target)
+        let color = picture.color
+        let result = cscale_scale(
+            &scaler, source, target, color.matrix.number, color.isFullRange, layout.isRGB)
         guard result >= 0 else {
             throw DecoderError(.conversionFailed(detail: LibavMessage.reason(result)))
         }
@@ -65,12 +52,12 @@ public final class PictureConverter {
 }
 
 extension ColorEncoding.Matrix {
-    /// libswscale's number for it.
-    fileprivate var number: Int32 {
+    /// CScale's number for it.
+    fileprivate var number: cscale_matrix {
         switch self {
-        case .bt709: SWS_CS_ITU709
-        case .bt2020: SWS_CS_BT2020
-        default: SWS_CS_ITU601
+        case .bt709: CSCALE_BT709
+        case .bt2020: CSCALE_BT2020
+        default: CSCALE_BT601
         }
     }
 }

@@ -149,6 +149,7 @@ final class EncodeStage: @unchecked Sendable {
             for track in tracks { track.changeRate(.maximum(rate)) }
         }
         publishRateChanges()
+        if control.endsAtCut { for track in tracks { track.endAtCut() } }
         let pauseStart = pauseStart.take()
         if let pauseStart { for track in tracks { track.skipTime(buffer.timestamp - pauseStart) } }
         let isResumed = buffer.run != lastRun || pauseStart != nil
@@ -168,8 +169,9 @@ final class EncodeStage: @unchecked Sendable {
         _ = consume buffer
         if damage != nil { counters.add(to: .corrupt) }
         if isTaken { skippedInARow = 0 } else { skip(damage) }
-        // Once the last frame is in, the source can stop without capturing another.
-        if tracks.allSatisfy(isComplete) { stop.request() }
+        // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
+        // the others' are close, or, by size, too far to wait for.
+        if tracks.allSatisfy(isComplete) || tracks.contains(where: \.hasReachedCut) { stop.request() }
     }
 
     /// Reopens every encoder if a source came back with another format. Closes all of them first, because they

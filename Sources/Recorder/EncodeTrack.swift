@@ -35,6 +35,12 @@ final class EncodeTrack {
     private var encodedBits = 0
     /// When the outputs begin a new file.
     private var segments: SegmentSchedule?
+    /// Finds the cuts in what the encoder returns, as the writers do.
+    private var cuts: SegmentSchedule?
+    private var isCutDue = false
+    private var endsAtCut = false
+    /// Whether it ended where a new file would have begun.
+    private(set) var hasReachedCut = false
     private var restarts = RestartLimit()
     private var messages = MessageLimit()
     /// Frames that the encoder has neither finished nor lost yet.
@@ -49,6 +55,7 @@ final class EncodeTrack {
         encoder = track.encoder
         reportRestart = track.reportRestart
         segments = track.segments
+        cuts = track.segments
         policy = KeyframePolicy(interval: provider.keyframeInterval)
         self.outputs = outputs
         self.clock = clock
@@ -81,6 +88,9 @@ final class EncodeTrack {
     func rateOutcome(seconds: Double?) -> RecordingOutcome.Rate {
         rate.outcome(bits: encodedBits, seconds: seconds)
     }
+
+    /// Ends the track before the first access unit with which its outputs would begin a new file.
+    func endAtCut() { endsAtCut = true }
 
     /// Makes the next frame a keyframe, in addition to the regular ones.
     func requestKeyframe() { policy.request() }
@@ -219,6 +229,7 @@ final class EncodeTrack {
 
     private func forwardAccessUnits() throws(EncoderError) {
         while let unit = try nextAccessUnit() {
+            if isCut(unit) { return end() }
             framesInEncoder -= 1
             counters.add(to: .encoded)
             rate.add(unit)
@@ -230,6 +241,23 @@ final class EncodeTrack {
             for output in outputs where output.accept(unit) { isWanted = true }
             if !isWanted { isOver = true }
         }
+    }
+
+    /// Whether the recording ends before an access unit, with which its outputs would begin a new file.
+    private func isCut(_ unit: AccessUnit) -> Bool {
+        if cuts?.enters(unit) == true { isCutDue = true }
+        guard unit.isIDR, isCutDue else { return false }
+        isCutDue = false
+        cuts?.begin(with: unit)
+        return endsAtCut
+    }
+
+    /// Ends at a cut: frames from there on are not used.
+    private func end() {
+        counters.add(framesInEncoder, to: .unused)
+        framesInEncoder = 0
+        hasReachedCut = true
+        isOver = true
     }
 
     private func begin(with unit: AccessUnit) {

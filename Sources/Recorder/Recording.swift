@@ -158,7 +158,8 @@ public final class Recording {
         return RecordingOutcome(
             capture: captureResult.error, source: captureResult.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
-            outputs: outputs.map(\.outcome), leavesThread: hasAbandonedThread)
+            outputs: outputs.map(\.outcome), hasReachedCut: tracks.contains(where: \.hasReachedCut),
+            leavesThread: hasAbandonedThread)
     }
 
     private func join() {

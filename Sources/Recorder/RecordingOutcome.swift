@@ -14,6 +14,8 @@ public struct RecordingOutcome: Sendable {
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
+    /// Whether the recording ended where its outputs would have begun new files.
+    public let hasReachedCut: Bool
     /// Whether a thread was left hanging in a driver or on a disk: libraries may wait for it at exit.
     public let leavesThread: Bool
 

@@ -16,4 +16,6 @@ public enum ExitStatus: Int32, Error {
     /// As a service: the recording is finished, with losses. Do not restart.
     case incomplete = 76
     case noPermission = 77
+    /// As a service: the recording ended at a cut, and continues in a newer version of the program.
+    case superseded = 79
 }

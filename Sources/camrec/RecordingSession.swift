@@ -59,7 +59,12 @@ struct RecordingSession {
         var service = ServiceReport()
         try command.preflight(at: WallTime.now)
         let stream = try openSource(&service, until: deadline)
-        service.begin(frameInterval: stream.format.frameRate.frameDuration)
+        service.begin(
+            frameInterval: stream.format.frameRate.frameDuration,
+            succession: Succession(
+                isRestarted: ServiceEnvironment.own.restartsSuperseded,
+                isSegmented: command.segments.schedule != nil, isLive: stream.isLive,
+                limits: command.length.limits))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
         let choices = datedChoices(at: now)
@@ -92,7 +97,8 @@ struct RecordingSession {
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
         let result = RecordingResult(recording, outcome, elapsed: Instant.now - start)
-        let status = try conclude(result, outcome.errors, report)
+        var status = try conclude(result, outcome.errors, report)
+        if status == .done, outcome.hasReachedCut { status = .superseded }
         return Ending(
             status: ServiceEnvironment.own.status(
                 status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
@@ -240,6 +246,7 @@ struct RecordingSession {
         var stall = ShutdownPatience(isAttended: console.hasProgress)
         while !recording.ended.isRaised {
             service.update(recording)
+            if service.isSuperseded { control.endAtCut() }
             let interval =
                 console.hasProgress || isStopping
                 ? Self.progressInterval : service.interval ?? Self.lookInterval

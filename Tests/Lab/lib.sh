@@ -180,6 +180,14 @@ has_gpu() { # NAME DRIVER [PATTERN]: it exists, and a line of the driver's capab
     return 1
 }
 
+newer_package() { # DEB: prints the path of the same package as a newer version, for an upgrade
+    local folder
+    folder=$(mktemp -d -p "$work")
+    dpkg-deb --raw-extract "$1" "$folder/files" || return
+    sed -i -E 's/^(Version: .*)/\1+newer/' "$folder/files/DEBIAN/control"
+    dpkg-deb --root-owner-group -Znone --build "$folder/files" "$folder/newer.deb" >/dev/null && echo "$folder/newer.deb"
+}
+
 remuxes() { # RAW TIMES: put into a container, each of the stream's pictures is at its time
     "$CAMREC" remux "$1" "$1.mkv" --timestamps "$2" --overwrite && container times "$1.mkv" "$2"
 }

@@ -168,6 +168,31 @@ import Threading
         #expect(units.map(\.frameNumber) == Array(0..<19))
     }
 
+    @Test(
+        "asked to end at a cut, encodes up to the next segment and nothing of it",
+        arguments: [SegmentSchedule.Length.frames(7), .time(.milliseconds(700)), .bytes(1)], [0, 3])
+    func endAtCut(length: SegmentSchedule.Length, delay: Int) throws {
+        let bench = try Bench()
+        bench.segments = SegmentSchedule(length)
+        bench.encoder.delay = delay
+        bench.encoder.onPicture = { if $0 == 7 + delay { bench.control.endAtCut() } }
+        let (units, error) = bench.run(40)
+        #expect(error == nil)
+        // Sizes are looked at only with keyframes, which are every fifth.
+        let end = if case .bytes = length { 10 } else { 14 }
+        #expect(units.map(\.frameNumber) == Array(0..<end))
+        #expect(bench.isInterrupted, "the source is to stop")
+        #expect(bench.counters[.unused] == 40 - end)
+        #expect(bench.addsUp)
+    }
+
+    @Test("asked to end at a cut, a recording without cuts goes on")
+    func noCut() throws {
+        let bench = try Bench()
+        bench.control.endAtCut()
+        #expect(bench.run(12).units.count == 12)
+    }
+
     @Test("frames 0, N, 2N … are IDR, whatever the encoder holds back", arguments: [0, 1, 3])
     func grid(delay: Int) throws {
         let bench = try Bench()

@@ -6,6 +6,7 @@ import Synchronization
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
+    private let endsAtNextCut = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
     private let triggered = Mutex<[@Sendable () -> Void]>([])
     /// 0 for none.
@@ -24,6 +25,12 @@ public final class RecordingControl: Sendable {
 
     /// Ends a pause; the next frame is a keyframe.
     public func resume() { isPausedNow.store(false, ordering: .relaxed) }
+
+    /// Ends the recording where its outputs would begin new files. Cannot be withdrawn.
+    public func endAtCut() { endsAtNextCut.store(true, ordering: .relaxed) }
+
+    /// Whether the recording ends at its next cut.
+    var endsAtCut: Bool { endsAtNextCut.load(ordering: .relaxed) }
 
     /// Whether the recording is paused.
     public var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }

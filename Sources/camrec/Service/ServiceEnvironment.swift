@@ -40,6 +40,9 @@ struct ServiceEnvironment {
             || (standardError != nil && variable("JOURNAL_STREAM") == standardError)
     }
 
+    /// Whether the unit starts the program again when it ends with `ExitStatus.superseded`.
+    var restartsSuperseded: Bool { isNotified && variable("CAMREC_RESTARTS_SUPERSEDED") == "1" }
+
     /// Returns the exit status that tells a service manager whether to restart: not after a complete recording.
     /// - Parameter isComplete: whether the whole requested time is over.
     func status(_ status: ExitStatus, isComplete: Bool) -> ExitStatus {

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Network
 import Recorder
@@ -18,6 +19,10 @@ struct ServiceReport {
     private var liveness = Liveness(frameInterval: .zero)
     private var lastCaptured = 0
     private var lastTries = 0
+    private let program = ProgramFile()
+    private var succession: Succession?
+    /// Whether the recording is to end at its next cut, because a newer version of the program waits.
+    private(set) var isSuperseded = false
 
     private static let statusInterval = Duration.seconds(5)
     /// In microseconds; larger values are invalid.
@@ -49,8 +54,13 @@ struct ServiceReport {
     }
 
     /// Notes that the camera is open.
-    /// - Parameter frameInterval: the time between two frames.
-    mutating func begin(frameInterval: Duration) { liveness = Liveness(frameInterval: frameInterval) }
+    /// - Parameters:
+    ///   - frameInterval: the time between two frames.
+    ///   - succession: what to do once a newer version of the program is installed.
+    mutating func begin(frameInterval: Duration, succession: Succession) {
+        liveness = Liveness(frameInterval: frameInterval)
+        self.succession = succession
+    }
 
     /// Reports the recording's progress and whether it is alive.
     mutating func update(_ recording: Recording) {
@@ -71,7 +81,10 @@ struct ServiceReport {
         let (captured, tries) = (recording.counters[.captured], recording.counters[.sourceTries])
         let isWaiting = captured == lastCaptured && tries != lastTries
         (lastCaptured, lastTries) = (captured, tries)
-        return isWaiting ? "waiting for the camera; so far \(line)" : line
+        let status = isWaiting ? "waiting for the camera; so far \(line)" : line
+        guard let succession, program?.isReplaced == true else { return status }
+        isSuperseded = succession.endsAtCut
+        return "\(status); \(succession.note)"
     }
 
     /// Reports that the recording is ending.

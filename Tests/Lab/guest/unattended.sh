@@ -35,7 +35,7 @@ CAMREC=/usr/local/bin/camrec
 check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
 settings $name "device = $link" "size = 320x240" "fps = 15" "keyframe-interval = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
 check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
-check "service: systemd reports nothing" systemd-analyze verify /etc/systemd/system/$service
+check "service: systemd reports nothing" systemd-analyze verify /usr/local/lib/systemd/system/$service
 status=0
 systemd-analyze security --no-pager --threshold=20 $service >"$RESULTS/security" || status=$?
 exposure=$(grep -oE '[0-9.]+ [A-Z]+' <<<"$(tail -n 1 "$RESULTS/security")")

@@ -1,0 +1,90 @@
+#!/bin/bash
+# The Debian packages, and scripts/install, which puts the same files in place.
+# usage: packages.sh [--twice]      --twice builds them in another folder, too, and compares
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+repository=$(cd "$LAB/../.." && pwd)
+begin
+
+if ! said=$("$repository/scripts/install-packages" package lint 2>&1); then
+    skip "packages" "$said"
+    finish
+    exit
+fi
+packages=$work/packages
+if ! "$repository/scripts/package" "$packages" >"$work/log" 2>&1; then
+    fail "packages: built" "$(grep -m 1 -A 2 'error' "$work/log" || tail -n 4 "$work/log")"
+    finish
+    exit
+fi
+pass "packages: built"
+architecture=$(dpkg --print-architecture)
+version=$("$CAMREC" --version | grep -oE -m 1 '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
+camrec=$packages/camrec_${version}_$architecture.deb camplay=$packages/camplay_${version}_$architecture.deb
+check "packages: one for each program, with the version that --version prints" test -e "$camrec" -a -e "$camplay"
+check "packages: lintian has no errors and no warnings" lintian --allow-root --fail-on error,warning "$camrec" "$camplay"
+
+field() { dpkg-deb --field "$1" "$2"; }
+has_field() { # DEB FIELD PATTERN
+    grep -qE -- "$3" <<<"$(field "$1" "$2")" || { echo "$2: $(field "$1" "$2")"; return 1; }
+}
+links_no_display() { # DEB: neither X nor SDL, which are loaded where there is a window
+    ! grep -oiE 'lib(x[0-9a-z]*11|xcb|sdl)[^,]*' <<<"$(field "$1" Depends)"
+}
+for package in "$camrec" "$camplay"; do
+    name=$(basename "${package%%_*}")
+    check "packages: $name depends on no display" links_no_display "$package"
+    check "packages: $name recommends the GPUs' drivers" has_field "$package" Recommends 'va-driver-all \| va-driver'
+done
+format=libavformat$(ldconfig -p | sed -nE 's/.*libavformat\.so\.([0-9]+) .*/\1/p' | sort -n | tail -n 1)
+check "packages: camrec recommends this release's libavformat" has_field "$camrec" Recommends "\b$format\b"
+check "packages: camplay recommends this release's SDL" has_field "$camplay" Recommends '\blibsdl2-2\.0-0\b'
+
+dpkg-deb -x "$camrec" unpacked
+dpkg-deb -x "$camplay" unpacked
+check "packages: the service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camrec record .*' unpacked --include=camrec@.service
+check "packages: its program records" unpacked/usr/bin/camrec --device test --size 320x240 --encoder software --no-pace --frames 30 out.h264
+check "packages: and what it recorded is sound" is_sound out.h264 --frames 30
+names_a_folder() { grep -rlaF "$repository" "$@"; }
+check "packages: nothing names the folder that they were built in" bash -c "$(declare -f names_a_folder); repository='$repository'; ! names_a_folder unpacked"
+
+# What dpkg's tools compress and add, and where Debian 12 has units and rules, is all that differs.
+listed() { # FOLDER
+    (cd "$1" && find . -type f | sed -E 's#^\./lib/#./usr/lib/#; s#(/man/.*|/NEWS.*)\.gz$#\1#; /\/changelog(\.Debian)?\.gz$/d; /\/lintian\//d' | sort)
+}
+same_files() { diff <(listed unpacked) <(listed installed); }
+same_content() {
+    local file
+    while read -r file; do
+        case $file in */usr/bin/*) continue ;; esac # stripped
+        local other=$file
+        [ -e "unpacked/$other" ] || other=${file/#.\/usr\/lib/.\/lib}
+        if [ -e "unpacked/$other" ]; then cmp "installed/$file" "unpacked/$other"; else zcmp "installed/$file" "unpacked/$other.gz"; fi || return
+    done < <(listed installed)
+}
+check "install: below a folder, as packages do" "$repository/scripts/install" --prefix /usr --destdir installed
+check "install: the same files as in the packages" same_files
+check "install: with the same content" same_content
+
+check "install: elsewhere" "$repository/scripts/install" --prefix /opt/camrec --destdir elsewhere
+check "install: the service runs the program of the prefix" grep -qx 'ExecStart=/opt/camrec/bin/camrec record .*' elsewhere/etc/systemd/system/camrec@.service
+mkdir -p elsewhere/var/lib/camrec
+touch elsewhere/var/lib/camrec/a.mkv elsewhere/etc/camrec/door.conf
+said=$("$repository/scripts/install" --uninstall --prefix /opt/camrec --destdir elsewhere 2>&1) || fail "uninstall" "$said"
+check "uninstall: says where recordings and settings are" grep -q '/var/lib/camrec.*/etc/camrec' <<<"$said"
+check "uninstall: leaves them, and nothing else" diff <(find elsewhere -type f | sort) <(printf 'elsewhere/%s\n' etc/camrec/door.conf var/lib/camrec/a.mkv)
+check "uninstall: leaves no folder of documents" test ! -e elsewhere/opt/camrec/share/doc/camrec
+
+if [ "${1-}" = --twice ]; then
+    mkdir -p elsewhere/sources
+    (cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/elsewhere/sources")
+    find elsewhere/sources -exec touch --date=2031-05-06 {} +
+    SOURCE_DATE_EPOCH=$(git -C "$repository" log -1 --format=%ct)
+    export SOURCE_DATE_EPOCH
+    check "packages: built in another folder" elsewhere/sources/scripts/package again
+    for package in "$camrec" "$camplay"; do
+        check "packages: $(basename "${package%%_*}") is the same, byte for byte" cmp "$package" "again/$(basename "$package")"
+    done
+fi
+finish
