@@ -1,11 +1,18 @@
+#define _GNU_SOURCE // RTLD_DEFAULT
 #include "CFFmpeg.h"
 
+#include <dlfcn.h>
 #include <libavutil/log.h>
 #include <libavutil/pixdesc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *cffmpeg_x265_version(void) {
+    const char *const *version = dlsym(RTLD_DEFAULT, "x265_version_str");
+    return version ? *version : NULL;
+}
 
 static _Thread_local char last_error[512];
 static _Thread_local const AVClass *last_error_class;

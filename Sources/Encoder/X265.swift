@@ -1,3 +1,4 @@
+import CFFmpeg
 import Pictures
 
 /// The options for libx265.
@@ -41,7 +42,16 @@ enum X265 {
 
     /// With fewer than three columns of blocks it codes no rows in parallel, and then reads out of bounds if
     /// a picture has several slices (3.5 crashes).
-    static func maximumSlices(_ size: PictureSize) -> Int { size.width > 2 * 64 ? 32 : 1 }
+    /// Since 4.2, several slices corrupt its memory at any width (`ffmpeg -x265-params slices=4` crashes, too).
+    static func maximumSlices(_ size: PictureSize, version: String? = loadedVersion) -> Int {
+        let release = (version ?? "").prefix { $0.isNumber || $0 == "." }.split(separator: ".").map {
+            Int($0) ?? 0
+        }
+        return size.width > 2 * 64 && release.lexicographicallyPrecedes([4, 2]) ? 32 : 1
+    }
+
+    /// The loaded library's version, such as "3.5+1-f0c1022b6"; nil if libavcodec has no libx265.
+    static var loadedVersion: String? { cffmpeg_x265_version().map { String(cString: $0) } }
 
     // MARK: Frames held back
 

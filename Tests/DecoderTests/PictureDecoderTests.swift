@@ -1,8 +1,10 @@
 import Bitstream
+import Pictures
 import Testing
 import Time
 
 @testable import Decoder
+@testable import Encoder
 
 /// Real libavcodec decoders, in software.
 @Suite struct PictureDecoderTests {
@@ -110,7 +112,10 @@ import Time
         }
     }
 
-    @Test("losing the first slice of an H.265 picture loses only that picture")
+    @Test(
+        "losing the first slice of an H.265 picture loses only that picture",
+        .enabled(if: X265.maximumSlices(PictureSize(320, 256)!) > 1, "this libx265 makes one slice a picture")
+    )
     func firstSegment() throws {
         let units = try CodedFilm(codec: .hevc, width: 320, height: 256, slices: 4).accessUnits(30)
         let whole = try Receiver.receive(units.flatMap { $0 }, .hevc)

@@ -19,6 +19,22 @@ import Time
         #expect(units.idrPositions == [0, 10, 20, 30, 40])
     }
 
+    @Test(
+        "a libx265 that corrupts its memory gets no second slice",
+        arguments: [
+            (nil, 32), ("3.5+1-f0c1022b6", 32), ("4.1+191", 32), ("4.2+1-e444744", 1), ("4.10", 1),
+            ("5.0", 1),
+        ])
+    func slices(version: String?, most: Int) throws {
+        #expect(X265.maximumSlices(try #require(PictureSize(1280, 720)), version: version) == most)
+        #expect(X265.maximumSlices(try #require(PictureSize(128, 96)), version: version) == 1)
+    }
+
+    @Test("libx265 tells its version")
+    func version() throws {
+        #expect(try #require(X265.loadedVersion).first?.isNumber == true)
+    }
+
     @Test("a forced keyframe is an extra one, and the grid stays")
     func forced() throws {
         let film = try Film()

@@ -20,6 +20,9 @@ enum {
 };
 static const int64_t CFFMPEG_NO_TIME = AV_NOPTS_VALUE;
 
+// The version of the libx265 that libavcodec has loaded, such as "3.5+1-f0c1022b6"; NULL if it has none.
+const char *cffmpeg_x265_version(void);
+
 // From here on, libav's messages are kept per thread instead of printed. Call it before any other use.
 void cffmpeg_keep_log(void);
 
