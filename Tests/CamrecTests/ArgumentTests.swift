@@ -44,7 +44,8 @@ import Testing
     @Test(
         "answers an unknown option with what to type",
         arguments: [
-            ("-t", "use --duration"), ("-v", "use --verbose, or --version"), ("-o", "OUTPUT alone"),
+            ("-t", "use --duration"), ("-v", "use --verbose, or --version"),
+            ("-o", "name the OUTPUT without an option"),
             ("--durtion=3", "use --duration"), ("--bitrat", "use --bitrate"),
             ("-z", "'camrec --help' lists them"), ("-1.h264", "write ./-1.h264"),
         ])

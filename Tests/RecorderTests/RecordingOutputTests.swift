@@ -93,6 +93,25 @@ import Time
         #expect(!bench.output.hasUnwritten)
     }
 
+    @Test("counts an access unit that waits for room in the queue")
+    func waits() throws {
+        var waits = 0
+        // The writer may make room before the unit comes; then nothing waits, and it is tried again.
+        while waits == 0 {
+            let bench = try Bench(recovers: false, patience: nil)
+            bench.fill()
+            guard let release = WorkerThread(body: { [gate = bench.goesOn] in gate.open() }) else {
+                Issue.record("no thread")
+                return
+            }
+            #expect(bench.output.accept(accessUnit(number: 9999, isIDR: false)))
+            release.join()
+            bench.end()
+            waits = bench.output.outcome.waits
+        }
+        #expect(waits == 1)
+    }
+
     @Test("does not wait for one that still hangs at the end; unwritten units count as lost")
     func abandoned() throws {
         let bench = try Bench(recovers: true, patience: nil)

@@ -95,7 +95,7 @@ refuses "message: an option of inspect" 64 "unknown option '--nall'; use --nal$"
 refuses "message: an option that inspect has not" 64 "unknown option '--frobnicate'; 'camrec inspect --help' lists them$" inspect --frobnicate out.h264
 check "message: -v" says_usage "'-v'; use --verbose, or --version" -v
 check "message: -t" says_usage "'-t'; use --duration" -t 10s
-check "message: -o" says_usage "'-o'; give the OUTPUT alone" -o x.h264
+check "message: -o" says_usage "'-o'; name the OUTPUT without an option" -o x.h264
 check "message: --durtion" says_usage "unknown option '--durtion'; use --duration" --durtion 3
 check "message: --duration 1d" says_usage "'1d' is invalid for '--duration <TIME>': expected a time such as 500ms, 90s, 10m or 24h" --duration 1d
 check "message: --codec h265" says_usage "'h265' is invalid for .*: expected h264, or hevc for H.265" --codec h265
