@@ -77,6 +77,7 @@ check "remove: no instance is left" bash -c '! pgrep -x camrec'
 check "remove: recordings are left" has_files $recordings 1
 said=$(dpkg --no-triggers --purge camrec 2>&1) || fail "purge" "$said"
 check "purge: says where recordings and settings are" grep -q 'left in /var/lib/camrec and /etc/camrec' <<<"$said"
+check "purge: no cache is left" test ! -e /var/cache/camrec
 check "purge: recordings are left" has_files $recordings 1
 check "purge: settings are left" test -e /etc/camrec/single.conf
 journalctl -b --no-pager -o short-monotonic >"$RESULTS/journal"

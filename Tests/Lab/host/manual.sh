@@ -70,6 +70,12 @@ check "manual: mandoc has nothing to say" mandoc -Tlint -W warning pages/*
 check "manual: groff has nothing to say" eval 'said=$(groff -ww -man -Tutf8 pages/* 2>&1 >/dev/null); [ -z "$said" ] || { echo "$said"; false; }'
 check "manual: the same sources make the same pages" eval 'manual again && diff -r pages again'
 check "manual: the date is the given one" grep -q '^\.TH "CAMREC" 1 "2023-11-14"' pages/camrec.1
+dates_of_commit() {
+    local day
+    day=$(date --utc --date="@$(git -C "$repository" log -1 --format=%ct)" +%F)
+    "$repository/scripts/manual" undated "$CAMREC" "$CAMPLAY" && grep -q "^\.TH \"CAMREC\" 1 \"$day\"" undated/camrec.1
+}
+check "manual: otherwise that of the last commit" dates_of_commit
 check "manual: a section that is gone from docs/ is missed" misses_section
 for name in record devices inspect remux doctor; do
     check "manual: every option of camrec $name" describes_all_options camrec-$name.1 "$CAMREC" $name

@@ -42,6 +42,8 @@ check "packages: camrec recommends this release's libavformat" has_field "$camre
 check "packages: camplay recommends this release's SDL" has_field "$camplay" Recommends '\blibsdl2-2\.0-0\b'
 
 dpkg-deb -x "$camrec" unpacked
+names_commit() { unpacked/usr/bin/camrec --version | head -n 1 | grep -F "(commit $(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*' | sed -E 's/^(.{12}).{28}$/\1/'))"; }
+check "packages: camrec names the commit that it was built from" names_commit
 dpkg-deb -x "$camplay" unpacked
 check "packages: the service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camrec record .*' unpacked --include=camrec@.service
 check "packages: its program records" unpacked/usr/bin/camrec --device test --size 320x240 --encoder software --no-pace --frames 30 out.h264
@@ -76,12 +78,25 @@ check "uninstall: says where recordings and settings are" grep -q '/var/lib/camr
 check "uninstall: leaves them, and nothing else" diff <(find elsewhere -type f | sort) <(printf 'elsewhere/%s\n' etc/camrec/door.conf var/lib/camrec/a.mkv)
 check "uninstall: leaves no folder of documents" test ! -e elsewhere/opt/camrec/share/doc/camrec
 
+mkdir -p "a [b] c/sources" closed/etc/camrec mine/usr/share/doc/camrec/README.md
+chmod 700 closed/etc/camrec
+(cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/a [b] c/sources")
+check "install: from a folder with spaces, below one" "a [b] c/sources/scripts/install" --prefix /usr/ --destdir "a [b] c/put"
+check "install: the same files as from elsewhere" diff --recursive "a [b] c/put" installed
+check "install: /etc/camrec stays closed to others" "$repository/scripts/install" --destdir closed
+check "install: with the mode that it had" test "$(stat -c %a closed/etc/camrec)" = 700
+fails() { ! "$@"; }
+check "install: refuses a prefix that systemd would misread" fails "$repository/scripts/install" --prefix "/opt/50% more" --destdir refused
+check "install: and puts nothing there" test ! -e refused
+check "uninstall: fails if something cannot be removed" fails "$repository/scripts/install" --uninstall --prefix /usr --destdir mine
+
 if [ "${1-}" = --twice ]; then
     mkdir -p elsewhere/sources
     (cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/elsewhere/sources")
     find elsewhere/sources -exec touch --date=2031-05-06 {} +
     SOURCE_DATE_EPOCH=$(git -C "$repository" log -1 --format=%ct)
-    export SOURCE_DATE_EPOCH
+    CAMREC_COMMIT=$(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*')
+    export SOURCE_DATE_EPOCH CAMREC_COMMIT
     check "packages: built in another folder" elsewhere/sources/scripts/package again
     for package in "$camrec" "$camplay"; do
         check "packages: $(basename "${package%%_*}") is the same, byte for byte" cmp "$package" "again/$(basename "$package")"
