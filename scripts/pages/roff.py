@@ -95,10 +95,11 @@ class Writer:
                     self.table(block.rows)
 
     def table(self, rows):
-        """The first column as terms. The columns' names are a first entry in italics."""
-        (first, *others), *rows = rows
-        self.lines += [".TP", f"\\fI{self.inline(first)}\\fR", f"\\fI{self.inline('; '.join(others))}\\fR"]
+        """The first column as terms. Where there are several others, their names tell them apart."""
+        (_, *names), *rows = rows
         for term, *rest in rows:
+            if len(names) > 1:
+                rest = [f"{name}: {cell}" for name, cell in zip(names, rest)]
             self.entry(term, "; ".join(rest))
 
     def inline(self, text):
