@@ -56,15 +56,12 @@ struct RecordingSession {
         _ deadline: inout RecordingDeadline?, _ leavesThread: inout Bool
     ) throws(RecordingError) -> Ending {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
-        var service = ServiceReport()
+        var service = ServiceReport(succession: succession(isLive: true))
         try command.preflight(at: WallTime.now)
         let stream = try openSource(&service, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
-            succession: Succession(
-                isRestarted: ServiceEnvironment.own.restartsSuperseded,
-                isSegmented: command.segments.schedule != nil, isLive: stream.isLive,
-                limits: command.length.limits))
+            succession: succession(isLive: stream.isLive))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
         let choices = datedChoices(at: now)
@@ -103,6 +100,13 @@ struct RecordingSession {
             status: ServiceEnvironment.own.status(
                 status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
             leavesThread: outcome.leavesThread || hasHungNode(providers))
+    }
+
+    private func succession(isLive: Bool) -> Succession {
+        Succession(
+            isRestarted: ServiceEnvironment.own.restartsSuperseded,
+            isSegmented: command.segments.schedule != nil && command.segments.ring == nil, isLive: isLive,
+            limits: command.length.limits)
     }
 
     /// Returns this run's limits: less than requested if a previous process has recorded a part.

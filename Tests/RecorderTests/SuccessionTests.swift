@@ -45,6 +45,19 @@ import TestSupport
         #expect(program.isReplaced)
     }
 
+    @Test("a program that is replaced while it starts is replaced")
+    func replacedEarly() throws {
+        let folder = TemporaryFolder()
+        folder.write("camrec", "old")
+        let descriptor = open(folder.path("camrec"), O_RDONLY)
+        defer { close(descriptor) }
+        folder.write("new", "new")
+        try #require(rename(folder.path("new"), folder.path("camrec")) == 0)
+        // As /proc/self/exe, it leads to the file that is gone.
+        let program = try #require(ProgramFile(link: "/proc/self/fd/\(descriptor)"))
+        #expect(program.isReplaced)
+    }
+
     @Test("a program without a file is not found")
     func noFile() { #expect(ProgramFile(link: "/nowhere/exe") == nil) }
 }

@@ -20,7 +20,7 @@ struct ServiceReport {
     private var lastCaptured = 0
     private var lastTries = 0
     private let program = ProgramFile()
-    private var succession: Succession?
+    private var succession: Succession
     /// Whether the recording is to end at its next cut, because a newer version of the program waits.
     private(set) var isSuperseded = false
 
@@ -28,7 +28,9 @@ struct ServiceReport {
     /// In microseconds; larger values are invalid.
     private static let longestWatchdog: Int64 = 1 << 48
 
-    init() {
+    /// - Parameter succession: what to do once a newer version of the program is installed.
+    init(succession: Succession) {
+        self.succession = succession
         manager = Self.variable("NOTIFY_SOCKET").flatMap(ServiceManager.init)
         let isMeant = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
         // A quarter of the manager's timeout: it ends a process only after several failed liveness checks.
@@ -49,14 +51,14 @@ struct ServiceReport {
 
     /// Reports that the recorder works, even if it still waits for its camera.
     mutating func wait(_ status: String) {
-        report(status)
+        report(noting(status))
         manager?.notify("WATCHDOG=1")
     }
 
     /// Notes that the camera is open.
     /// - Parameters:
     ///   - frameInterval: the time between two frames.
-    ///   - succession: what to do once a newer version of the program is installed.
+    ///   - succession: now that the source is known.
     mutating func begin(frameInterval: Duration, succession: Succession) {
         liveness = Liveness(frameInterval: frameInterval)
         self.succession = succession
@@ -82,10 +84,13 @@ struct ServiceReport {
         let isWaiting = captured == lastCaptured && tries != lastTries
         (lastCaptured, lastTries) = (captured, tries)
         let status = isWaiting ? "waiting for the camera; so far \(line)" : line
-        guard let succession, program?.isReplaced == true else { return status }
-        isSuperseded = succession.endsAtCut
-        return "\(status); \(succession.note)"
+        isSuperseded = isReplaced && succession.endsAtCut
+        return noting(status)
     }
+
+    private var isReplaced: Bool { program?.isReplaced == true }
+
+    private func noting(_ status: String) -> String { isReplaced ? "\(status); \(succession.note)" : status }
 
     /// Reports that the recording is ending.
     func stop() { manager?.notify("STOPPING=1", "STATUS=finishing") }
