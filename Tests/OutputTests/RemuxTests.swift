@@ -128,6 +128,21 @@ import Time
         #expect(remux.pictureCount >= 29)
     }
 
+    @Test(
+        "a last picture that ends within its slice's header costs no other", arguments: Codec.allCases,
+        [1, 2, 3, 4, 6])
+    func cutHeader(codec: Codec, length: Int) throws {
+        let stream = try CodedStream(codec, frames: 30)
+        let start = 4 + (codec == .h264 ? 1 : 2)
+        let last = try #require(stream.units.last).allBytes.prefix(start + length)
+        folder.write("in.raw", stream.units.dropLast().flatMap(\.allBytes) + last)
+        let remux = try remux("in.raw", to: "out.mkv")
+        // Where the bits suffice for a header, the picture is kept, as any that was cut.
+        #expect(remux.pictureCount == 29 || length > 1 && remux.pictureCount == 30)
+        let times = try #require(ContainerContent(folder.path("out.mkv"))).times
+        #expect(times.count == remux.pictureCount)
+    }
+
     @Test("leaves out pictures before the first keyframe, with their times")
     func headless() throws {
         let stream = try CodedStream(.h264, frames: 30, keyframeInterval: 10)

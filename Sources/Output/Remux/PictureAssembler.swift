@@ -145,7 +145,8 @@ struct PictureAssembler {
         // Units without a picture, such as parameter sets at the end of the file.
         guard let unit else { return }
         guard let order = complete.order else {
-            throw malformed("its slice cannot be read", in: complete)
+            noteDamage(to: complete, "its slice cannot be read")
+            return try passOver(complete, body)
         }
         if unit.isIDR { damage.end() }
         number += 1
@@ -160,10 +161,18 @@ struct PictureAssembler {
     ) throws(RemuxError) {
         if rule != .startsWithoutIDR {
             guard rule.isDamage else { throw malformed("\(rule)", in: picture) }
-            let place = place(of: picture)
-            damage.begin("the picture at \(place): \(rule)")
-            shaper.expectIDR()
+            noteDamage(to: picture, "\(rule)")
         }
+        try passOver(picture, body)
+    }
+
+    private mutating func noteDamage(to picture: Gathered, _ problem: String) {
+        let place = place(of: picture)
+        damage.begin("the picture at \(place): \(problem)")
+        shaper.expectIDR()
+    }
+
+    private mutating func passOver(_ picture: Gathered, _ body: Body) throws(RemuxError) {
         // Units without a picture occupy no time.
         guard picture.hasPicture else { return }
         guard let latestOrder else { return try body(nil) }
