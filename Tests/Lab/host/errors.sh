@@ -158,6 +158,10 @@ fi
 echo precious >existing.h264
 refuses "output: an existing file is refused" 73 'existing\.h264.*--overwrite' "${small[@]}" --frames 1 existing.h264
 check "output: the existing file is untouched" grep -qx precious existing.h264
+owners_alone() { # FILE: recorded where the umask takes no permission away
+    (umask 0 && "$CAMREC" "${small[@]}" --frames 5 "$1") && [ "$(stat -c %a "$1")" = 644 ]
+}
+for file in open.h264 open.mp4; do check "output: its owner alone can write $file" owners_alone $file; done
 records "output: --overwrite takes it" "${small[@]}" --frames 10 --overwrite existing.h264 && check "output: overwritten" is_sound existing.h264 --frames 10
 refuses "output: a folder that does not exist" 73 'nowhere' "${small[@]}" --frames 1 nowhere/out.h264
 refuses "output: a folder in the file's place" 73 "$work" "${small[@]}" --frames 1 --overwrite "$work"
