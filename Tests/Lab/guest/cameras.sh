@@ -315,8 +315,9 @@ modprobe vivid n_devs=1 node_types=0x1 input_types=0x3
 udevadm settle
 single=$(vivid_node 000-vid-cap)
 v4l2-ctl -d "$single" -c dv_timings_signal_mode=4 -c dv_timings=0
+frames=300 # the signal changes before they are recorded, on a slow machine too
 if recording signal dv_timings=5; then
-    on_host check "another signal: the report" report signal/report.json 'source.restarts == 1' 'frames.written == 100' 'format.framesPerSecond == 24'
+    on_host check "another signal: the report" report signal/report.json 'source.restarts == 1' 'frames.written == 300' 'format.framesPerSecond == 24'
     for file in out.h264 out-1.h264; do on_host check "another signal: $file is sound" is_sound signal/$file; done
     for file in out.mkv out-1.mkv; do on_host check "another signal: $file can be decoded" ffmpeg -nostdin -v error -xerror -i signal/$file -f null -; done
 else
