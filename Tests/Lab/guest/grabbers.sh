@@ -92,9 +92,9 @@ cam -c /run/one.sock unplug
 check "twins: it is missed" await 30 grep -q 'waiting for it' twins/stderr
 # Longer than any pause between attempts to find it.
 sleep 6
-check "twins: the other is not taken for it" bash -c '! grep -q "goes on" twins/stderr'
+check "twins: the other is not taken for it" bash -c '! grep -q "recording continues" twins/stderr'
 cam -c /run/one.sock plug
-check "twins: it is taken again" await 60 grep -q 'goes on' twins/stderr
+check "twins: it is taken again" await 60 grep -q 'recording continues' twins/stderr
 status=0
 wait $recorder || status=$?
 check "twins: exit code 0" test $status = 0
