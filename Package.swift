@@ -13,7 +13,7 @@ let compact = LinkerSetting.unsafeFlags(
         "--no-warn-symbol-ordering",
     ].reduce(["-use-ld=lld"]) { $0 + ["-Xlinker", $1] })
 
-/// The commit that `--version` prints, if whoever builds names one.
+/// The commit that `--version` prints, if the build names one.
 let commit = (Context.environment["CAMREC_COMMIT"] ?? "").filter {
     $0.isLetter || $0.isNumber || ".-+".contains($0)
 }

@@ -58,7 +58,7 @@ final class Player {
     }
 
     static let chunkLength = 64 << 10
-    /// How long a live stream may be without a picture before the user is told.
+    /// How long a live stream may be without a picture before camplay reports it.
     private static let patience = Duration.seconds(5)
 
     /// - Parameters:

@@ -50,7 +50,7 @@ import Testing
         (.notContinued(errno: ENOSPC), 74), (.removed, 74), (.notTaken(because: nil), 74),
     ]
 
-    @Test("an output that cannot be created is told apart from one that fails later", arguments: outputs)
+    @Test("an output that cannot be created differs from one that fails later", arguments: outputs)
     func output(kind: OutputError.Kind, code: Int32) {
         let error = OutputError(kind, output: "a.h264")
         #expect(ExitStatus(RecordingError.output(error)).rawValue == code)

@@ -53,7 +53,7 @@ import Time
             }
         }
         let first = try sets()
-        // A fifth of the frames arrive, so the session is told five times the rate.
+        // A fifth of the frames arrive, so the session gets five times the rate.
         for frame in 1..<30 { _ = regulator.frame(at: .start + .seconds(frame) / 6) }
         #expect(regulator.wantsAnotherSession)
         #expect(try sets() == first)

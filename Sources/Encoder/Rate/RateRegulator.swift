@@ -45,7 +45,7 @@ final class RateRegulator {
 
     /// How to open a session that holds the model.
     /// - Parameters:
-    ///   - nominalRate: the frame rate that the session is told.
+    ///   - nominalRate: the frame rate to tell the session.
     ///   - followsTime: whether its rates are updated with each frame, so that it needs no scale.
     func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 // Whether counting is meaningful. A sanitizer replaces the functions by its own, and without optimisation, generic code
-// in Swift's standard library allocates, whoever calls it.
+// in Swift's standard library allocates, regardless of the caller.
 bool allocations_can_be_counted(void);
 
 // From here on the calling thread's allocations count, from 0.
