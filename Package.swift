@@ -170,3 +170,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets where target.type != .test {
+    // A section for each function, so that the linker can place it (see `compact`).
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
+        ]
+}

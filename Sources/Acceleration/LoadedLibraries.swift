@@ -18,8 +18,9 @@ public enum LoadedLibraries {
 
     /// Returns `2.17.0` for `…/libva.so.2.1700.0` (libva's meson.build: minor version times 100, plus micro).
     static func version(ofLibva file: String) -> String? {
-        guard let suffix = file.ranges(of: ".so.").last?.upperBound else { return nil }
-        let numbers = file[suffix...].split(separator: ".").map { Int($0) }
+        let name = "libva.so."
+        guard let last = file.split(separator: "/").last, last.hasPrefix(name) else { return nil }
+        let numbers = last.dropFirst(name.count).split(separator: ".").map { Int($0) }
         guard numbers.count == 3, let major = numbers[0], let minor = numbers[1] else { return nil }
         return "\(major).\(minor / 100).\(minor % 100)"
     }

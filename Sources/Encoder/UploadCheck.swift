@@ -55,31 +55,28 @@ struct UploadCheck {
         _ body: (UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
     ) {
         let (width, height) = (size.width, size.height)
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width) { row in
-            guard let start = row.baseAddress else { return }
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: (width + 7) / 8) { row in
+            let bytes = UnsafeRawBufferPointer(row).assumingMemoryBound(to: UInt8.self)
+            guard let start = bytes.baseAddress else { return }
             var noise = Noise(state: seed)
             for (plane, rows) in [(planes.luma, height), (planes.chroma, height / 2)] {
                 for number in 0..<rows {
-                    noise.fill(start, count: width)
+                    for index in row.indices { row.initializeElement(at: index, to: noise.next()) }
                     body(plane.base + number * plane.stride, start)
                 }
             }
         }
     }
 
-    /// Bytes that do not repeat (xorshift64).
+    /// Numbers that do not repeat (xorshift64).
     private struct Noise {
         var state: UInt64
 
-        mutating func fill(_ bytes: UnsafeMutablePointer<UInt8>, count: Int) {
-            for index in 0..<count {
-                if index % 8 == 0 {
-                    state ^= state << 13
-                    state ^= state >> 7
-                    state ^= state << 17
-                }
-                bytes[index] = UInt8(truncatingIfNeeded: state >> UInt64(index % 8 * 8))
-            }
+        mutating func next() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
         }
     }
 }

@@ -97,7 +97,9 @@ struct Camplay: ParsableCommand {
         }
         do {
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
-            let flags = CommandOptions(of: Self.self).flags
+            // To list the flags takes milliseconds and memory.
+            let flags =
+                words.contains(where: ArgumentText.isNegative) ? CommandOptions(of: Self.self).flags : []
             var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words, flags: flags))
             try command.run()
         } catch {

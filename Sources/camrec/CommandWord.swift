@@ -22,14 +22,16 @@ enum CommandWord {
     ///   - given: the command line as typed.
     ///   - arguments: the command line with the settings file's arguments.
     static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
-        // Most command lines need no further checks.
-        guard given.isRecording, given.words.contains(where: { OutputName($0).isBareWord }),
+        let first = given.isNamed ? nil : given.words.first
+        func reason(against word: String) -> String? {
+            OutputName(word).isBareWord ? Self.reason(against: word, isFirst: word == first) : nil
+        }
+        // To list the options takes milliseconds and memory; most command lines have no such word.
+        guard given.isRecording, given.words.contains(where: { reason(against: $0) != nil }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }
-        let first = given.isNamed ? nil : given.words.first
         return given.operands(of: CommandOptions(of: RecordCommand.self)).lazy
-            .filter { OutputName($0).isBareWord }
-            .compactMap { reason(against: $0, isFirst: $0 == first) }.first
+            .compactMap(reason(against:)).first
     }
 
     /// A later word is an output without a codec in its name, unless it resembles a command.
