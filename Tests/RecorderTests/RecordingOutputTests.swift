@@ -97,7 +97,7 @@ import Time
     func waits() throws {
         var waits = 0
         // The writer may make room before the unit comes; then nothing waits, and it is tried again.
-        while waits == 0 {
+        for _ in 0..<1000 where waits == 0 {
             let bench = try Bench(recovers: false, patience: nil)
             bench.fill()
             guard let release = WorkerThread(body: { [gate = bench.goesOn] in gate.open() }) else {
