@@ -59,7 +59,7 @@ public struct StreamShapeChecker: Sendable {
     private mutating func verify(
         _ bytes: RawSpan, expectsIDR: Bool?
     ) throws(StreamShapeViolation) -> Picture {
-        do throws(Offence) {
+        do throws(Violation) {
             let picture = try examine(bytes)
             try finish(picture, expectsIDR: expectsIDR)
             accessUnitCount += 1
@@ -75,7 +75,7 @@ public struct StreamShapeChecker: Sendable {
 
 extension StreamShapeChecker {
     /// A broken rule, and its position in the access unit.
-    private struct Offence: Error {
+    private struct Violation: Error {
         let rule: StreamShapeViolation.Rule
         let unit: NALUnitHeader?
         let offset: Int
@@ -165,26 +165,26 @@ extension StreamShapeChecker {
     }
 
     /// Reads the access unit from its first byte to its last.
-    private func examine(_ bytes: RawSpan) throws(Offence) -> Picture {
+    private func examine(_ bytes: RawSpan) throws(Violation) -> Picture {
         var picture = Picture()
         var scanner = NALUnitScanner()
         var end = 0
         while let unit = scanner.next(in: bytes) {
             let offset = unit.bytes.lowerBound
             guard unit.startCodeLength == 4, unit.startCodeOffset == end else {
-                throw Offence(rule: .startCode, unit: nil, offset: end)
+                throw Violation(rule: .startCode, unit: nil, offset: end)
             }
             let nalUnit = bytes.extracting(unit.bytes)
             guard let header = NALUnitHeader(of: nalUnit, codec: codec) else {
-                throw Offence(rule: .emptyUnit, unit: nil, offset: offset)
+                throw Violation(rule: .emptyUnit, unit: nil, offset: offset)
             }
             if let rule = rule(brokenBy: nalUnit, header, in: &picture) {
-                throw Offence(rule: rule, unit: header, offset: offset)
+                throw Violation(rule: rule, unit: header, offset: offset)
             }
             picture.unitCount += 1
             end = unit.bytes.upperBound
         }
-        guard end == bytes.byteCount else { throw Offence(rule: .startCode, unit: nil, offset: end) }
+        guard end == bytes.byteCount else { throw Violation(rule: .startCode, unit: nil, offset: end) }
         return picture
     }
 
@@ -245,13 +245,13 @@ extension StreamShapeChecker {
     }
 
     /// Verifies the access unit as a whole; its parameter sets then apply to the following pictures.
-    private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Offence) {
-        guard picture.sliceCount > 0 else { throw Offence(rule: .noSlice, unit: nil, offset: 0) }
+    private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Violation) {
+        guard picture.sliceCount > 0 else { throw Violation(rule: .noSlice, unit: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {
-            throw Offence(rule: expectsIDR ? .idrMissing : .idrUnexpected, unit: nil, offset: 0)
+            throw Violation(rule: expectsIDR ? .idrMissing : .idrUnexpected, unit: nil, offset: 0)
         }
         if let slicesPerPicture, slicesPerPicture != picture.sliceCount {
-            throw Offence(
+            throw Violation(
                 rule: .sliceCount(expected: slicesPerPicture, found: picture.sliceCount), unit: nil,
                 offset: 0)
         }

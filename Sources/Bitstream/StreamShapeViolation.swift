@@ -53,7 +53,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
     public let accessUnit: Int
     /// The header of the offending NAL unit, if there is one.
     public let unit: NALUnitHeader?
-    /// Position of the offence in the stream, in bytes from the start of the first access unit checked.
+    /// Position of the violation in the stream, in bytes from the start of the first access unit checked.
     public let offset: Int
 
     /// One line: the access unit, the rule, the unit and its offset.

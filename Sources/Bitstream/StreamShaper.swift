@@ -70,7 +70,7 @@ public struct StreamShaper {
     public mutating func shape(
         _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant
     ) throws(StreamShapeError) -> AccessUnit? {
-        do throws(Offence) {
+        do throws(Violation) {
             guard let picture = try survey(packet) else {
                 try learnParameterSets(in: packet, units[...])
                 return nil
@@ -99,7 +99,7 @@ public struct StreamShaper {
     }
 
     /// A broken rule and the unit that breaks it.
-    private struct Offence: Error {
+    private struct Violation: Error {
         let rule: StreamShapeError.Rule
         var unit: NALUnitScanner.Location?
     }
@@ -110,35 +110,35 @@ public struct StreamShaper {
     }
 
     /// Lists the packet's units and refuses what can't be repaired; `nil` if there are no slices.
-    private mutating func survey(_ packet: RawSpan) throws(Offence) -> Picture? {
+    private mutating func survey(_ packet: RawSpan) throws(Violation) -> Picture? {
         units.removeAll(keepingCapacity: true)
         var picture: Picture?
         var scanner = NALUnitScanner()
         while let unit = scanner.next(in: packet) {
             guard units.count < Self.maximumUnitCount else {
-                throw Offence(rule: .tooManyUnits(limit: Self.maximumUnitCount), unit: unit)
+                throw Violation(rule: .tooManyUnits(limit: Self.maximumUnitCount), unit: unit)
             }
             guard let header = header(of: unit, in: packet) else {
-                throw Offence(rule: .emptyUnit, unit: unit)
+                throw Violation(rule: .emptyUnit, unit: unit)
             }
-            guard !header.forbidden_zero_bit else { throw Offence(rule: .forbiddenZeroBit, unit: unit) }
+            guard !header.forbidden_zero_bit else { throw Violation(rule: .forbiddenZeroBit, unit: unit) }
             switch header.role {
             case .slice(let isIDR):
                 guard picture == nil || picture?.isIDR == isIDR else {
-                    throw Offence(rule: .mixedSlices, unit: unit)
+                    throw Violation(rule: .mixedSlices, unit: unit)
                 }
                 picture = picture ?? Picture(firstSlice: units.count, isIDR: isIDR)
             case .unsupported:
-                throw Offence(rule: .unsupportedUnit, unit: unit)
+                throw Violation(rule: .unsupportedUnit, unit: unit)
             case .beforeSlices where picture != nil:
-                throw Offence(rule: .unitAfterSlices, unit: unit)
+                throw Violation(rule: .unitAfterSlices, unit: unit)
             default:
                 break
             }
             units.append(unit)
         }
         guard let first = units.first, packet.isZero(upTo: first.startCodeOffset) else {
-            throw Offence(rule: .notAnnexB)
+            throw Violation(rule: .notAnnexB)
         }
         return picture
     }
@@ -146,40 +146,40 @@ public struct StreamShaper {
     /// Caches the parameter sets among `units`.
     private mutating func learnParameterSets(
         in packet: RawSpan, _ units: ArraySlice<NALUnitScanner.Location>
-    ) throws(Offence) {
+    ) throws(Violation) {
         for unit in units where header(of: unit, in: packet)?.role == .parameterSet {
             do throws(SyntaxError) {
                 try received.insert(packet.extracting(unit.bytes))
             } catch {
-                throw Offence(rule: .malformedParameterSet(error), unit: unit)
+                throw Violation(rule: .malformedParameterSet(error), unit: unit)
             }
         }
     }
 
     /// Activates the received sets at an IDR picture; otherwise makes sure that they are already active.
-    private mutating func activateParameterSets(for picture: Picture) throws(Offence) {
+    private mutating func activateParameterSets(for picture: Picture) throws(Violation) {
         guard received != activated else { return }
         let slice = units[picture.firstSlice]
         guard picture.isIDR else {
             let rule: StreamShapeError.Rule =
                 activated == nil ? .startsWithoutIDR : .parameterSetsChangedWithoutIDR
-            throw Offence(rule: rule, unit: slice)
+            throw Violation(rule: rule, unit: slice)
         }
-        guard received.isComplete else { throw Offence(rule: .missingParameterSets, unit: slice) }
+        guard received.isComplete else { throw Violation(rule: .missingParameterSets, unit: slice) }
         amended = try amend(received)
         activated = received
     }
 
-    private func amend(_ original: ParameterSets) throws(Offence) -> ParameterSets {
+    private func amend(_ original: ParameterSets) throws(Violation) -> ParameterSets {
         guard let amendParameterSets else { return original }
         let amended: ParameterSets
         do {
             amended = try amendParameterSets(original)
         } catch {
-            throw Offence(rule: .amendmentFailed("\(error)"))
+            throw Violation(rule: .amendmentFailed("\(error)"))
         }
         guard amended.hasSameIDs(as: original), amended.isComplete else {
-            throw Offence(rule: .amendmentChangedIDs)
+            throw Violation(rule: .amendmentChangedIDs)
         }
         return amended
     }

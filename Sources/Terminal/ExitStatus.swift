@@ -4,7 +4,7 @@ import Glibc
 public enum ExitStatus: Int32, Error {
     case done = 0
     /// A check failed.
-    case offence = 1
+    case violation = 1
     case usage = 64
     case badInput = 65
     /// No such device or file.

@@ -24,12 +24,12 @@ public enum ControlCommand: Sendable, Equatable {
     ]
 
     /// The reason a line is not a valid command.
-    public struct Offence: Error, CustomStringConvertible {
+    public struct Mistake: Error, CustomStringConvertible {
         public let description: String
     }
 
     /// Parses a line, without its newline.
-    public init(_ line: String) throws(Offence) {
+    public init(_ line: String) throws(Mistake) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {
         case ("keyframe", 1): self = .keyframe
@@ -41,17 +41,17 @@ public enum ControlCommand: Sendable, Equatable {
         case ("bitrate", 2): self = .bitRate(try Self.rate(words[1]))
         case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))
         case ("bitrate", 1), ("max-bitrate", 1):
-            throw Offence(description: "'\(line)' needs a rate; \(BitsPerSecond.requirement)")
+            throw Mistake(description: "'\(line)' needs a rate; \(BitsPerSecond.requirement)")
         default:
             let nearest = words.first.flatMap { Self.names.nearest(to: String($0)) }
             let advice = nearest.map { "the nearest is '\($0)'" } ?? "there are \(Self.all)"
-            throw Offence(description: "'\(line)' is not a command; \(advice)")
+            throw Mistake(description: "'\(line)' is not a command; \(advice)")
         }
     }
 
-    private static func rate(_ word: Substring) throws(Offence) -> Int {
+    private static func rate(_ word: Substring) throws(Mistake) -> Int {
         guard let rate = BitsPerSecond(String(word)) else {
-            throw Offence(description: "'\(word)' is not a bit rate; \(BitsPerSecond.requirement)")
+            throw Mistake(description: "'\(word)' is not a bit rate; \(BitsPerSecond.requirement)")
         }
         return rate.value
     }

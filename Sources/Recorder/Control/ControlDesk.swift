@@ -41,7 +41,7 @@ public struct ControlDesk: Sendable {
     /// Carries out a command line, without its newline, and returns the reply.
     public func reply(to line: String) -> ControlReply {
         let command: ControlCommand
-        do throws(ControlCommand.Offence) { command = try ControlCommand(line) } catch {
+        do throws(ControlCommand.Mistake) { command = try ControlCommand(line) } catch {
             return ControlReply(error: error.description)
         }
         return carryOut(command)

@@ -46,7 +46,7 @@ struct CtlCommand: ParsableCommand {
     private static let longestAnswer = 1 << 20
 
     func validate() throws {
-        do throws(ControlCommand.Offence) { _ = try ControlCommand(words.joined(separator: " ")) } catch {
+        do throws(ControlCommand.Mistake) { _ = try ControlCommand(words.joined(separator: " ")) } catch {
             throw ValidationError(error.description)
         }
     }

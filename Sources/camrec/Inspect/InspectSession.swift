@@ -23,7 +23,7 @@ struct InspectSession {
         /// The stream cannot be written in the requested form; the files are removed.
         case unconvertible(String)
         /// `--check` found a problem.
-        case offence(String)
+        case violation(String)
         /// Standard output's reader has closed it.
         case unread
     }
@@ -40,7 +40,7 @@ struct InspectSession {
                 return fail(failure.description, failure.isCreation ? .cannotCreate : .inputOutput)
             case .unconvertible(let message): return fail("\(command.input): \(message)", .badInput)
             case .badInput(let message): return fail(message, .badInput)
-            case .offence(let message): return fail("\(command.input): \(message)", .offence)
+            case .violation(let message): return fail("\(command.input): \(message)", .violation)
             }
         }
     }

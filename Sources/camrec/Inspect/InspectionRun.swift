@@ -55,7 +55,7 @@ struct InspectionRun {
     ) throws(InspectSession.Failure) {
         container?.note(time: packet.time, isHidden: packet.isHidden)
         if let problem = packet.problem {
-            if shape != nil { throw .offence("offset \(byteCount): \(problem)") }
+            if shape != nil { throw .violation("offset \(byteCount): \(problem)") }
             inspector.note(problem, at: byteCount)
         }
         try take(bytes)
@@ -123,7 +123,7 @@ struct InspectionRun {
         do throws(StreamShapeViolation) {
             try shape?.add(piece, nalUnit, beginsAccessUnit: beginsAccessUnit || followsDelimiter)
         } catch {
-            throw .offence(error.description)
+            throw .violation(error.description)
         }
     }
 
@@ -132,7 +132,7 @@ struct InspectionRun {
     }
 
     private mutating func finishCheck() throws(InspectSession.Failure) {
-        do throws(StreamShapeViolation) { try shape?.finish() } catch { throw .offence(error.description) }
+        do throws(StreamShapeViolation) { try shape?.finish() } catch { throw .violation(error.description) }
         guard let shape, shape.accessUnitCount > 0 else {
             throw .badInput("\(name): offset \(byteCount): the stream ends without a picture")
         }

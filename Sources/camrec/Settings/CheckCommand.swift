@@ -33,7 +33,7 @@ struct CheckCommand: ParsableCommand {
                 }
             } catch {
                 for problem in error.problems { console.fail(problem.description) }
-                status = .offence
+                status = .violation
             }
         }
         if status != .done { throw status }

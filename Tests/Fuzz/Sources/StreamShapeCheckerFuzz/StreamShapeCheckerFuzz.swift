@@ -14,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         do {
             try checker.check(bytes.span.bytes)
         } catch {
-            promise(!error.description.isEmpty, "an offence has words")
+            promise(!error.description.isEmpty, "a violation has words")
             return 0
         }
     }
