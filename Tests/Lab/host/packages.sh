@@ -72,11 +72,12 @@ check "install: with the same content" same_content
 check "install: elsewhere" "$repository/scripts/install" --prefix /opt/camrec --destdir elsewhere
 check "install: the service runs the program of the prefix" grep -qx 'ExecStart=/opt/camrec/bin/camrec record .*' elsewhere/etc/systemd/system/camrec@.service
 mkdir -p elsewhere/var/lib/camrec
-touch elsewhere/var/lib/camrec/a.mkv elsewhere/etc/camrec/door.conf
+touch elsewhere/var/lib/camrec/a.mkv elsewhere/etc/camrec/door.conf elsewhere/opt/camrec/share/doc/camrec/examples/door.conf
 said=$("$repository/scripts/install" --uninstall --prefix /opt/camrec --destdir elsewhere 2>&1) || fail "uninstall" "$said"
 check "uninstall: says where recordings and settings are" grep -q '/var/lib/camrec.*/etc/camrec' <<<"$said"
-check "uninstall: leaves them, and nothing else" diff <(find elsewhere -type f | sort) <(printf 'elsewhere/%s\n' etc/camrec/door.conf var/lib/camrec/a.mkv)
-check "uninstall: leaves no folder of documents" test ! -e elsewhere/opt/camrec/share/doc/camrec
+check "uninstall: leaves them and another's file, and nothing else" diff <(find elsewhere -type f | sort) \
+    <(printf 'elsewhere/%s\n' etc/camrec/door.conf opt/camrec/share/doc/camrec/examples/door.conf var/lib/camrec/a.mkv)
+check "uninstall: leaves no folder of documents" test ! -e elsewhere/opt/camrec/share/doc/camrec/docs
 
 mkdir -p "a [b] c/sources" closed/etc/camrec mine/usr/share/doc/camrec/README.md
 chmod 700 closed/etc/camrec
