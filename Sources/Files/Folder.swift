@@ -28,6 +28,17 @@ public enum Folder {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// The path from the root, without links and dots if the folder exists. Nil for a relative path if the
+    /// working folder is gone, or no longer mounted.
+    public static func absolute(_ path: String) -> String? {
+        if let real = realpath(path, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        if path.hasPrefix("/") { return path }
+        return path == "." ? nil : absolute(".").map { $0 + "/" + path }
+    }
+
     /// Creates a folder and its missing parents. Other users' links are not followed.
     public static func make(_ path: String) throws(FileLocation.Failure) {
         _ = try FileLocation(path + "/", makesFolders: true)

@@ -11,7 +11,7 @@ public struct Volume: Sendable {
     public init(folder: String) {
         self.folder = folder
         let device = Self.device(of: folder)
-        var parent = Self.absolute(folder) ?? folder
+        var parent = Folder.absolute(folder) ?? folder
         while Self.device(of: parent) == device, parent != Folder.of(parent) { parent = Folder.of(parent) }
         let found = Self.device(of: parent)
         underlying = found == device ? nil : found
@@ -20,13 +20,16 @@ public struct Volume: Sendable {
     /// Whether it is no longer mounted: data written to its folder now goes to another disk.
     public var isGone: Bool {
         guard let underlying else { return false }
-        guard var path = Self.absolute(folder) else { return true }
+        guard var path = Folder.absolute(folder) else { return true }
         while Self.device(of: path) == nil, path != "/" { path = Folder.of(path) }
         return Self.device(of: path) == underlying
     }
 
     /// Its size and the room left for a user, in bytes; nil if unknown.
-    public var space: (total: Int, free: Int)? {
+    public var space: (total: Int, free: Int)? { Self.space(of: folder) }
+
+    /// The size of a folder's file system and the room left there for a user, in bytes; nil if unknown.
+    public static func space(of folder: String) -> (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
         let unit = Int(clamping: status.f_frsize)
@@ -39,16 +42,5 @@ public struct Volume: Sendable {
     private static func device(of path: String) -> dev_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_dev : nil
-    }
-
-    /// Without links and dots if the folder exists. Nil for a relative path if the working folder is gone, or
-    /// no longer mounted.
-    private static func absolute(_ path: String) -> String? {
-        if let real = realpath(path, nil) {
-            defer { free(real) }
-            return String(cString: real)
-        }
-        if path.hasPrefix("/") { return path }
-        return path == "." ? nil : absolute(".").map { $0 + "/" + path }
     }
 }

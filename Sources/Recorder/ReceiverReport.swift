@@ -2,7 +2,7 @@ import Output
 import Time
 
 /// One connection of a live output, as in the report and `stats`. Property names are JSON keys.
-public struct ReceiverReport: Encodable, Sendable {
+public struct ReceiverReport: Codable, Sendable {
     /// The live output it is connected to.
     public let output: String
     public let peer: String

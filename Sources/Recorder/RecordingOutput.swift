@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Output
 import Synchronization
 import Threading
@@ -25,6 +26,10 @@ public final class RecordingOutput: @unchecked Sendable {
     public let receivers: ReceiverLedger?
     /// Its counters.
     public let counters = Counters<OutputCounter>()
+    /// From capture to write, so far.
+    let latencies = LatencyBuckets()
+    /// A file's folder, from the root; nil for other outputs.
+    let folder: String?
     /// Whether its writer hangs and was not joined: its sink must not be used.
     public private(set) var isAbandoned = false
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
@@ -64,10 +69,12 @@ public final class RecordingOutput: @unchecked Sendable {
     ) {
         let sink = plan.sink
         (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, sink.receivers)
+        folder =
+            plan.choice.isFile ? Folder.absolute(plan.choice.datedBelow ?? Folder.of(plan.choice.path)) : nil
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
-            items: items, sink: sink, ring: plan.ring, counters: counters, measuresLatency: measuresLatency,
-            control: control)
+            items: items, sink: sink, ring: plan.ring, counters: counters, latencies: latencies,
+            measuresLatency: measuresLatency, control: control)
     }
 
     /// Starts the writer.

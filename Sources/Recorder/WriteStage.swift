@@ -10,6 +10,8 @@ struct WriteStage {
     let counters: Counters<OutputCounter>
     /// Whether timestamps use this machine's clock, so that latency can be measured.
     let measuresLatency: Bool
+    /// The same latencies as `latency`, for other threads.
+    let latencies: LatencyBuckets
     /// The source of the triggers that a ring waits for.
     let control: RecordingControl
     /// Keeps pictures in memory until a trigger; nil if everything is written.
@@ -24,11 +26,14 @@ struct WriteStage {
 
     init(
         items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, ring: EventRing.Plan? = nil,
-        counters: Counters<OutputCounter>, measuresLatency: Bool, control: RecordingControl
+        counters: Counters<OutputCounter>, latencies: LatencyBuckets = LatencyBuckets(),
+        measuresLatency: Bool,
+        control: RecordingControl
     ) {
         self.items = items
         self.sink = sink
         self.counters = counters
+        self.latencies = latencies
         self.measuresLatency = measuresLatency
         self.control = control
         self.ring = ring.map(EventRing.init)
@@ -107,7 +112,12 @@ struct WriteStage {
         counters.add(to: .written)
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
-        if measuresLatency, !isLate { latency.record(.now - unit.timestamp) }
+        if measuresLatency, !isLate { record(.now - unit.timestamp) }
+    }
+
+    private mutating func record(_ time: Duration) {
+        latency.record(time)
+        latencies.record(time)
     }
 
     /// Moves access units from written to lost if a container could not finish their fragment.

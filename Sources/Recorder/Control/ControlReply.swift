@@ -1,11 +1,11 @@
 /// The reply to a command on the control socket. Property names are JSON keys.
-public struct ControlReply: Encodable, Sendable {
+public struct ControlReply: Codable, Sendable {
     /// Whether the command was accepted. If an encoder then cannot carry it out, the recording warns.
     let ok: Bool
     let error: String?
     /// After a rate change: whether the encoder needs a new session, which begins with a keyframe.
     let keyframeForced: Bool?
-    let stats: RecordingStatistics?
+    public let stats: RecordingStatistics?
 
     init(error: String? = nil, isKeyframeForced: Bool? = nil, stats: RecordingStatistics? = nil) {
         ok = error == nil

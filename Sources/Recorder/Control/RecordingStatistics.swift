@@ -1,5 +1,5 @@
 /// A recording's progress, as `stats` on the control socket reports it. Property names are the report's.
-public struct RecordingStatistics: Encodable, Sendable {
+public struct RecordingStatistics: Codable, Sendable {
     let state: State
     let seconds: Double
     let captured: Int
@@ -9,28 +9,38 @@ public struct RecordingStatistics: Encodable, Sendable {
     let paused: Int
     /// For each encoder.
     let encoded: [Int]
+    let droppedByEncoder: [Int]
+    let encoderRestarts: [Int]
     /// The camera's restarts.
     let restarts: Int
     let outputs: [Output]
     /// Currently connected receivers.
     let receivers: [ReceiverReport]
 
-    enum State: String, Encodable, Sendable {
+    enum State: String, Codable, Sendable {
         case recording, paused
     }
 
-    struct Output: Encodable, Sendable {
+    struct Output: Codable, Sendable {
         let output: String
         let written: Int
         let keyframes: Int
         let bytes: Int
         let lost: Int
+        /// From capture to write; nil if nothing was written, or the source has no clock.
+        let latency: LatencyBuckets.Snapshot?
+        /// A file's folder; nil for other outputs.
+        let folder: String?
+        /// How many are connected to a live output; nil for other outputs.
+        let receivers: Int?
 
         init(_ output: RecordingOutput) {
             self.output = output.name
             let counters = output.counters
             (written, keyframes) = (counters[.written], counters[.keyframes])
             (bytes, lost) = (counters[.bytes], counters[.lost])
+            (latency, folder) = (output.latencies.snapshot, output.folder)
+            receivers = output.receivers?.content.receivers.count { $0.departure == nil }
         }
     }
 
@@ -44,6 +54,8 @@ public struct RecordingStatistics: Encodable, Sendable {
         (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
         (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])
         encoded = encoders.map { $0[.encoded] }
+        droppedByEncoder = encoders.map { $0[.droppedByEncoder] }
+        encoderRestarts = encoders.map { $0[.restarts] }
         restarts = counters[.sourceRestarts]
         self.outputs = outputs.map(Output.init)
         receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }

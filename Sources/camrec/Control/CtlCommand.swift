@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import FoundationEssentials
 import Glibc
 import Network
@@ -12,7 +13,7 @@ struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
         abstract: "Sends a command to a recording with --control-socket.",
-        usage: "camrec ctl <PATH> <COMMAND>",
+        usage: "camrec ctl [--prometheus] <PATH> <COMMAND>",
         discussion: """
             Commands:
               keyframe      make the next frame a keyframe
@@ -37,6 +38,9 @@ struct CtlCommand: ParsableCommand {
         completion: .list(ControlCommand.names))
     var words: [String]
 
+    @Flag(help: "With stats: print metrics for Prometheus instead of JSON.")
+    var prometheus = false
+
     /// The fields of every reply.
     private struct Outcome: Decodable {
         let ok: Bool
@@ -49,6 +53,7 @@ struct CtlCommand: ParsableCommand {
         do throws(ControlCommand.Mistake) { _ = try ControlCommand(words.joined(separator: " ")) } catch {
             throw ValidationError(error.description)
         }
+        if prometheus, words != ["stats"] { throw ValidationError("--prometheus is for stats; leave it out") }
     }
 
     func run() throws {
@@ -57,9 +62,25 @@ struct CtlCommand: ParsableCommand {
             console.fail("\(path): no answer; the recording may be ending")
             throw ExitStatus.unavailable
         }
-        _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
+        // A recording of another version has the same `ok`.
         let outcome = try? JSONDecoder().decode(Outcome.self, from: Data(answer.utf8))
-        guard outcome?.ok == true else { throw ExitStatus.unavailable }
+        guard prometheus, outcome?.ok == true else {
+            _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
+            guard outcome?.ok == true else { throw ExitStatus.unavailable }
+            return
+        }
+        try printMetrics(answer, console)
+    }
+
+    private func printMetrics(_ answer: String, _ console: Console) throws {
+        guard let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8)),
+            let statistics = reply.stats
+        else {
+            console.fail("\(path): the recording's statistics are another version's; restart it to update it")
+            throw ExitStatus.unavailable
+        }
+        let metrics = statistics.prometheus(recording: path) { Volume.space(of: $0)?.free }
+        _ = DescriptorWriter.write(metrics, to: STDOUT_FILENO)
     }
 
     private func connect(_ console: Console) throws(ExitStatus) -> Socket {

@@ -33,7 +33,7 @@ settings() { # NAME LINE...
 check "install" "$repository/scripts/install"
 CAMREC=/usr/local/bin/camrec
 check "install: the user is in video and render" bash -c 'id -nG camrec | grep -w video | grep -qw render'
-settings $name "device = $link" "size = 320x240" "fps = 15" "keyframe-interval = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h"
+settings $name "device = $link" "size = 320x240" "fps = 15" "keyframe-interval = 15" "format = YUYV" "encoder = software" "output = %H%M%S.h264" "segment = 1h" "control-socket = /run/camrec/$name/control"
 check "install: the settings are sound" $CAMREC check /etc/camrec/$name.conf
 check "service: systemd reports nothing" systemd-analyze verify /usr/local/lib/systemd/system/$service
 status=0
@@ -55,6 +55,16 @@ gives_sign() { [ "$(property $service WatchdogTimestampMonotonic)" -gt "$sign" ]
 sign=$(property $service WatchdogTimestampMonotonic) # systemd's own, where it only was started
 check "service: gives signs of life" await 60 gives_sign
 check "service: runs as camrec" has_property $service User '^camrec$'
+
+# Its metrics, as the example writes them.
+metrics=/var/lib/prometheus/node-exporter
+mkdir -p $metrics
+cp "$repository"/examples/camrec-metrics@.* /etc/systemd/system/
+systemctl daemon-reload
+check "metrics: systemd reports nothing" systemd-analyze verify /etc/systemd/system/camrec-metrics@$name.{service,timer}
+check "metrics: the example runs" systemctl start camrec-metrics@$name.service
+check "metrics: frames are counted" grep -qE "^camrec_captured_frames_total\\{recording=\"/run/camrec/$name/control\"\\} [1-9]" $metrics/camrec-$name.prom
+check "metrics: and nothing else is left there" test "$(ls $metrics)" = camrec-$name.prom
 
 # The doctor, with a camera that is being recorded.
 doctor() { # CODE PATTERN COMMAND...: exit code CODE, and a line with PATTERN
@@ -88,6 +98,8 @@ check "watchdog: a process that hangs is replaced" await 30 another
 check "watchdog: recording again" records_again $recordings
 check "stop: clean, by a signal" systemctl stop $service
 check "stop: the result" has_property $service Result '^success$'
+systemctl start camrec-metrics@$name.service 2>/dev/null || true
+check "metrics: gone with the recording" test -z "$(ls $metrics)"
 cp "$(find "$recordings" -name '*.h264' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$RESULTS/service.h264"
 on_host check "stop: what was recorded is sound" is_sound service.h264 --keyframe-interval 15
 bash "$LAB/faults/service.sh" --short

@@ -1,0 +1,70 @@
+/// Metrics in the text format that Prometheus reads
+/// (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4).
+struct PrometheusText {
+    /// Labels that every sample has.
+    private let common: [(name: String, value: String)]
+    private(set) var text = ""
+
+    /// One value of a metric.
+    struct Sample {
+        var labels: [(name: String, value: String)] = []
+        let value: Double
+    }
+
+    init(labels: [(name: String, value: String)]) { common = labels }
+
+    /// Adds a metric that only grows; its name ends with `_total`. Without a sample it is left out.
+    mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
+        add(name, "counter", help, samples.map { (name, $0) })
+    }
+
+    /// Adds a metric that may shrink. Without a sample it is left out.
+    mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
+        add(name, "gauge", help, samples.map { (name, $0) })
+    }
+
+    /// Adds histograms, one for each set of labels. Without one the metric is left out.
+    mutating func addHistogram(
+        _ name: String, _ help: String,
+        _ histograms: [(labels: [(name: String, value: String)], latencies: LatencyBuckets.Snapshot)]
+    ) {
+        add(
+            name, "histogram", help,
+            histograms.flatMap { labels, latencies in
+                var total = 0
+                var samples = zip(latencies.bounds.map { "\($0)" } + ["+Inf"], latencies.counts).map {
+                    bound, count in
+                    total += count
+                    return ("\(name)_bucket", Sample(labels: labels + [("le", bound)], value: Double(total)))
+                }
+                samples.append(("\(name)_sum", Sample(labels: labels, value: latencies.sum)))
+                samples.append(("\(name)_count", Sample(labels: labels, value: Double(total))))
+                return samples
+            })
+    }
+
+    private mutating func add(_ name: String, _ type: String, _ help: String, _ samples: [(String, Sample)]) {
+        guard !samples.isEmpty else { return }
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for (name, sample) in samples {
+            let labels = (common + sample.labels).map { "\($0.name)=\"\(Self.escape($0.value))\"" }
+            text += "\(name){\(labels.joined(separator: ","))} \(Self.number(sample.value))\n"
+        }
+    }
+
+    /// Whole numbers without a fraction.
+    private static func number(_ value: Double) -> String {
+        Int(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+
+    private static func escape(_ value: String) -> String {
+        value.reduce(into: "") { escaped, character in
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.append(character)
+            }
+        }
+    }
+}
