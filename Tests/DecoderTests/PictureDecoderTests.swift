@@ -214,6 +214,16 @@ import Time
         #expect(receiver.decoder.counters.losses == 1)
     }
 
+    @Test("a damaged B picture is not shown in place of one that was held back", arguments: 11..<20)
+    func damagedOrder(number: Int) throws {
+        var units = try CodedFilm(codec: .h264, bFrames: 2).accessUnits(30)
+        let whole = try Receiver.receive(units.flatMap { $0 }, .h264).pictures.map(\.planes)
+        units[number].removeLast(units[number].count / 2)
+        let receiver = try Receiver.receive(units.flatMap { $0 }, .h264)
+        #expect(receiver.pictures.allSatisfy { whole.contains($0.planes) })
+        #expect(receiver.decoder.counters.losses == 1)
+    }
+
     @Test("a missing slice is a loss", arguments: [10, 13])
     func missingSlice(number: Int) throws {
         var units = try CodedFilm(codec: .h264, slices: 3).accessUnits(30)
