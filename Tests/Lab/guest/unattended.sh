@@ -113,6 +113,7 @@ check "doctor: another program has the camera" await 20 doctor 75 'in use by v4l
 kill $! && wait $! || true
 
 # By its port: that name has characters with a special meaning for systemd.
+check "place: the link is still there" await 30 test -e $link
 place=$(find /dev/camrec -name 'p*' -printf '%f\n' | head -n 1)
 mv "/etc/camrec/$name.conf" kept.conf
 sed "s|^device.*|device = /dev/camrec/$place|" kept.conf >"/etc/camrec/$place.conf"
