@@ -74,6 +74,10 @@ struct PrometheusTests {
     func escaping() throws {
         #expect(
             try lines(recording: "a\"b\\c\nd").contains(#"camrec_paused{recording="a\"b\\c\nd"} 1"#))
+        // A quote with an accent, and two line breaks that are one character.
+        #expect(
+            try lines(recording: "a\"\u{301}\r\nb").contains(
+                "camrec_paused{recording=\"a\\\"\u{301}\r\\nb\"} 1"))
     }
 
     @Test("a latency counts under the lowest bound that it does not exceed")

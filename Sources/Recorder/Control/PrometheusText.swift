@@ -31,14 +31,14 @@ struct PrometheusText {
         add(
             name, "histogram", help,
             histograms.flatMap { labels, latencies in
-                var total = 0
+                var total = 0.0
                 var samples = zip(latencies.bounds.map { "\($0)" } + ["+Inf"], latencies.counts).map {
                     bound, count in
-                    total += count
-                    return ("\(name)_bucket", Sample(labels: labels + [("le", bound)], value: Double(total)))
+                    total += Double(count)
+                    return ("\(name)_bucket", Sample(labels: labels + [("le", bound)], value: total))
                 }
                 samples.append(("\(name)_sum", Sample(labels: labels, value: latencies.sum)))
-                samples.append(("\(name)_count", Sample(labels: labels, value: Double(total))))
+                samples.append(("\(name)_count", Sample(labels: labels, value: total)))
                 return samples
             })
     }
@@ -57,13 +57,14 @@ struct PrometheusText {
         Int(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
+    /// Works on scalars: as characters, a quote may have an accent, and a line break be two.
     private static func escape(_ value: String) -> String {
-        value.reduce(into: "") { escaped, character in
-            switch character {
+        value.unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
             case "\n": escaped += "\\n"
-            default: escaped.append(character)
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
     }
