@@ -140,6 +140,19 @@ import Time
         #expect(pruned(pruner) == [])
     }
 
+    @Test("a disk that others are filling meanwhile costs no more segments")
+    func filling() throws {
+        try record((0..<4).map { "a-\($0).h264" })
+        var free = 1_000_000
+        let pruner = try pruner(
+            count: 100,
+            space: {
+                free -= 4096
+                return (total: 10_000_000, free: free)
+            })
+        #expect(pruner.makeRoom(now: WallTime(seconds: 0)) == [folder.path("a-0.h264")])
+    }
+
     @Test("keeps the current segment, whatever the limits")
     func current() throws {
         let pruner = try pruner(count: 1, bytes: 1, free: .bytes(1), space: { (total: 1, free: 0) })

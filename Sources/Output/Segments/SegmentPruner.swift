@@ -101,8 +101,9 @@ final class SegmentPruner {
     /// - Returns: the segments that were removed; empty if there were none.
     func makeRoom(now: WallTime) -> [String] {
         (isCramped, unseen) = (true, nil)
-        let room = (space()?.free ?? 0).addingSaturated(max(1, expectedSize))
-        return free(room, now: now).map(\.path)
+        guard let before = space()?.free else { return [] }
+        let room = before.addingSaturated(max(1, expectedSize))
+        return free(room, of: before, now: now).map(\.path)
     }
 
     /// Whether there is a segment besides the one being written.
@@ -133,6 +134,11 @@ final class SegmentPruner {
     /// Removes the oldest segments until enough bytes are free, or will be once the file system shows them as free.
     private func free(_ wanted: Int, now: WallTime) -> [SegmentJournal.Removed] {
         guard wanted > 0, let before = space()?.free else { return [] }
+        return free(wanted, of: before, now: now)
+    }
+
+    /// - Parameter before: the bytes that are free. Read once: others may be filling the disk.
+    private func free(_ wanted: Int, of before: Int, now: WallTime) -> [SegmentJournal.Removed] {
         look(at: before, now: now)
         let expected = unseen?.bytes ?? 0
         var (removed, bytes) = ([SegmentJournal.Removed](), 0)

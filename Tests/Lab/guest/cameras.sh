@@ -57,7 +57,7 @@ watch() { # PROGRAM COMMAND...: its pictures go to PROGRAM.yuv, its messages to 
     mv "$program.yuv" "$RESULTS/" || true
 }
 have_watched() { # COUNT UNITS: this many receivers have this many access units each
-    "$CAMREC" ctl orders stats | grep -oE '"units":[0-9]+' | awk -F : -v units="$2" '$2 >= units' | wc -l | grep -qx "$1"
+    [ "$("$CAMREC" ctl orders stats | grep -oE '"units":[0-9]+' | awk -F : -v units="$2" '$2 >= units' | wc -l)" = "$1" ]
 }
 is_silent() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 if command -v gst-launch-1.0 >/dev/null; then

@@ -23,7 +23,7 @@ check "devices: lists the inputs" grep -qE 'input 2: S-Video' devices
 check "devices: says which is in use" grep -qE 'input [0-2]: .*, in use' devices
 refuses "an input that does not exist" 64 "no input 'Scart', only 0 \(.*2 \(S-Video" --device "$grabber" --input Scart --frames 1 out.h264
 refuses "a standard where there is none" 64 'no television standards' --device "$grabber" --input 0 --standard PAL --frames 1 out.h264
-name=$(sed -nE 's/^ *input 2: ([^,]*).*/\1/p' devices | head -n 1)
+name=$(sed -nE 's/^ *input 2: ([^,]*).*/\1/p' devices | sed -n 1p)
 small=(--format YUYV --frames 3 --encoder software --overwrite)
 if records "PAL at the S-Video input, by its name" --device "$grabber" --input "$name" --standard pal "${small[@]}" "$RESULTS/pal.h264" "$RESULTS/pal.mkv"; then
     on_host check "PAL: size, rate and the shape of its pixels" has_properties pal.h264 width=720 height=576 r_frame_rate=25/1 sample_aspect_ratio=59:54

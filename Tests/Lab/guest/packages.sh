@@ -40,7 +40,7 @@ check "package: it records" await 60 has_files $recordings 1
 check "package: a second instance starts" systemctl start $single
 
 newer=$(newer_package "$package")
-first=$(find $recordings -name '*.h264' | sort | head -n 1)
+first=$(find $recordings -name '*.h264' | sort | sed -n 1p)
 pid=$(property $segmenting MainPID) single_pid=$(property $single MainPID)
 # The next cut may come before dpkg has ended.
 (until [ -e watched ]; do property $segmenting StatusText; done >statuses) &

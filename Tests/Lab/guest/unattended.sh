@@ -114,7 +114,7 @@ kill $! && wait $! || true
 
 # By its port: that name has characters with a special meaning for systemd.
 check "place: the link is still there" await 30 test -e $link
-place=$(find /dev/camrec -name 'p*' -printf '%f\n' | head -n 1)
+place=$(find /dev/camrec -name 'p*' -printf '%f\n' | sed -n 1p)
 mv "/etc/camrec/$name.conf" kept.conf
 sed "s|^device.*|device = /dev/camrec/$place|" kept.conf >"/etc/camrec/$place.conf"
 cam unplug

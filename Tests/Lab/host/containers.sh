@@ -30,7 +30,7 @@ has_stream() { # FILE KEY=VALUE...
 }
 
 has_configuration() { # FILE: avcC and hvcC begin with their version, Annex B with zeros
-    ffprobe -v error -show_data -show_entries stream=extradata "$1" | grep -q '^00000000: 01'
+    grep -q '^00000000: 01' <<<"$(ffprobe -v error -show_data -show_entries stream=extradata "$1")"
 }
 
 # Ninety frames: thirty a second, then low light, a gap, and a clock that hardly advances.

@@ -216,7 +216,7 @@ live() { # END: close or interrupt
 }
 check "live: lines come at once, the summary at the end" live close
 check "live: Ctrl-C ends it with the summary" live interrupt
-recorder() { "$CAMREC" --device test --size 320x240 --frames 40 --encoder software - 2>stderr | "$CAMREC" inspect - | grep -q '40 frames'; }
+recorder() { grep -q '40 frames' <<<"$("$CAMREC" --device test --size 320x240 --frames 40 --encoder software - 2>stderr | "$CAMREC" inspect -)"; }
 check "live: camrec's own output" recorder
 
 # The page, in a browser.

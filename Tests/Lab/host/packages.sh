@@ -20,7 +20,7 @@ if ! "$repository/scripts/package" "$packages" >"$work/log" 2>&1; then
 fi
 pass "packages: built"
 architecture=$(dpkg --print-architecture)
-version=$("$CAMREC" --version | grep -oE -m 1 '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
+version=$("$CAMREC" --version | grep -oE -m 1 '[0-9]+\.[0-9]+\.[0-9]+' | sed -n 1p)
 camrec=$packages/camrec_${version}_$architecture.deb camplay=$packages/camplay_${version}_$architecture.deb
 check "packages: one for each program, with the version that --version prints" test -e "$camrec" -a -e "$camplay"
 check "packages: lintian has no errors and no warnings" lintian --allow-root --fail-on error,warning "$camrec" "$camplay"
@@ -42,7 +42,7 @@ check "packages: camrec recommends this release's libavformat" has_field "$camre
 check "packages: camplay recommends this release's SDL" has_field "$camplay" Recommends '\blibsdl2-2\.0-0\b'
 
 dpkg-deb -x "$camrec" unpacked
-names_commit() { unpacked/usr/bin/camrec --version | head -n 1 | grep -F "(commit $(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*' | sed -E 's/^(.{12}).{28}$/\1/'))"; }
+names_commit() { unpacked/usr/bin/camrec --version | sed -n 1p | grep -F "(commit $(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*' | sed -E 's/^(.{12}).{28}$/\1/'))"; }
 check "packages: camrec names the commit that it was built from" names_commit
 dpkg-deb -x "$camplay" unpacked
 check "packages: the service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camrec record .*' unpacked --include=camrec@.service

@@ -77,7 +77,7 @@ rings() { # COMMAND...: makes the event happen
     [ ! -e ring/b.mkv ] || { echo "written before anything happened"; return 1; }
     pid=$pid "$@" >/dev/null
     for _ in $(seq 100); do
-        if [ "$("$CAMREC" ctl ring/socket stats 2>&1 | grep -o '"written":[0-9]*' | head -n 1 | cut -d : -f 2)" -ge 80 ]; then break; fi
+        if [ "$("$CAMREC" ctl ring/socket stats 2>&1 | grep -o '"written":[0-9]*' | sed -n 1p | cut -d : -f 2)" -ge 80 ]; then break; fi
         sleep 0.1
     done
     sleep 0.5
@@ -143,7 +143,7 @@ if [ "$(id -u)" = 0 ]; then
     counts_file() { # FORMAT
         local status=0 count
         camrec "${small[@]}" --frames 3000 --qp 4 --report "full-$1.json" "disk/a.$1" || status=$?
-        count=$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "disk/a.$1" | head -n 1)
+        count=$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "disk/a.$1" | sed -n 1p)
         [ $status = 74 ] && error_names stderr 'disk is full' && report "full-$1.json" "outputs[0].written == $count" 'outputs[0].lost > 0'
     }
     for format in h264 mkv mp4 ts; do
@@ -162,7 +162,7 @@ if [ "$(id -u)" = 0 ]; then
     records "full disk: --min-free loses nothing" "${small[@]}" --frames 3000 --qp 4 --segment 30f --min-free 25% --report free.json disk/b.h264
     check "full disk: it removed old segments instead" report free.json 'outputs[0].segments.removed > 5' 'outputs[0].lost == 0'
     # shellcheck disable=SC2046,SC2012 # no spaces in them
-    check "full disk: what is left is complete" is_whole $(ls -t disk/*.h264 | head -n 4)
+    check "full disk: what is left is complete" is_whole $(ls -t disk/*.h264 | sed -n 1,4p)
     umount disk
 else
     skip "full disk" "needs root for a mount"
